@@ -2,6 +2,7 @@
 
 mod c;
 mod docs;
+mod host;
 mod rust;
 mod sdk;
 mod table;
@@ -52,6 +53,11 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
             "plugin-api/abi/src/declarations.rs",
             rust::declarations(&table),
             "2021",
+        ),
+        (
+            "host/core/src/boundary/tables.rs",
+            host::tables(&table),
+            "2024",
         ),
         ("plugin-api/src/raw/calls.rs", sdk::calls(&table), "2021"),
         (

@@ -2,7 +2,8 @@
 //!
 //! A pass gets handles: pointers to sessions that live on the host's stack while it runs
 //! (`session/`: for a function, a module, and the context of everything else). It reads through
-//! views, and edits through the tables that [`host`] gives to every plugin (`table/`, `op/`).
+//! views, and edits through the tables that [`host`] gives to every plugin (`tables.rs`, which is
+//! generated; what their functions do is in `table/`, `session/` and `op/`).
 //! Whatever comes in goes through `session/gate` and `session/input` first. `run` calls the passes
 //! and `instrument` the instruments; they are all that the rest of the host sees of this.
 //!
@@ -17,6 +18,7 @@ mod rewrite;
 mod run;
 mod session;
 mod table;
+mod tables;
 
 use std::ffi::c_void;
 use std::ptr;
@@ -36,8 +38,7 @@ pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;
 pub use session::rewrites::Rewrites;
-use session::{gate, input, module};
-use table::{analysis, functions, symbols};
+use session::{gate, input};
 
 /// The host's table, as every plugin gets it.
 pub fn host() -> HostTable {
@@ -47,12 +48,12 @@ pub fn host() -> HostTable {
     static HOST: Shared = Shared(abi::Host {
         abi: abi::ABI,
         ir: abi::IR,
-        symbols: ptr::from_ref(&symbols::TABLE),
-        functions: ptr::from_ref(&functions::TABLE),
-        modules: ptr::from_ref(&module::TABLE),
-        context: ptr::from_ref(&rewrite::CONTEXT),
-        ops: ptr::from_ref(&op::TABLE),
-        definitions: ptr::from_ref(&op::DEFINITIONS),
+        symbols: ptr::from_ref(&tables::SYMBOLS),
+        functions: ptr::from_ref(&tables::FUNCTIONS),
+        modules: ptr::from_ref(&tables::MODULES),
+        context: ptr::from_ref(&tables::CONTEXT),
+        ops: ptr::from_ref(&tables::OPS),
+        definitions: ptr::from_ref(&tables::DEFINITIONS),
         get_extension: Some(get_extension),
         ..abi::Host::EMPTY
     });
@@ -64,7 +65,7 @@ unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const 
     gate::guard(ptr::null(), || {
         // SAFETY: the contract: the text is there during the call.
         match unsafe { input::text(id, "id of the extension") } {
-            Ok(abi::ANALYSIS_EXTENSION) => ptr::from_ref(&analysis::TABLE).cast(),
+            Ok(abi::ANALYSIS_EXTENSION) => ptr::from_ref(&tables::ANALYSES).cast(),
             _ => ptr::null(),
         }
     })

@@ -5,51 +5,38 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use passdock_abi as abi;
 use passdock_abi::{RewriteDesc, Status};
-use passdock_ir::EditError;
+use passdock_ir::{Edit, EditError};
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 
+use super::op::Question;
 use super::run::tables;
-use super::session::context::{self, ContextSession};
-use super::session::function::FunctionSession;
-use super::session::{gate, input};
+use super::session::input;
 use crate::{rules, util};
-
-pub(in crate::boundary) static CONTEXT: abi::ContextApi = abi::ContextApi {
-    rewrite: Some(rewrite),
-    ..context::CALLS
-};
 
 /// The most texts of rules that are kept: more than plugins have.
 const MOST_KEPT: usize = 1024;
 
-/// `ContextApi::rewrite`.
-///
-/// # Safety
-/// As the contract says: the handles are those that the host handed out, and the text is readable.
-unsafe extern "C" fn rewrite(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    desc: *const RewriteDesc,
-) -> Status {
-    // SAFETY: the contract's, here and below.
-    unsafe {
-        gate::call(FunctionSession::of(f), |session| {
-            let ops = ContextSession::of(cx)?.op_defs();
-            let text = input::text(input::described(desc)?.rules, "text of the rules")?;
-            let rules = read(text, ops)?;
-            let Some(tables) = tables() else {
-                return Err(EditError::invalid("The host has no tables."));
-            };
-            let mut function = sdk::Function::from_raw(tables, session.reference());
-            let cx = sdk::PassContext::from_raw(tables, cx, std::ptr::null());
-            let done = cx.rewrite(&mut function, &[&rules]);
-            done.map_err(|error| EditError {
-                status: error.status.unwrap_or(Status::REFUSED),
-                message: error.message,
-            })
+impl Question<'_> {
+    pub(super) unsafe fn rewrite(&self, desc: &RewriteDesc) -> Edit {
+        // SAFETY: the contract: the text is there as long as the call.
+        let text = unsafe { input::text(desc.rules, "text of the rules")? };
+        let rules = read(text, self.context.op_defs())?;
+        let Some(tables) = tables() else {
+            return Err(EditError::invalid("The host has no tables."));
+        };
+        // SAFETY: both sessions live until the call returns, and nobody edits meanwhile.
+        let (mut function, cx) = unsafe {
+            (
+                sdk::Function::from_raw(tables, self.session.reference()),
+                sdk::PassContext::from_raw(tables, self.context.handle(), std::ptr::null()),
+            )
+        };
+        let done = cx.rewrite(&mut function, &[&rules]);
+        done.map_err(|error| EditError {
+            status: error.status.unwrap_or(Status::REFUSED),
+            message: error.message,
         })
     }
 }

@@ -210,7 +210,7 @@ fn with_module(
     run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
 ) -> Made<Module> {
     let context = ContextSession::new(frame, options);
-    let session = ModuleSession::edit(module);
+    let session = ModuleSession::editing(module);
     let status = {
         let _entered = context.enter(ptr::null(), &session);
         run(&session, &context)
@@ -268,7 +268,7 @@ fn gated(
             if !error.is_emitted() {
                 let op = error.op.unwrap_or(OpId::NONE);
                 let function = error.function.unwrap_or(symbol::EMPTY);
-                context.fail(op, function, error.message, None);
+                context.keep_failure(op, function, error.message, None);
             }
             Status::FAILED
         }
@@ -276,7 +276,7 @@ fn gated(
     enter(tables, run, |panic: &Panicked| {
         let at = format!("{}:{}:{}", panic.file, panic.line, panic.column);
         let at = (!panic.file.is_empty()).then_some(at);
-        context.fail(OpId::NONE, symbol::EMPTY, panic.message.clone(), at);
+        context.keep_failure(OpId::NONE, symbol::EMPTY, panic.message.clone(), at);
     })
 }
 

@@ -227,7 +227,7 @@ fn misuse_is_refused_with_a_sentence() {
                 // SAFETY: all pointers are good; the text isn't.
                 unsafe { raw().set_value_name.expect("is there")(f, ValueId(0), name) }
             },
-            expect!["failed: The name of a value isn't UTF-8. [main]"],
+            expect!["failed: The name isn't UTF-8. [main]"],
         ),
         (
             "an earlier meaning of the ops",

@@ -1,45 +1,29 @@
 //! The check of an op against its definition: the number of operands, and the listed attributes.
 
-use passdock_abi as abi;
-use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId, Status};
+use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
-use passdock_ir::{EditError, Function};
+use passdock_ir::{Edit, EditError, Function};
 use passdock_loader::{AttrList, kind_name, takes};
 
-use super::definitions;
-use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::FunctionSession;
-use crate::boundary::session::gate;
+use super::{Question, definitions};
 
-// SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
-// ended.
-
-pub(in crate::boundary) unsafe extern "C" fn check_op(
-    cx: *mut abi::Context,
-    f: *const abi::Function,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::call(FunctionSession::of(f), |session| {
-            let context = ContextSession::of(cx)?;
-            let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
-            let definition = definitions::find(context, session, name);
-            let Some(definition) = definition else {
-                return Ok(());
-            };
-            session.with(|state| {
-                let f = state.read()?;
-                let mut wrong = Vec::new();
-                check_operands(f, op, &definition.entry, &mut wrong);
-                if let Some(listed) = definition.attributes() {
-                    check_attributes(f, op, listed, &mut wrong);
-                }
-                match wrong.is_empty() {
-                    true => Ok(()),
-                    false => Err(EditError::refused(wrong.join(" "))),
-                }
-            })
+impl Question<'_> {
+    pub(in crate::boundary) fn check_op(&self, op: OpId) -> Edit {
+        let name = self.name(op)?;
+        let Some(definition) = definitions::find(self.context, self.session, name) else {
+            return Ok(());
+        };
+        self.session.with(|state| {
+            let f = state.read()?;
+            let mut wrong = Vec::new();
+            check_operands(f, op, &definition.entry, &mut wrong);
+            if let Some(listed) = definition.attributes() {
+                check_attributes(f, op, listed, &mut wrong);
+            }
+            match wrong.is_empty() {
+                true => Ok(()),
+                false => Err(EditError::refused(wrong.join(" "))),
+            }
         })
     }
 }

@@ -1,11 +1,11 @@
 //! Bodies of ops: a definition writes one as text, the host reads it and copies it before the op.
 
 use passdock_abi as abi;
-use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, TextDesc, ValueId};
+use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditError, Function, Symbols, text};
 
 use super::asked::Asked;
-use super::{AskedFor, OpCall, answer, ask, definitions, lacking, no_answer};
+use super::{AskedFor, OpCall, Question, definitions, lacking, no_answer};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -13,131 +13,93 @@ use crate::boundary::session::input;
 /// The longest body of an op, in bytes.
 const MAX_BODY: usize = 1 << 24;
 
-// SAFETY of both calls is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a text points to is there as long as the call.
-
-pub(in crate::boundary) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        if matches!(call.asked_for, AskedFor::Nothing | AskedFor::Support(_)) {
+impl OpCall<'_> {
+    pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
+        if matches!(self.asked_for, AskedFor::Nothing | AskedFor::Support(_)) {
             return Err(EditError::refused(
                 "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
             ));
         }
-        call.body = Some(input::long_text(text, "body", MAX_BODY)?.to_owned());
+        // SAFETY: the contract: the text is there as long as the call.
+        self.body = Some(unsafe { input::long_text(text, "body", MAX_BODY)? }.to_owned());
         Ok(())
-    })
-}
-
-pub(in crate::boundary) unsafe extern "C" fn decompose(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    out: *mut ValueId,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { replace_by_body(cx, f, op, out, count, |entry| entry.decompose) }
-}
-
-pub(in crate::boundary) unsafe extern "C" fn legalize(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    out: *mut ValueId,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { replace_by_body(cx, f, op, out, count, |entry| entry.legalize) }
-}
-
-/// Copies the body that one function of an op's definition gives it to the place before the op.
-///
-/// # Safety
-/// The contract's.
-unsafe fn replace_by_body(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    out: *mut ValueId,
-    count: usize,
-    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let name = check_results(session, op, out, count)?;
-            let values = body_of(context, session, op, name, which)
-                .map_err(|error| lacking(session, op, "has no body", error))?;
-            input::answer_all(out, values);
-            Ok(())
-        })
     }
 }
 
-pub(in crate::boundary) unsafe extern "C" fn insert_text(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    desc: *const TextDesc,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let desc = input::described(desc)?;
-            let given_text = input::long_text(desc.text, "text", MAX_BODY)?;
-            let args = input::list(desc.args, desc.arg_count, "arguments")?;
-            if desc.result_count > 0 {
-                input::check_out(desc.results)?;
+impl Question<'_> {
+    pub(in crate::boundary) fn decompose(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
+        self.body(op, count, |entry| entry.decompose)
+    }
+
+    pub(in crate::boundary) fn legalize(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
+        self.body(op, count, |entry| entry.legalize)
+    }
+
+    /// Copies the body that one function of an op's definition gives it to the place before the op.
+    fn body(
+        &self,
+        op: OpId,
+        count: usize,
+        which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
+    ) -> Edit<Vec<ValueId>> {
+        let name = self.check_results(op, count)?;
+        body_of(self.context, self.session, op, name, which)
+            .map_err(|error| lacking(self.session, op, "has no body", error))
+    }
+
+    pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
+        let Question { context, session } = *self;
+        // SAFETY: the contract: what the description points to is there as long as the call.
+        let (given_text, args) = unsafe {
+            (
+                input::long_text(desc.text, "text", MAX_BODY)?,
+                input::list(desc.args, desc.arg_count, "arguments")?,
+            )
+        };
+        if desc.result_count > 0 {
+            input::check_out(desc.results)?;
+        }
+        let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+        let values = session.with(|state| {
+            state.read()?.live_op(desc.op)?;
+            text::insert_body(
+                state.edit()?,
+                desc.op,
+                given_text,
+                args,
+                is_taken,
+                |symbols, name, version| context.since(symbols, name, version),
+                |given| {
+                    if given == desc.result_count {
+                        return Ok(());
+                    }
+                    let room = desc.result_count;
+                    Err(format!(
+                        "it gives {given} values, and there is room for {room}"
+                    ))
+                },
+            )
+        })?;
+        // SAFETY: as above; there is room for as many.
+        unsafe { input::answer_all(desc.results, values) };
+        Ok(())
+    }
+
+    /// The name of an op, if it has so many results.
+    pub(super) fn check_results(&self, op: OpId, count: usize) -> Edit<SymbolId> {
+        self.session.with(|state| {
+            let function = state.read()?;
+            let record = function.live_op(op)?;
+            if record.results.len as usize != count {
+                return Err(EditError::invalid(format!(
+                    "{} has {} results, and there is room for {count}.",
+                    function.describe_op(op),
+                    record.results.len
+                )));
             }
-            let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
-            let values = session.with(|state| {
-                state.read()?.live_op(desc.op)?;
-                text::insert_body(
-                    state.edit()?,
-                    desc.op,
-                    given_text,
-                    args,
-                    is_taken,
-                    |symbols, name, version| context.since(symbols, name, version),
-                    |given| {
-                        if given == desc.result_count {
-                            return Ok(());
-                        }
-                        let room = desc.result_count;
-                        Err(format!(
-                            "it gives {given} values, and there is room for {room}"
-                        ))
-                    },
-                )
-            })?;
-            input::answer_all(desc.results, values);
-            Ok(())
+            Ok(record.name)
         })
     }
-}
-
-/// The name of an op, if there is room for its results.
-pub(in crate::boundary) fn check_results(
-    session: &FunctionSession,
-    op: OpId,
-    out: *mut ValueId,
-    count: usize,
-) -> Edit<SymbolId> {
-    session.with(|state| {
-        let function = state.read()?;
-        let record = function.live_op(op)?;
-        if record.results.len as usize != count {
-            return Err(EditError::invalid(format!(
-                "{} has {} results, and there is room for {count}.",
-                function.describe_op(op),
-                record.results.len
-            )));
-        }
-        if count > 0 {
-            input::check_out(out)?;
-        }
-        Ok(record.name)
-    })
 }
 
 /// Copies the body that one function of an op's definitions gives it to the place before it; returns the values that

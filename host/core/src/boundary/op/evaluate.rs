@@ -8,101 +8,67 @@ use passdock_abi::{EvaluateDesc, OpId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::asked::Asked;
-use super::decompose::check_results;
 use super::known_dims::{constant_dims, known_results};
-use super::{OpCall, ask, definitions, lacking};
+use super::{OpCall, Question, definitions, lacking};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
-use crate::boundary::session::input;
 
-// SAFETY of all calls is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a pointer leads to is there as long as the call.
-
-pub(in crate::boundary) unsafe extern "C" fn evaluate(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    desc: *const EvaluateDesc,
-    out: *mut ValueId,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let max_bytes = input::described(desc)?.max_bytes;
-            let name = check_results(session, op, out, count)?;
-            let made = results_of(context, session, (op, name), max_bytes, count)
-                .map_err(|error| lacking(session, op, "can't be evaluated", error))?;
-            let values = session.with(|state| make_constants(state.edit()?, made))?;
-            input::answer_all(out, values);
-            Ok(())
-        })
+impl Question<'_> {
+    pub(in crate::boundary) fn evaluate(
+        &self,
+        op: OpId,
+        desc: &EvaluateDesc,
+        count: usize,
+    ) -> Edit<Vec<ValueId>> {
+        let Question { context, session } = *self;
+        let name = self.check_results(op, count)?;
+        let made = results_of(context, session, (op, name), desc.max_bytes, count)
+            .map_err(|error| lacking(session, op, "can't be evaluated", error))?;
+        session.with(|state| make_constants(state.edit()?, made))
     }
-}
 
-pub(in crate::boundary) unsafe extern "C" fn evaluate_with(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    operands: *const ValueId,
-    operand_count: usize,
-    desc: *const EvaluateDesc,
-    out: *mut ValueId,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let max_bytes = input::described(desc)?.max_bytes;
-            let name = check_results(session, op, out, count)?;
-            let operands = input::list(operands, operand_count, "operands")?;
-            let made = {
-                let _shown = Shown::new(session, op, operands)?;
-                results_of(context, session, (op, name), max_bytes, count)?
-            };
-            let values = session.with(|state| {
-                state.edit()?;
-                let function = state.own();
-                let add = |(ty, bytes)| function.add_scratch(ty, ConstantData::inline(bytes));
-                let values: Vec<ValueId> = made.into_iter().map(add).collect::<Edit<_>>()?;
-                remember(state, op, &values);
-                Ok(values)
-            })?;
-            input::answer_all(out, values);
-            Ok(())
-        })
-    }
-}
-
-pub(in crate::boundary) unsafe extern "C" fn infer_with(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    operands: *const ValueId,
-    operand_count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
-            let operands = input::list(operands, operand_count, "operands")?;
-            let Some(definition) = definitions::find(context, session, name) else {
-                return Ok(());
-            };
-            let Some(function) = definition.entry.infer else {
-                return Ok(());
-            };
+    pub(in crate::boundary) fn evaluate_with(
+        &self,
+        op: OpId,
+        operands: &[ValueId],
+        desc: &EvaluateDesc,
+        count: usize,
+    ) -> Edit<Vec<ValueId>> {
+        let Question { context, session } = *self;
+        let name = self.check_results(op, count)?;
+        let made = {
             let _shown = Shown::new(session, op, operands)?;
-            let asked = Asked::new(context, session, op, &definition);
-            let mut call = OpCall::new(session, op);
-            let status = call.run(function, &definition)?;
-            match (status, call.refusal.take()) {
-                (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-                (Status::PANICKED, said) => Err(asked.wrong(status, said)),
-                (_, Some(why)) => Err(asked.blame(EditError::refused(why))),
-                (_, None) => Err(asked.wrong(status, None)),
-            }
+            results_of(context, session, (op, name), desc.max_bytes, count)?
+        };
+        session.with(|state| {
+            state.edit()?;
+            let function = state.own();
+            let add = |(ty, bytes)| function.add_scratch(ty, ConstantData::inline(bytes));
+            let values: Vec<ValueId> = made.into_iter().map(add).collect::<Edit<_>>()?;
+            remember(state, op, &values);
+            Ok(values)
         })
+    }
+
+    pub(in crate::boundary) fn infer_with(&self, op: OpId, operands: &[ValueId]) -> Edit {
+        let Question { context, session } = *self;
+        let name = self.name(op)?;
+        let Some(definition) = definitions::find(context, session, name) else {
+            return Ok(());
+        };
+        let Some(function) = definition.entry.infer else {
+            return Ok(());
+        };
+        let _shown = Shown::new(session, op, operands)?;
+        let asked = Asked::new(context, session, op, &definition);
+        let mut call = OpCall::new(session, op);
+        let status = call.run(function, &definition)?;
+        match (status, call.refusal.take()) {
+            (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
+            (Status::PANICKED, said) => Err(asked.wrong(status, said)),
+            (_, Some(why)) => Err(asked.blame(EditError::refused(why))),
+            (_, None) => Err(asked.wrong(status, None)),
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! Shape data: small integer tensors whose elements are known as dims.
 
-use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, Status, ValueId};
+use passdock_abi::{Dim, OpId, ValueId};
 use passdock_ir::constant::integer_bytes;
 use passdock_ir::{Edit, EditError, Function};
 
 use super::MAX_SHAPE_DATA;
 use super::evaluate::Made;
-use crate::boundary::session::function::FunctionSession;
-use crate::boundary::session::{gate, input};
+use crate::boundary::session::function::{FunctionSession, FunctionState};
 
 /// The results of an op, if inference found all their elements to be known numbers, whatever the
 /// operands are: the second dim of `[n, 3]` is 3.
@@ -49,29 +47,10 @@ pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option
     Some(numbers.into_iter().map(Dim::constant).collect())
 }
 
-/// Implements `OpApi::known_dims`.
-///
-/// # Safety
-/// The contract's.
-pub(in crate::boundary) unsafe extern "C" fn known_dims(
-    f: *const abi::Function,
-    value: ValueId,
-    out: *mut *const Dim,
-    count: *mut usize,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
-            input::check_out(count)?;
-            state.read()?.live_value(value)?;
-            let Some(dims) = state.known_dims(value) else {
-                let message = "Nothing is known of the value's elements.";
-                return Err(EditError::not_found(message));
-            };
-            input::answer(out, dims.as_ptr());
-            input::answer(count, dims.len());
-            Ok(())
-        })
+impl FunctionState {
+    pub(in crate::boundary) fn known_dims(&mut self, value: ValueId) -> Edit<&[Dim]> {
+        self.read()?.live_value(value)?;
+        let none = || EditError::not_found("Nothing is known of the value's elements.");
+        self.dims_of(value).ok_or_else(none)
     }
 }

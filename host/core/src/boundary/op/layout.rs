@@ -1,10 +1,10 @@
 //! `OpApi::layout` and `alter_layout`: what an op is in other layouts, as its definition says.
 
 use passdock_abi as abi;
-use passdock_abi::{LaidOut, OpCall as Handle, OpId, Status, Str};
+use passdock_abi::{LaidOut, OpId, Str};
 use passdock_ir::{Edit, EditError};
 
-use super::{AskedFor, OpCall, answer, ask, definitions, no_answer};
+use super::{AskedFor, OpCall, Question, definitions, no_answer};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -20,58 +20,39 @@ pub(in crate::boundary) struct Layouts {
     results: Vec<(u32, String)>,
 }
 
-// SAFETY of all calls is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a pointer leads to is there as long as the call.
+// SAFETY of all that is unsafe here: texts are there as long as the call, as the contract says.
 
-pub(in crate::boundary) unsafe extern "C" fn layout(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    wanted: *const Str,
-    count: usize,
-    out: *mut LaidOut,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { laid_out(cx, f, op, (wanted, count), out, |entry| entry.layout) }
-}
+impl Question<'_> {
+    pub(in crate::boundary) unsafe fn layout(&self, op: OpId, wanted: &[Str]) -> Edit<LaidOut> {
+        // SAFETY: see above.
+        unsafe { self.laid_out(op, wanted, |entry| entry.layout) }
+    }
 
-pub(in crate::boundary) unsafe extern "C" fn alter_layout(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    given: *const Str,
-    count: usize,
-    out: *mut LaidOut,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { laid_out(cx, f, op, (given, count), out, |entry| entry.alter_layout) }
-}
+    pub(in crate::boundary) unsafe fn alter_layout(
+        &self,
+        op: OpId,
+        given: &[Str],
+    ) -> Edit<LaidOut> {
+        // SAFETY: see above.
+        unsafe { self.laid_out(op, given, |entry| entry.alter_layout) }
+    }
 
-/// Asks one function of an op's definition.
-///
-/// # Safety
-/// The contract's.
-unsafe fn laid_out(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    (layouts, count): (*const Str, usize),
-    out: *mut LaidOut,
-    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let layouts = input::list(layouts, count, "layouts")?.iter();
-            let layouts = layouts.map(|&text| input::long_text(text, "layout", MAX_LAYOUT));
-            let layouts = layouts.collect::<Edit<Vec<&str>>>()?;
-            let answer = ask_for(context, session, op, &layouts, which)?;
-            let said = answer.shown();
-            session.with(|state| {
-                state.extras().laid_out = Some(answer);
-                Ok(())
-            })?;
-            input::fill(out, said)
+    /// Asks one function of an op's definition.
+    unsafe fn laid_out(
+        &self,
+        op: OpId,
+        layouts: &[Str],
+        which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
+    ) -> Edit<LaidOut> {
+        let layouts = layouts.iter();
+        // SAFETY: see above.
+        let layouts = layouts.map(|&text| unsafe { input::long_text(text, "layout", MAX_LAYOUT) });
+        let layouts = layouts.collect::<Edit<Vec<&str>>>()?;
+        let answer = ask_for(self.context, self.session, op, &layouts, which)?;
+        let said = answer.shown();
+        self.session.with(|state| {
+            state.extras().laid_out = Some(answer);
+            Ok(said)
         })
     }
 }
@@ -116,70 +97,54 @@ fn ask_for(
     })
 }
 
-pub(in crate::boundary) unsafe extern "C" fn wanted_layout(
-    call: *mut Handle,
-    index: u32,
-    out: *mut Str,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        input::check_out(out)?;
-        let AskedFor::Layouts(wanted) = call.asked_for else {
+impl OpCall<'_> {
+    pub(in crate::boundary) fn wanted_layout(&mut self, index: u32) -> Edit<Str> {
+        let AskedFor::Layouts(wanted) = self.asked_for else {
             return Err(not_asked());
         };
         match wanted.get(index as usize) {
-            Some(&layout) if !layout.is_empty() => {
-                input::answer(out, Str::new(layout));
-                Ok(())
-            }
+            Some(&layout) if !layout.is_empty() => Ok(Str::new(layout)),
             _ => Err(EditError::not_found("The operand is as it is.")),
         }
-    })
-}
-
-pub(in crate::boundary) unsafe extern "C" fn set_operand_layout(
-    call: *mut Handle,
-    index: u32,
-    layout: Str,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        call.check_index(index, "operand", |record| record.operands.len)?;
-        set(call, index, layout, |layouts| &mut layouts.operands)
-    })
-}
-
-pub(in crate::boundary) unsafe extern "C" fn set_result_layout(
-    call: *mut Handle,
-    index: u32,
-    layout: Str,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        call.check_result(index)?;
-        set(call, index, layout, |layouts| &mut layouts.results)
-    })
-}
-
-/// Keeps the layout of an operand or a result.
-///
-/// # Safety
-/// The contract's, for the text.
-unsafe fn set(
-    call: &mut OpCall<'_>,
-    index: u32,
-    layout: Str,
-    list: fn(&mut Layouts) -> &mut Vec<(u32, String)>,
-) -> Edit {
-    if !matches!(call.asked_for, AskedFor::Layouts(_)) {
-        return Err(not_asked());
     }
-    // SAFETY: the caller's promise.
-    let layout = unsafe { input::long_text(layout, "layout", MAX_LAYOUT)? }.to_owned();
-    let list = list(&mut call.layouts);
-    list.retain(|(known, _)| *known != index);
-    list.push((index, layout));
-    Ok(())
+
+    pub(in crate::boundary) unsafe fn set_operand_layout(
+        &mut self,
+        index: u32,
+        layout: Str,
+    ) -> Edit {
+        self.check_index(index, "operand", |record| record.operands.len)?;
+        // SAFETY: see above.
+        unsafe { self.set_layout(index, layout, |layouts| &mut layouts.operands) }
+    }
+
+    pub(in crate::boundary) unsafe fn set_result_layout(
+        &mut self,
+        index: u32,
+        layout: Str,
+    ) -> Edit {
+        self.check_result(index)?;
+        // SAFETY: see above.
+        unsafe { self.set_layout(index, layout, |layouts| &mut layouts.results) }
+    }
+
+    /// Keeps the layout of an operand or a result.
+    unsafe fn set_layout(
+        &mut self,
+        index: u32,
+        layout: Str,
+        list: fn(&mut Layouts) -> &mut Vec<(u32, String)>,
+    ) -> Edit {
+        if !matches!(self.asked_for, AskedFor::Layouts(_)) {
+            return Err(not_asked());
+        }
+        // SAFETY: see above.
+        let layout = unsafe { input::long_text(layout, "layout", MAX_LAYOUT)? }.to_owned();
+        let list = list(&mut self.layouts);
+        list.retain(|(known, _)| *known != index);
+        list.push((index, layout));
+        Ok(())
+    }
 }
 
 fn not_asked() -> EditError {

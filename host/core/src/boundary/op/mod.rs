@@ -14,8 +14,6 @@ mod layout;
 mod supports;
 
 use asked::Asked;
-use check_op::check_op;
-use decompose::{decompose, insert_text, legalize, set_body};
 use known_dims::constant_dims;
 use layout::Layouts;
 use passdock_abi as abi;
@@ -32,41 +30,6 @@ use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::{Access, FunctionSession, FunctionState};
 use crate::boundary::session::{gate, input};
 use crate::boundary::table::{describe, functions};
-
-pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
-    traits: Some(traits),
-    infer: Some(infer),
-    evaluate: Some(evaluate::evaluate),
-    decompose: Some(decompose),
-    evaluate_with: Some(evaluate::evaluate_with),
-    known_dims: Some(known_dims::known_dims),
-    check_op: Some(check_op),
-    infer_with: Some(evaluate::infer_with),
-    attributes: Some(attributes::attributes),
-    legalize: Some(legalize),
-    layout: Some(layout::layout),
-    alter_layout: Some(layout::alter_layout),
-    insert_text: Some(insert_text),
-    supports: Some(supports::supports),
-    ..abi::OpApi::EMPTY
-};
-
-pub(in crate::boundary) static DEFINITIONS: abi::DefinitionApi = abi::DefinitionApi {
-    last_error: Some(last_error),
-    set_result_type: Some(set_result_type),
-    set_result_dims: Some(set_result_dims),
-    operand_dims: Some(operand_dims),
-    add_expr: Some(add_expr),
-    add_type: Some(add_type),
-    allocate_result: Some(allocate_result),
-    refuse: Some(refuse),
-    set_body: Some(set_body),
-    wanted_layout: Some(layout::wanted_layout),
-    set_operand_layout: Some(layout::set_operand_layout),
-    set_result_layout: Some(layout::set_result_layout),
-    target: Some(supports::target),
-    ..abi::DefinitionApi::EMPTY
-};
 
 /// The most elements of a tensor whose shape data is kept.
 pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
@@ -239,11 +202,9 @@ impl<'c> OpCall<'c> {
     ///
     /// # Safety
     /// As [`describe::add_type`].
-    unsafe fn intern(&mut self, desc: *const TypeDesc) -> Edit<TypeId> {
+    unsafe fn intern(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
         self.may_add()?;
-        // SAFETY: the caller's promise.
-        let parts = unsafe { input::described(desc)? };
-        let parts = [parts.dim_count, parts.layout_count, parts.item_count];
+        let parts = [desc.dim_count, desc.layout_count, desc.item_count];
         let made = self.session.with(|state| {
             let function = state.own();
             let parts = parts.iter().fold(0, |sum, &n| n.saturating_add(sum));
@@ -257,71 +218,110 @@ impl<'c> OpCall<'c> {
     }
 }
 
-// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a description points to is there as long as the call.
-
-unsafe extern "C" fn traits(f: *const abi::Function, name: SymbolId) -> u64 {
-    gate::guard(0, || {
-        // SAFETY: see above.
-        let Ok(session) = (unsafe { FunctionSession::of(f) }) else {
-            return 0;
-        };
-        definitions::traits(session, name)
-    })
+/// A question about an op of a function that a pass works on.
+pub(in crate::boundary) struct Question<'a> {
+    pub(in crate::boundary) context: &'a ContextSession<'a>,
+    pub(in crate::boundary) session: &'a FunctionSession,
 }
 
-unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpId) -> Status {
-    // SAFETY: see above.
+/// Asks something that may change the function, and writes its view again.
+///
+/// # Safety
+/// The contract's.
+pub(in crate::boundary) unsafe fn ask(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    body: impl FnOnce(&Question<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
     unsafe {
-        ask(cx, f, |context, session| {
-            let found = session.with(|state| {
-                let name = state.read()?.live_op(op)?.name;
-                // The op may have changed since the elements of its results were inferred.
-                if state.has_extras() {
-                    let results: Vec<ValueId> = state.function().results(op).collect();
-                    let dims = &mut state.extras().dims;
-                    results.iter().for_each(|result| _ = dims.remove(result));
-                }
-                Ok(name)
-            });
-            let Some(definition) = definitions::find(context, session, found?) else {
-                return Ok(());
-            };
-            let Some(function) = definition.entry.infer else {
-                return Ok(());
-            };
-            let defs = context.op_defs();
-            let is_settled = session.with(|state| {
-                let premises = state.premises(op);
-                Ok(premises.is_some_and(|premises| is_settled(defs, state.function(), &premises)))
-            })?;
-            if is_settled {
-                return Ok(());
-            }
-            let asked = Asked::new(context, session, op, &definition);
-            let mut call = OpCall::new(session, op);
-            let status = call.run(function, &definition)?;
-            match (status, call.refusal.take()) {
-                (Status::OK, None) => {
-                    // Elements are kept for a pass, so they are said anew to each.
-                    let may_settle = call.dims.is_empty();
-                    keep_inferred(call).map_err(|error| asked.blame(error))?;
-                    session.with(|state| {
-                        if may_settle && let Some(premises) = state.premises(op) {
-                            settle(defs, state.function(), premises);
-                        }
-                        Ok(())
-                    })
-                }
-                (Status::NOT_FOUND, _) => Ok(()),
-                // The types inferred before the refusal are valid; contradictions are reported.
-                (Status::REFUSED, Some(why)) => {
-                    let _ = keep_inferred(call);
-                    Err(asked.wrong(status, Some(why)))
-                }
-                (status, said) => Err(asked.wrong(status, said)),
-            }
+        gate::change(f, |session| {
+            let context = ContextSession::of(cx)?;
+            body(&Question { context, session })
         })
+    }
+}
+
+/// Asks something that only reads the function.
+///
+/// # Safety
+/// The contract's.
+pub(in crate::boundary) unsafe fn ask_to_read(
+    cx: *mut abi::Context,
+    f: *const abi::Function,
+    body: impl FnOnce(&Question<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate::call(FunctionSession::of(f), |session| {
+            let context = ContextSession::of(cx)?;
+            body(&Question { context, session })
+        })
+    }
+}
+
+impl FunctionSession {
+    pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
+        definitions::traits(self, name)
+    }
+}
+
+impl Question<'_> {
+    /// The name of an op that is there.
+    fn name(&self, op: OpId) -> Edit<SymbolId> {
+        self.session
+            .with(|state| Ok(state.read()?.live_op(op)?.name))
+    }
+
+    pub(in crate::boundary) fn infer(&self, op: OpId) -> Edit {
+        let Question { context, session } = *self;
+        let found = session.with(|state| {
+            let name = state.read()?.live_op(op)?.name;
+            // The op may have changed since the elements of its results were inferred.
+            if state.has_extras() {
+                let results: Vec<ValueId> = state.function().results(op).collect();
+                let dims = &mut state.extras().dims;
+                results.iter().for_each(|result| _ = dims.remove(result));
+            }
+            Ok(name)
+        });
+        let Some(definition) = definitions::find(context, session, found?) else {
+            return Ok(());
+        };
+        let Some(function) = definition.entry.infer else {
+            return Ok(());
+        };
+        let defs = context.op_defs();
+        let is_settled = session.with(|state| {
+            let premises = state.premises(op);
+            Ok(premises.is_some_and(|premises| is_settled(defs, state.function(), &premises)))
+        })?;
+        if is_settled {
+            return Ok(());
+        }
+        let asked = Asked::new(context, session, op, &definition);
+        let mut call = OpCall::new(session, op);
+        let status = call.run(function, &definition)?;
+        match (status, call.refusal.take()) {
+            (Status::OK, None) => {
+                // Elements are kept for a pass, so they are said anew to each.
+                let may_settle = call.dims.is_empty();
+                keep_inferred(call).map_err(|error| asked.blame(error))?;
+                session.with(|state| {
+                    if may_settle && let Some(premises) = state.premises(op) {
+                        settle(defs, state.function(), premises);
+                    }
+                    Ok(())
+                })
+            }
+            (Status::NOT_FOUND, _) => Ok(()),
+            // The types inferred before the refusal are valid; contradictions are reported.
+            (Status::REFUSED, Some(why)) => {
+                let _ = keep_inferred(call);
+                Err(asked.wrong(status, Some(why)))
+            }
+            (status, said) => Err(asked.wrong(status, said)),
+        }
     }
 }
 
@@ -377,66 +377,36 @@ pub(in crate::boundary) fn lacking(
     }
 }
 
-/// Runs a query about an op.
-///
-/// # Safety
-/// The contract's.
-pub(in crate::boundary) unsafe fn ask(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    body: impl FnOnce(&ContextSession<'_>, &FunctionSession) -> Edit,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe { gate::change(f, |session| body(ContextSession::of(cx)?, session)) }
-}
+// SAFETY of all that is unsafe here: what an argument points to is there as long as the call, as the contract says.
 
-unsafe extern "C" fn set_result_type(
-    call: *mut Handle,
-    index: u32,
-    desc: *const TypeDesc,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        call.check_result(index)?;
-        let ty = call.intern(desc)?;
-        call.types.retain(|(known, _)| *known != index);
-        call.types.push((index, ty));
+impl OpCall<'_> {
+    pub(in crate::boundary) unsafe fn set_result_type(
+        &mut self,
+        index: u32,
+        desc: &TypeDesc,
+    ) -> Edit {
+        self.check_result(index)?;
+        // SAFETY: see above.
+        let ty = unsafe { self.intern(desc)? };
+        self.types.retain(|(known, _)| *known != index);
+        self.types.push((index, ty));
         Ok(())
-    })
-}
+    }
 
-unsafe extern "C" fn set_result_dims(
-    call: *mut Handle,
-    index: u32,
-    dims: *const Dim,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        call.check_result(index)?;
-        let dims = input::list(dims, count, "dims")?;
-        call.session
+    pub(in crate::boundary) fn set_result_dims(&mut self, index: u32, dims: &[Dim]) -> Edit {
+        self.check_result(index)?;
+        self.session
             .with(|state| describe::check_dims(state.function(), dims))?;
         if dims.len() <= MAX_SHAPE_DATA {
-            call.dims.retain(|(known, _)| *known != index);
-            call.dims.push((index, dims.into()));
+            self.dims.retain(|(known, _)| *known != index);
+            self.dims.push((index, dims.into()));
         }
         Ok(())
-    })
-}
+    }
 
-unsafe extern "C" fn operand_dims(
-    call: *mut Handle,
-    index: u32,
-    out: *mut *const Dim,
-    count: *mut usize,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        input::check_out(out)?;
-        input::check_out(count)?;
-        let op = call.op;
-        let known = call.session.with(|state| {
+    pub(in crate::boundary) fn operand_dims(&mut self, index: u32) -> Edit<&[Dim]> {
+        let op = self.op;
+        let known = self.session.with(|state| {
             let value = state.function().operand(op, index as usize);
             if value.is_none() {
                 return Ok(None);
@@ -450,88 +420,78 @@ unsafe extern "C" fn operand_dims(
             let message = "Nothing is known of the operand's elements.";
             return Err(EditError::not_found(message));
         };
-        let at = call.asked.len();
-        call.asked.push(dims);
+        let at = self.asked.len();
+        self.asked.push(dims);
         // Taken where the box stays: moving a box ends the pointers to what it holds.
-        let dims = &call.asked[at];
-        input::answer(out, dims.as_ptr());
-        input::answer(count, dims.len());
-        Ok(())
-    })
-}
+        Ok(&self.asked[at])
+    }
 
-unsafe extern "C" fn add_expr(
-    call: *mut Handle,
-    kind: ExprKind,
-    lhs: Dim,
-    rhs: Dim,
-    out: *mut Dim,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        input::answer_with(out, || {
-            call.may_add()?;
-            let made = call.session.with(|state| {
-                let function = state.own();
-                call.left
-                    .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
-                functions::checked_expr(function, kind, lhs, rhs)
-            });
-            call.session.refresh();
-            made
-        })
-    })
-}
+    pub(in crate::boundary) fn add_expr(
+        &mut self,
+        kind: ExprKind,
+        lhs: Dim,
+        rhs: Dim,
+    ) -> Edit<Dim> {
+        self.may_add()?;
+        let made = self.session.with(|state| {
+            let function = state.own();
+            self.left
+                .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
+            functions::checked_expr(function, kind, lhs, rhs)
+        });
+        self.session.refresh();
+        made
+    }
 
-unsafe extern "C" fn add_type(
-    call: *mut Handle,
-    desc: *const TypeDesc,
-    out: *mut TypeId,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        input::answer_with(out, || call.intern(desc))
-    })
-}
+    pub(in crate::boundary) unsafe fn add_type(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
+        // SAFETY: see above.
+        unsafe { self.intern(desc) }
+    }
 
-unsafe extern "C" fn allocate_result(
-    call: *mut Handle,
-    index: u32,
-    desc: *const TypeDesc,
-    len: usize,
-    out: *mut *mut u8,
-) -> Status {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        input::check_out(out)?;
-        let Some(budget) = call.budget else {
+    pub(in crate::boundary) unsafe fn allocate_result(
+        &mut self,
+        index: u32,
+        desc: &TypeDesc,
+        len: usize,
+    ) -> Edit<*mut u8> {
+        let Some(budget) = self.budget else {
             let message = "Only an evaluation has results to fill.";
             return Err(EditError::refused(message));
         };
-        call.check_result(index)?;
+        self.check_result(index)?;
         let Some(left) = budget.checked_sub(len as u64) else {
-            call.refusal = Some("its results are larger than the limit".to_owned());
+            self.refusal = Some("its results are larger than the limit".to_owned());
             return Err(EditError::not_found(""));
         };
-        if call.results.iter().any(|(known, ..)| *known == index) {
+        if self.results.iter().any(|(known, ..)| *known == index) {
             return Err(EditError::refused("The result has room already."));
         }
-        let ty = call.intern(desc)?;
-        call.session
+        // SAFETY: see above.
+        let ty = unsafe { self.intern(desc)? };
+        self.session
             .with(|state| check_len(state.function(), ty, len))?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
-            call.refusal = Some(format!("there is no memory for a result of {len} bytes"));
+            self.refusal = Some(format!("there is no memory for a result of {len} bytes"));
             return Err(EditError::not_found(""));
         }
         bytes.resize(len, 0_u8);
-        call.budget = Some(left);
-        let at = call.results.len();
-        call.results.push((index, ty, bytes.into_boxed_slice()));
+        self.budget = Some(left);
+        let at = self.results.len();
+        self.results.push((index, ty, bytes.into_boxed_slice()));
         // Taken where the box stays, as in `operand_dims`.
-        input::answer(out, call.results[at].2.as_mut_ptr());
+        Ok(self.results[at].2.as_mut_ptr())
+    }
+
+    pub(in crate::boundary) unsafe fn refuse(&mut self, reason: Str) -> Edit {
+        // SAFETY: see above.
+        let reason = unsafe { input::said_text(reason, "reason", input::MAX_SAID_BYTES)? };
+        self.refusal = Some(match reason.trim_end_matches('.') {
+            "" => "its definition doesn't say why".to_owned(),
+            reason => reason.to_owned(),
+        });
         Ok(())
-    })
+    }
 }
 
 /// Refuses a length that isn't the number of the type's elements.
@@ -548,20 +508,9 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     Ok(())
 }
 
-unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
-    // SAFETY: see above.
-    answer(call, |call| unsafe {
-        let reason = input::said_text(reason, "reason", input::MAX_SAID_BYTES)?;
-        call.refusal = Some(match reason.trim_end_matches('.') {
-            "" => "its definition doesn't say why".to_owned(),
-            reason => reason.to_owned(),
-        });
-        Ok(())
-    });
-}
-
-unsafe extern "C" fn last_error(call: *const Handle) -> Str {
-    // SAFETY: see above.
+/// `DefinitionApi::last_error`.
+pub(in crate::boundary) unsafe extern "C" fn last_error(call: *const Handle) -> Str {
+    // SAFETY: the contract's: the handle is that of a call that hasn't returned.
     unsafe { OpCall::of(call.cast_mut()) }.map_or(Str::EMPTY, |call| Str::new(&call.last_error))
 }
 
@@ -570,7 +519,7 @@ pub(in crate::boundary) fn answer(
     handle: *mut Handle,
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,
 ) -> Status {
-    // SAFETY: see above.
+    // SAFETY: the contract's: the handle is that of a call that hasn't returned.
     let call = match unsafe { OpCall::of(handle) } {
         Ok(call) => call,
         Err(error) => return error.status,

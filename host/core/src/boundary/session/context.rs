@@ -22,21 +22,6 @@ use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
 
-/// All of the table but `rewrite`, which needs more than a session.
-pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
-    opt_level: Some(opt_level),
-    option: Some(option),
-    config: Some(config),
-    emit: Some(emit),
-    fail: Some(fail),
-    current: Some(current),
-    find_pass: Some(find_pass),
-    last_error: Some(last_error),
-    may_rewrite: Some(may_rewrite),
-    rewrote: Some(rewrote),
-    ..abi::ContextApi::EMPTY
-};
-
 /// The failure of a pass or of an instrument's callback.
 #[derive(Clone, Debug, Default)]
 pub struct CallFailure {
@@ -239,7 +224,7 @@ impl<'a> ContextSession<'a> {
     }
 
     /// Keeps the failure of the pass.
-    pub(in crate::boundary) fn fail(
+    pub(in crate::boundary) fn keep_failure(
         &self,
         op: OpId,
         function: SymbolId,
@@ -255,17 +240,9 @@ impl<'a> ContextSession<'a> {
         }));
     }
 
-    /// Writes a value where the plugin has room for one.
-    ///
-    /// # Safety
-    /// As [`input::fill`].
-    unsafe fn set(&self, value: Option<&FieldValue>, out: *mut Setting) -> Edit {
-        let Some(value) = value else {
-            return Err(EditError::not_found("There is no such setting."));
-        };
-        let setting = setting(value, &mut |items| self.keep_items(items));
-        // SAFETY: the caller's promise.
-        unsafe { input::fill(out, setting) }
+    /// A value as plugins read it.
+    fn setting(&self, value: &FieldValue) -> Setting {
+        setting(value, &mut |items| self.keep_items(items))
     }
 
     /// Keeps the items of a setting, which live as long as the session.
@@ -395,49 +372,75 @@ impl Drop for CurrentPass<'_> {
     }
 }
 
-// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
-// haven't ended, and what an argument points to is there as long as the call.
+// SAFETY of all that is unsafe here: what a description points to is there as long as the call, as the contract says.
 
-unsafe extern "C" fn opt_level(cx: *const abi::Context) -> u32 {
-    // SAFETY: see above.
-    gate::guard(0, || match unsafe { ContextSession::of(cx) } {
-        Ok(session) => session.frame.opt_level(),
-        Err(_) => 0,
-    })
-}
+impl ContextSession<'_> {
+    pub(in crate::boundary) fn opt_level(&self) -> u32 {
+        self.frame.opt_level()
+    }
 
-unsafe extern "C" fn option(cx: *const abi::Context, name: Str, out: *mut Setting) -> Status {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let name = input::text(name, "name of the option")?;
-        session.set(session.options.get(name), out)
-    })
-}
+    pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
+        match self.options.get(name) {
+            Some(value) => Ok(self.setting(value)),
+            None => Err(EditError::not_found("There is no such setting.")),
+        }
+    }
 
-unsafe extern "C" fn config(
-    cx: *const abi::Context,
-    key: Str,
-    field: Str,
-    out: *mut Setting,
-) -> Status {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let key = input::text(key, "config key")?;
-        let field = input::text(field, "config field")?;
-        let value = session.frame.config(key, field);
-        session.set(Some(value.map_err(EditError::not_found)?), out)
-    })
-}
+    pub(in crate::boundary) fn config(&self, key: &str, field: &str) -> Edit<Setting> {
+        let value = self.frame.config(key, field);
+        Ok(self.setting(value.map_err(EditError::not_found)?))
+    }
 
-unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let mut diagnostic = described(session, &input::described(diagnostic)?)?;
+    pub(in crate::boundary) unsafe fn emit(&self, said: &abi::Diagnostic) -> Edit {
+        // SAFETY: see above.
+        let mut diagnostic = unsafe { described(self, said)? };
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
-        diagnostic.definition = session.blamed(message, op);
-        session.extras().diagnostics.borrow_mut().keep(diagnostic);
+        diagnostic.definition = self.blamed(message, op);
+        self.extras().diagnostics.borrow_mut().keep(diagnostic);
         Ok(())
-    })
+    }
+
+    pub(in crate::boundary) unsafe fn fail(&self, said: &abi::Failure) -> Edit {
+        // SAFETY: see above.
+        let (message, file) = unsafe {
+            let message = input::said_text(said.message, "message", input::MAX_SAID_BYTES)?;
+            let file = input::text(said.file, "source file").unwrap_or_default();
+            (message, file)
+        };
+        let panic_at = format!("{file}:{}:{}", said.line, said.column);
+        let panic_at = (!file.is_empty()).then_some(panic_at);
+        // Without a word it is as if it had said nothing, but for the place.
+        if !message.is_empty() || panic_at.is_some() {
+            self.keep_failure(said.op, said.function, message, panic_at);
+        }
+        Ok(())
+    }
+
+    pub(in crate::boundary) fn find_pass(&self, name: &str) -> Edit<PassKind> {
+        let kind = self.frame.pass_kind(name);
+        let none = || EditError::not_found(format!("There is no pass `{name}`."));
+        kind.map(|kind| kind.abi()).ok_or_else(none)
+    }
+
+    pub(in crate::boundary) fn may_rewrite(&self, rule: &str) -> Edit {
+        match self.frame.may_rewrite(rule) {
+            true => Ok(()),
+            false => Err(EditError::refused(format!(
+                "The rule `{rule}` is disabled."
+            ))),
+        }
+    }
+
+    pub(in crate::boundary) fn rewrote(&self, rule: &str) -> Edit {
+        self.extras().rewrites.borrow_mut().count(rule);
+        self.frame.rewrote(rule);
+        Ok(())
+    }
+}
+
+/// `ContextApi::current`.
+pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
+    CURRENT.get()
 }
 
 /// A severity as the host has it: the next milder one that it knows; and whether it knows this one.
@@ -512,70 +515,4 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
         diagnostic.point_at(session.excerpt(said.op, said.function, Part::WHOLE), "");
     }
     Ok(diagnostic)
-}
-
-unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let said = input::described(failure)?;
-        let message = input::said_text(said.message, "message", input::MAX_SAID_BYTES)?;
-        let file = input::text(said.file, "source file").unwrap_or_default();
-        let panic_at = format!("{file}:{}:{}", said.line, said.column);
-        let panic_at = (!file.is_empty()).then_some(panic_at);
-        // Without a word it is as if it had said nothing, but for the place.
-        if !message.is_empty() || panic_at.is_some() {
-            session.fail(said.op, said.function, message, panic_at);
-        }
-        Ok(())
-    });
-}
-
-unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
-    CURRENT.get()
-}
-
-unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut PassKind) -> Status {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let name = input::text(name, "name of the pass")?;
-        let Some(kind) = session.frame.pass_kind(name) else {
-            let message = format!("There is no pass `{name}`.");
-            return Err(EditError::not_found(message));
-        };
-        input::answer_with(out, || Ok(kind.abi()))
-    })
-}
-
-unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
-    // SAFETY: see above.
-    gate::last_error(unsafe { ContextSession::of(cx) })
-}
-
-unsafe extern "C" fn may_rewrite(cx: *const abi::Context, rule: Str) -> Status {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let rule = input::text(rule, "name of the rule")?;
-        match session.frame.may_rewrite(rule) {
-            true => Ok(()),
-            false => Err(EditError::refused(format!(
-                "The rule `{rule}` is disabled."
-            ))),
-        }
-    })
-}
-
-unsafe extern "C" fn rewrote(cx: *mut abi::Context, rule: Str) {
-    // SAFETY: see above.
-    asked(cx, |session| unsafe {
-        let rule = input::text(rule, "name of the rule")?;
-        session.extras().rewrites.borrow_mut().count(rule);
-        session.frame.rewrote(rule);
-        Ok(())
-    });
-}
-
-/// Runs a call on a context.
-fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit) -> Status {
-    // SAFETY: see above.
-    gate::call(unsafe { ContextSession::of(cx) }, body)
 }

@@ -274,6 +274,11 @@ impl FunctionSession {
         body(unsafe { &mut *self.state.get() })
     }
 
+    /// Whether this is the session of a state.
+    pub(in crate::boundary) fn holds(&self, state: &FunctionState) -> bool {
+        ptr::eq(self.state.get(), state)
+    }
+
     /// Runs `body` on the state behind the view, unless the state is borrowed.
     fn change(&self, body: impl FnOnce(&mut FunctionState)) {
         let _ = self.with(|state| {
@@ -436,14 +441,14 @@ impl FunctionState {
     }
 
     /// The known elements of a small tensor, as dims.
-    pub(in crate::boundary) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
+    pub(in crate::boundary) fn dims_of(&self, value: ValueId) -> Option<&[abi::Dim]> {
         let dims = self.extras.as_ref()?.dims.get(&value)?;
         Some(dims)
     }
 
     /// What the types of an op's results follow from.
     pub(in crate::boundary) fn premises(&self, op: OpId) -> Option<Premises> {
-        self.function().premises(op, |value| self.known_dims(value))
+        self.function().premises(op, |value| self.dims_of(value))
     }
 
     /// Lets the module have another function once the function pass that edits this one has run.

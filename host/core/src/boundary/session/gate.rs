@@ -150,19 +150,6 @@ pub(in crate::boundary) unsafe fn read_to<T>(
     unsafe { read(handle, |state| input::answer_with(out, || body(state))) }
 }
 
-/// Runs an edit of a function, and writes its answer.
-///
-/// # Safety
-/// As [`FunctionSession::of`] and [`input::answer_with`].
-pub(in crate::boundary) unsafe fn edit_to<T>(
-    out: *mut T,
-    handle: *mut abi::Function,
-    body: impl FnOnce(&mut FunctionState) -> Edit<T>,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe { edit(handle, |state| input::answer_with(out, || body(state))) }
-}
-
 /// Runs any other call; `otherwise` is the answer if it panics.
 pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     guarded(|| Ok(body())).unwrap_or(otherwise)

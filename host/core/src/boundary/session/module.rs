@@ -21,20 +21,8 @@ use super::function::{Access, FunctionSession};
 use super::gate::{Session, Thread};
 use super::module_input::{ModuleInput, entries, entry};
 use super::outline::Naming;
-use super::{gate, input, outline};
+use super::{gate, input};
 use crate::analyses::{SharedNames, records};
-
-pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
-    last_error: Some(last_error),
-    snapshot: Some(snapshot),
-    release: Some(release),
-    edit: Some(edit),
-    create_function: Some(create_function),
-    remove_function: Some(remove_function),
-    run_pass: Some(run_pass),
-    outline: Some(outline::outline),
-    ..abi::ModuleApi::EMPTY
-};
 
 /// What a `*mut abi::Module` points to.
 pub(in crate::boundary) struct ModuleSession<'a> {
@@ -100,7 +88,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// A session on a module to edit.
-    pub(in crate::boundary) fn edit(module: &Module) -> ModuleSession<'static> {
+    pub(in crate::boundary) fn editing(module: &Module) -> ModuleSession<'static> {
         let session = ModuleSession::new(Held::Edit(module.clone()), records::<FunctionEntry>(&[]));
         session.refresh(0);
         session
@@ -422,84 +410,76 @@ impl Session for ModuleSession<'_> {
     }
 }
 
-/// Runs a call on a module, and writes its answer.
-///
-/// # Safety
-/// As [`ModuleSession::of`] and [`input::answer_with`].
-unsafe fn call_to<T>(
-    out: *mut T,
-    handle: *const abi::Module,
-    body: impl FnOnce(&ModuleSession<'_>) -> Edit<T>,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        gate::call(ModuleSession::of(handle), |session| {
-            input::answer_with(out, || body(session))
-        })
-    }
-}
+// SAFETY of all that is unsafe here: what a description points to is there as long as the call, as the contract says.
 
-// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a description points to is there as long as the call.
-
-unsafe extern "C" fn last_error(m: *const abi::Module) -> Str {
-    // SAFETY: see above.
-    gate::last_error(unsafe { ModuleSession::of(m) })
-}
-
-unsafe extern "C" fn snapshot(
-    m: *const abi::Module,
-    name: SymbolId,
-    out: *mut FunctionRef,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        call_to(out, m, |session| {
-            session.with(|state| {
-                let function = state.now(name)?;
-                let made = Fixed::new(FunctionSession::held(function, Access::Read));
-                let reference = made.reference();
-                state.extras().snapshots.insert(reference.handle, made);
-                Ok(reference)
-            })
-        })
-    }
-}
-
-unsafe extern "C" fn release(m: *const abi::Module, f: FunctionRef) {
-    // SAFETY: see above.
-    unsafe {
-        gate::call(ModuleSession::of(m), |session| {
-            session.with(|state| {
-                state.extras().snapshots.remove(&f.handle);
-                Ok(())
-            })
-        });
-    }
-}
-
-unsafe extern "C" fn edit(m: *mut abi::Module, name: SymbolId, out: *mut FunctionRef) -> Status {
-    // SAFETY: see above.
-    unsafe { call_to(out, m, |session| session.with(|state| state.open(name))) }
-}
-
-unsafe extern "C" fn create_function(
-    m: *mut abi::Module,
-    desc: *const FunctionDesc,
-    out: *mut FunctionRef,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        call_to(out, m, |session| {
-            let desc = input::described(desc)?;
-            let text = input::text(desc.name, "name of the function")?;
-            let (name, reference) = session.with(|state| {
-                let name = create(state, &desc, text)?;
-                Ok((name, state.open(name)?))
-            })?;
-            session.list(1, |state| state.list_new(name));
+impl ModuleSession<'_> {
+    pub(in crate::boundary) fn snapshot(&self, name: SymbolId) -> Edit<FunctionRef> {
+        self.with(|state| {
+            let function = state.now(name)?;
+            let made = Fixed::new(FunctionSession::held(function, Access::Read));
+            let reference = made.reference();
+            state.extras().snapshots.insert(reference.handle, made);
             Ok(reference)
         })
+    }
+
+    pub(in crate::boundary) fn release(&self, function: FunctionRef) -> Edit {
+        self.with(|state| {
+            state.extras().snapshots.remove(&function.handle);
+            Ok(())
+        })
+    }
+
+    pub(in crate::boundary) fn edit(&self, name: SymbolId) -> Edit<FunctionRef> {
+        self.with(|state| state.open(name))
+    }
+
+    pub(in crate::boundary) unsafe fn create_function(
+        &self,
+        desc: &FunctionDesc,
+    ) -> Edit<FunctionRef> {
+        // SAFETY: see above.
+        let text = unsafe { input::text(desc.name, "name of the function")? };
+        let (name, reference) = self.with(|state| {
+            let name = create(state, desc, text)?;
+            Ok((name, state.open(name)?))
+        })?;
+        self.list(1, |state| state.list_new(name));
+        Ok(reference)
+    }
+
+    pub(in crate::boundary) fn remove_function(&self, name: SymbolId) -> Edit {
+        self.with(|state| {
+            state.editable()?.remove(name)?;
+            state.retire(name);
+            Ok(())
+        })?;
+        self.list(1, |state| state.unlist(name));
+        Ok(())
+    }
+
+    pub(in crate::boundary) unsafe fn run_pass(
+        &self,
+        context: &ContextSession<'_>,
+        desc: &RunDesc,
+    ) -> Edit {
+        // SAFETY: see above.
+        let name = unsafe { input::text(desc.name, "name of the pass")? };
+        let module = self.with(|state| {
+            state.editable()?;
+            state.now_all()
+        })?;
+        // Not under the borrow: the pass may use the session again.
+        let frame = context.frame();
+        let result = frame.run_pass(&module, name);
+        let module = result.map_err(|error| EditError {
+            status: match frame.pass_kind(name) {
+                None => Status::NOT_FOUND,
+                Some(_) => Status::FAILED,
+            },
+            message: context.nested_failed(error),
+        })?;
+        self.replace(module)
     }
 }
 
@@ -520,48 +500,4 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
     }
     module.insert(function)?;
     Ok(name)
-}
-
-unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::call(ModuleSession::of(m), |session| {
-            session.with(|state| {
-                state.editable()?.remove(name)?;
-                state.retire(name);
-                Ok(())
-            })?;
-            session.list(1, |state| state.unlist(name));
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn run_pass(
-    m: *mut abi::Module,
-    cx: *mut abi::Context,
-    desc: *const RunDesc,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::call(ModuleSession::of(m), |session| {
-            let context = ContextSession::of(cx)?;
-            let name = input::text(input::described(desc)?.name, "name of the pass")?;
-            let module = session.with(|state| {
-                state.editable()?;
-                state.now_all()
-            })?;
-            // Not under the borrow: the pass may use the session again.
-            let frame = context.frame();
-            let result = frame.run_pass(&module, name);
-            let module = result.map_err(|error| EditError {
-                status: match frame.pass_kind(name) {
-                    None => Status::NOT_FOUND,
-                    Some(_) => Status::FAILED,
-                },
-                message: context.nested_failed(error),
-            })?;
-            session.replace(module)
-        })
-    }
 }

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use passdock_abi as abi;
-use passdock_abi::{OpId, OutlineDesc, Status, SymbolId};
+use passdock_abi::{OpId, OutlineDesc, SymbolId};
 use passdock_ir::{Edit, EditError, Function, MAX_OPSETS, Module, OpName, Outlined, name};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,44 +10,35 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::module::{ModuleSession, State};
 use super::{gate, input};
 
-// SAFETY of the call is the contract's: see `module.rs`.
-pub(super) unsafe extern "C" fn outline(
-    m: *mut abi::Module,
-    desc: *const OutlineDesc,
-    function: *mut SymbolId,
-    call: *mut OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::call(ModuleSession::of(m), |session| {
-            input::check_out(function)?;
-            input::check_out(call)?;
-            let desc = input::described(desc)?;
-            let ops = input::list(desc.ops, desc.op_count, "ops to outline")?;
-            let text = input::text(desc.name, "name of the function")?;
-            let (name, holder) = session.with(|state| {
-                let name = state.fresh_name(text)?;
-                Ok((name, state.open(desc.function)?))
-            })?;
-            let domain = session.with(|state| Ok(state.domain_of(name)))?;
-            let mut outlined = Err(EditError::refused(
-                "The host failed while it outlined ops, which is a mistake in passdock.",
-            ));
-            // Through the function's own gate: it refreshes its view, and ends it after a panic.
+impl ModuleSession<'_> {
+    pub(in crate::boundary) unsafe fn outline(&self, desc: &OutlineDesc) -> Edit<(SymbolId, OpId)> {
+        // SAFETY: the contract: what the description points to is there as long as the call.
+        let (ops, text) = unsafe {
+            (
+                input::list(desc.ops, desc.op_count, "ops to outline")?,
+                input::text(desc.name, "name of the function")?,
+            )
+        };
+        let (name, holder) = self.with(|state| {
+            let name = state.fresh_name(text)?;
+            Ok((name, state.open(desc.function)?))
+        })?;
+        let domain = self.with(|state| Ok(state.domain_of(name)))?;
+        let mut outlined = Err(EditError::refused(
+            "The host failed while it outlined ops, which is a mistake in passdock.",
+        ));
+        // Through the function's own gate: it refreshes its view, and ends it after a panic.
+        // SAFETY: a handle of this session, which is open.
+        unsafe {
             gate::edit(holder.handle, |state| {
                 outlined = state.edit().and_then(|f| outline_in(f, ops, name, domain));
                 Ok(())
             });
-            let Outlined {
-                function: made,
-                call: op,
-            } = outlined?;
-            session.with(|state| state.editable()?.insert(made))?;
-            session.list(1, |state| state.list_new(name));
-            input::answer(function, name);
-            input::answer(call, op);
-            Ok(())
-        })
+        }
+        let Outlined { function, call } = outlined?;
+        self.with(|state| state.editable()?.insert(function))?;
+        self.list(1, |state| state.list_new(name));
+        Ok((name, call))
     }
 }
 

@@ -20,16 +20,9 @@ use passdock_loader::OpDefs;
 use crate::analyses::{self, Operators, SharedNames};
 use crate::boundary::session::context::CallFailure;
 use crate::boundary::session::ending::Endings;
+use crate::boundary::session::function::FunctionState;
 use crate::boundary::session::{context, ending, gate, input};
 use crate::error::{ErrorKind, PassError};
-
-pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
-    column: Some(column),
-    get: Some(get),
-    put: Some(put),
-    preserve: Some(preserve),
-    ..abi::AnalysisApi::EMPTY
-};
 
 /// The most analyses of plugins that a function may have. A result for each op counts as one
 /// analysis.
@@ -109,27 +102,51 @@ impl Drop for Foreign {
     }
 }
 
-// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
-// haven't ended, and what an argument points to is there as long as the call.
+// SAFETY of all that is unsafe here: names and keys are there as long as the call, as the contract says.
 
-unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::read_to(out, f, |state| {
-            let name = input::list(name.ptr, name.len, "bytes of the name")?;
-            let function = state.read()?;
-            let found = context::with_current(|context| {
-                let operators = Operators::with(context.op_defs(), context.shared_names());
-                analyses::column(function, &operators, name)
-            });
-            // Outside of a pass nobody defines any op.
-            let otherwise = || {
-                let defs = OpDefs::default();
-                let operators = Operators::with(&defs, SharedNames::none(&defs));
-                analyses::column(function, &operators, name)
-            };
-            found.unwrap_or_else(otherwise).ok_or_else(|| unknown(name))
-        })
+impl FunctionState {
+    pub(in crate::boundary) unsafe fn column(&mut self, name: Str) -> Edit<Column> {
+        // SAFETY: see above.
+        let name = unsafe { input::list(name.ptr, name.len, "bytes of the name")? };
+        let function = self.read()?;
+        let found = context::with_current(|context| {
+            let operators = Operators::with(context.op_defs(), context.shared_names());
+            analyses::column(function, &operators, name)
+        });
+        // Outside of a pass nobody defines any op.
+        let otherwise = || {
+            let defs = OpDefs::default();
+            let operators = Operators::with(&defs, SharedNames::none(&defs));
+            analyses::column(function, &operators, name)
+        };
+        found.unwrap_or_else(otherwise).ok_or_else(|| unknown(name))
+    }
+
+    pub(in crate::boundary) unsafe fn get(
+        &mut self,
+        owner: *const c_void,
+        name: Str,
+    ) -> Edit<*mut c_void> {
+        // SAFETY: see above.
+        let key = unsafe { key(owner, name)? };
+        let Some(kept) = self.read()?.kept(&key) else {
+            // Asked each time before something is worked out: no sentence is made.
+            return Err(EditError::not_found(""));
+        };
+        data(&**kept)
+    }
+
+    pub(in crate::boundary) unsafe fn preserve(&mut self, owner: *const c_void, name: Str) -> Edit {
+        // SAFETY: see above.
+        let key = unsafe { key(owner, name)? };
+        let is_kept = self.read()?.kept(&key).is_some();
+        if is_kept || self.edited().is_some_and(|own| own.still_holds(&key)) {
+            return Ok(());
+        }
+        Err(EditError::not_found(format!(
+            "Nothing is kept under `{}` that this pass could preserve.",
+            String::from_utf8_lossy(&key.name)
+        )))
     }
 }
 
@@ -181,26 +198,8 @@ fn strange_owner() -> EditError {
     EditError::invalid("The owner of an analysis isn't an address of the plugin's.")
 }
 
-unsafe extern "C" fn get(
-    f: *const abi::Function,
-    owner: *const c_void,
-    name: Str,
-    out: *mut *mut c_void,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::read_to(out, f, |state| {
-            let key = key(owner, name)?;
-            let Some(kept) = state.read()?.kept(&key) else {
-                // Asked each time before something is worked out: no sentence is made.
-                return Err(EditError::not_found(""));
-            };
-            data(&**kept)
-        })
-    }
-}
-
-unsafe extern "C" fn put(
+/// `AnalysisApi::put`. The data is dropped, whatever comes.
+pub(in crate::boundary) unsafe extern "C" fn put(
     f: *const abi::Function,
     owner: *const c_void,
     name: Str,
@@ -241,23 +240,6 @@ unsafe extern "C" fn put(
                 None => state.read()?.keep(key, foreign),
             };
             data(&**kept)
-        })
-    }
-}
-
-unsafe extern "C" fn preserve(f: *mut abi::Function, owner: *const c_void, name: Str) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::read(f, |state| {
-            let key = key(owner, name)?;
-            let is_kept = state.read()?.kept(&key).is_some();
-            if is_kept || state.edited().is_some_and(|own| own.still_holds(&key)) {
-                return Ok(());
-            }
-            Err(EditError::not_found(format!(
-                "Nothing is kept under `{}` that this pass could preserve.",
-                String::from_utf8_lossy(&key.name)
-            )))
         })
     }
 }

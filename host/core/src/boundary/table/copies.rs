@@ -1,30 +1,23 @@
 //! Copies: of regions, of ops and of types, within a function and from one to another.
 
 use passdock_abi as abi;
-use passdock_abi::{CloneDesc, CloneOpsDesc, FunctionRef, OpId, Opset, Status, SymbolId, TypeId};
+use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId};
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditError, Function};
 
 use super::describe;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
-use crate::boundary::session::{context, gate, input};
+use crate::boundary::session::{context, input};
 
-// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
-// haven't ended, and what a description points to is there as long as the call.
-
-pub(super) unsafe extern "C" fn clone_region(
-    f: *mut abi::Function,
-    desc: *const CloneDesc,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            let desc = input::described(desc)?;
+impl FunctionState {
+    pub(in crate::boundary) unsafe fn clone_region(&mut self, desc: &CloneDesc) -> Edit {
+        // SAFETY: the contract: what the description points to is there as long as the call.
+        unsafe {
             let args = input::list(desc.args, desc.arg_count, "arguments")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
             if desc.result_count > 0 {
                 input::check_out(desc.results)?;
             }
-            let made = with_source(f, state, desc.source, |state, source| {
+            let made = with_source(self, desc.source.handle, |state, source| {
                 let holder = source.map_or_else(|| state.read(), Ok)?;
                 holder.live_region(desc.region)?;
                 let terminator = holder.terminator(desc.region);
@@ -43,25 +36,19 @@ pub(super) unsafe extern "C" fn clone_region(
                 Ok(made)
             })?;
             input::answer_all(desc.results, made);
-            Ok(())
-        })
+        }
+        Ok(())
     }
-}
 
-pub(super) unsafe extern "C" fn clone_ops(
-    f: *mut abi::Function,
-    desc: *const CloneOpsDesc,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            let desc = input::described(desc)?;
+    pub(in crate::boundary) unsafe fn clone_ops(&mut self, desc: &CloneOpsDesc) -> Edit {
+        // SAFETY: as above.
+        unsafe {
             let ops = input::list(desc.ops, desc.op_count, "ops to copy")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
             if desc.result_count > 0 {
                 input::check_out(desc.results)?;
             }
-            let made = with_source(f, state, desc.source, |state, source| {
+            let made = with_source(self, desc.source.handle, |state, source| {
                 let holder = source.map_or_else(|| state.read(), Ok)?;
                 let mut count = 0;
                 for &op in ops {
@@ -79,40 +66,35 @@ pub(super) unsafe extern "C" fn clone_ops(
                 Ok(made)
             })?;
             input::answer_all(desc.results, made);
-            Ok(())
-        })
+        }
+        Ok(())
     }
-}
 
-pub(super) unsafe extern "C" fn replace_body(
-    f: *mut abi::Function,
-    source: *const abi::Function,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            with_source(f, state, bare(source), |state, source| {
+    pub(in crate::boundary) unsafe fn replace_body(
+        &mut self,
+        source: *const abi::Function,
+    ) -> Edit {
+        // SAFETY: the contract.
+        unsafe {
+            with_source(self, source, |state, source| {
                 let Some(source) = source else { return Ok(()) };
                 state.edit()?.replace_body(source, since(source))
             })
-        })
+        }
     }
-}
 
-pub(super) unsafe extern "C" fn type_from(
-    f: *mut abi::Function,
-    source: *const abi::Function,
-    ty: TypeId,
-    out: *mut TypeId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::edit_to(out, f, |state| {
-            with_source(f, state, bare(source), |state, source| match source {
+    pub(in crate::boundary) unsafe fn type_from(
+        &mut self,
+        source: *const abi::Function,
+        ty: TypeId,
+    ) -> Edit<TypeId> {
+        // SAFETY: the contract.
+        unsafe {
+            with_source(self, source, |state, source| match source {
                 Some(source) => state.edit()?.type_from(source, ty),
                 None => state.read()?.live_type(ty).map(|_| ty),
             })
-        })
+        }
     }
 }
 
@@ -135,30 +117,25 @@ fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
     move |name, version| context::with_current(|cx| cx.since(symbols, name, version)).flatten()
 }
 
-/// A reference without a view.
-fn bare(source: *const abi::Function) -> FunctionRef {
-    FunctionRef {
-        handle: source.cast_mut(),
-        view: std::ptr::null(),
-    }
-}
-
 /// Calls `copy` with the state of a function and the function that something is copied from; `None` if that is
-/// the same.
+/// the same, or null.
 ///
 /// # Safety
 /// As [`FunctionSession::of`], for the source.
 unsafe fn with_source<T>(
-    f: *mut abi::Function,
     state: &mut FunctionState,
-    source: FunctionRef,
+    source: *const abi::Function,
     copy: impl FnOnce(&mut FunctionState, Option<&Function>) -> Edit<T>,
 ) -> Edit<T> {
-    if source.handle.is_null() || source.handle == f {
+    if source.is_null() {
         return copy(state, None);
     }
     // SAFETY: the caller's promise.
-    unsafe { FunctionSession::of(source.handle) }?.with(|other| {
+    let source = unsafe { FunctionSession::of(source) }?;
+    if source.holds(state) {
+        return copy(state, None);
+    }
+    source.with(|other| {
         let other = other.read()?;
         if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
             let message = "What is to be copied is of another module.";

@@ -23,11 +23,9 @@ pub(in crate::boundary) struct OpParts<'a> {
 
 impl<'a> OpParts<'a> {
     /// # Safety
-    /// As [`input::described`], for the description and all that it points to.
-    pub(in crate::boundary) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
+    /// As [`input::list`], for all that the description points to.
+    pub(in crate::boundary) unsafe fn new(desc: &abi::OpDesc) -> Edit<OpParts<'a>> {
         // SAFETY: the caller's promise, here and below.
-        let desc = unsafe { input::described(desc)? };
-        // SAFETY: as above.
         let attrs =
             unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
         let mut all_strings = Vec::new();
@@ -54,7 +52,7 @@ impl<'a> OpParts<'a> {
             ports.push(unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? });
         }
         Ok(OpParts {
-            desc,
+            desc: *desc,
             attrs,
             regions: names,
             strings: all_strings,
@@ -156,17 +154,15 @@ pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<New
 /// Calls `then` with the attribute in the IR's form.
 ///
 /// # Safety
-/// As [`input::described`], for the description and all that it points to.
+/// As [`input::list`], for all that the description points to.
 pub(in crate::boundary) unsafe fn with_attr<T>(
-    desc: *const abi::AttrDesc,
+    desc: &abi::AttrDesc,
     then: impl FnOnce(&NewAttr<'_>) -> Edit<T>,
 ) -> Edit<T> {
     // SAFETY: the caller's promise, here and below.
-    let desc = unsafe { input::described(desc)? };
+    let strings = unsafe { strings(desc) }.transpose()?;
     // SAFETY: as above.
-    let strings = unsafe { strings(&desc) }.transpose()?;
-    // SAFETY: as above.
-    let attr = unsafe { new_attr(&desc, &mut strings.as_slice().iter())? };
+    let attr = unsafe { new_attr(desc, &mut strings.as_slice().iter())? };
     then(&attr)
 }
 
@@ -231,16 +227,6 @@ unsafe fn new_attr<'a>(
     })
 }
 
-/// The position for a new op, which is checked.
-///
-/// # Safety
-/// As [`input::plain`].
-pub(in crate::boundary) unsafe fn position(at: *const abi::Position) -> Edit<Position> {
-    // SAFETY: the caller's promise.
-    let at = unsafe { input::plain(at, "position")? };
-    Ok(place(at))
-}
-
 /// The position for a new op.
 pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
     Position {
@@ -252,14 +238,9 @@ pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
 /// Interns a described type.
 ///
 /// # Safety
-/// As [`input::described`], for the description and all that it points to.
-pub(in crate::boundary) unsafe fn add_type(
-    f: &mut Function,
-    desc: *const abi::TypeDesc,
-) -> Edit<TypeId> {
+/// As [`input::list`], for all that the description points to.
+pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDesc) -> Edit<TypeId> {
     // SAFETY: the caller's promise, here and below.
-    let desc = unsafe { input::described(desc)? };
-    // SAFETY: as above.
     let dims = unsafe { input::list(desc.dims, desc.dim_count, "dims")? };
     // SAFETY: as above.
     let layout = unsafe { input::list(desc.layout, desc.layout_count, "layout")? };

@@ -6,13 +6,6 @@ use passdock_ir::Symbols;
 
 use crate::boundary::session::{gate, input};
 
-pub(in crate::boundary) static TABLE: abi::SymbolApi = abi::SymbolApi {
-    text: Some(text),
-    intern: Some(intern),
-    find: Some(find),
-    ..abi::SymbolApi::EMPTY
-};
-
 /// # Safety
 /// The contract's: the handle is null or that of a view whose module lives.
 unsafe fn symbols<'a>(handle: *const abi::Symbols) -> Option<&'a Symbols> {
@@ -20,7 +13,10 @@ unsafe fn symbols<'a>(handle: *const abi::Symbols) -> Option<&'a Symbols> {
     unsafe { handle.cast::<Symbols>().as_ref() }
 }
 
-unsafe extern "C" fn text(handle: *const abi::Symbols, id: SymbolId) -> Str {
+pub(in crate::boundary) unsafe extern "C" fn text(
+    handle: *const abi::Symbols,
+    id: SymbolId,
+) -> Str {
     gate::guard(Str::EMPTY, || {
         // SAFETY: the contract's.
         let symbols = unsafe { symbols(handle) };
@@ -28,7 +24,10 @@ unsafe extern "C" fn text(handle: *const abi::Symbols, id: SymbolId) -> Str {
     })
 }
 
-unsafe extern "C" fn intern(handle: *const abi::Symbols, text: Str) -> SymbolId {
+pub(in crate::boundary) unsafe extern "C" fn intern(
+    handle: *const abi::Symbols,
+    text: Str,
+) -> SymbolId {
     gate::guard(SymbolId::NONE, || {
         // SAFETY: the contract's, for both.
         match unsafe { (symbols(handle), input::text(text, "symbol")) } {
@@ -38,7 +37,10 @@ unsafe extern "C" fn intern(handle: *const abi::Symbols, text: Str) -> SymbolId 
     })
 }
 
-unsafe extern "C" fn find(handle: *const abi::Symbols, text: Str) -> SymbolId {
+pub(in crate::boundary) unsafe extern "C" fn find(
+    handle: *const abi::Symbols,
+    text: Str,
+) -> SymbolId {
     gate::guard(SymbolId::NONE, || {
         // SAFETY: the contract's, for both.
         match unsafe { (symbols(handle), input::text(text, "symbol")) } {
