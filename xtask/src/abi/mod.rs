@@ -2,6 +2,7 @@
 
 mod c;
 mod docs;
+mod fuzz;
 mod rust;
 mod sdk;
 mod table;
@@ -59,6 +60,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
             rust::layout(&table),
             "2024",
         ),
+        ("fuzz/src/edits/calls.rs", fuzz::calls(&table), "2024"),
     ];
     for (path, text, edition) in rust {
         let text =
