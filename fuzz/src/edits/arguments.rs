@@ -13,9 +13,9 @@ use passdock_abi::{
 use passdock_core::boundary::host;
 
 use super::definitions::BODIES;
+use super::modules;
 use super::script::{Odd, Step};
 use super::session::Ids;
-use super::{modules, plugin};
 
 /// The most elements of a list.
 const MOST: usize = 4;
@@ -395,45 +395,23 @@ impl Argument for AttrDesc {
     }
 }
 
-/// Texts, some of which are none.
-const TEXTS: [&[u8]; 28] = [
-    b"x",
-    b"y",
-    b"",
-    b"main",
-    b"f.new",
-    b"f.helper",
-    b"f",
-    b"a/b:0",
-    b"0",
-    b"v3",
-    b"%x",
-    b"a \"maker\"\n",
-    b"nul\0inside",
-    b"\xff",
-    b"cut \xe2\x82",
-    b"\xc2\x85\x1b[31m",
-    b"onnx",
-    b"ai.onnx",
-    b"com.microsoft",
-    b"f.new#v2",
-    b"_",
-    b"n",
-    b"list",
-    b"table",
-    b"f.Config",
-    plugin::FUNCTION.as_bytes(),
-    b"rule twice { f.A(f.A(%x)) => f.A(%x) }",
-    &[b'l'; 70_000],
-];
+/// Texts, some of which are none, each ended by a newline.
+const TEXTS: &[u8] = b"x\ny\n\nmain\nf.new\nf.helper\nf\na/b:0\n0\nv3\n%x\na \"maker\"\t\nnul\0inside\n\xff\n\
+    cut \xe2\x82\n\xc2\x85\x1b[31m\nonnx\nai.onnx\ncom.microsoft\nf.new#v2\n_\nn\nlist\ntable\nf.Config\n\
+    f.transform.Function\nrule twice { f.A(f.A(%x)) => f.A(%x) }";
+/// A text that is too long.
+const LONG: &[u8] = &[b'l'; 70_000];
 
 /// A text, now and then the body of an op.
 impl Argument for Str {
     fn argument(c: &Call<'_>) -> Str {
         // The longest one is a matter of its own, and slow.
         let text = match c.step.byte() {
-            255 => TEXTS[TEXTS.len() - 1],
-            byte @ 0..200 => TEXTS[usize::from(byte) % (TEXTS.len() - 1)],
+            255 => LONG,
+            byte @ 0..200 => {
+                let mut texts = TEXTS.split(|byte| *byte == b'\n').cycle();
+                texts.nth(byte.into()).unwrap_or_default()
+            }
             byte => BODIES[usize::from(byte) % BODIES.len()].as_bytes(),
         };
         let (ptr, len) = match c.step.odd() {
@@ -474,48 +452,9 @@ impl Argument for Bytes {
 }
 
 /// Names of ops and of what calls and regions say.
-const NAMES: [&str; 40] = [
-    "f.A",
-    "f.B",
-    "f.Two",
-    "f.Body",
-    "f.Wild",
-    "f.Outer",
-    "onnx.Relu",
-    "onnx.If",
-    "onnx.Conv",
-    "call",
-    "if",
-    "for",
-    "while",
-    "tuple",
-    "tuple_get",
-    "return",
-    "yield",
-    "main",
-    "f.helper",
-    "my.Fn#v2",
-    "callee",
-    "index",
-    "kind",
-    "k",
-    "then_branch",
-    "else_branch",
-    "body",
-    "a",
-    "b",
-    "n",
-    "alpha",
-    "tir.load",
-    "f.A#v2",
-    "x.\"A.B\"",
-    "a b",
-    "",
-    "onnx",
-    "ai.onnx",
-    "\u{e9}\u{202e}",
-    "doc",
-];
+const NAMES: &str = "f.A f.B f.Two f.Body f.Wild f.Outer onnx.Relu onnx.If onnx.Conv call if for while tuple tuple_get \
+    return yield main f.helper my.Fn#v2 callee index kind k then_branch else_branch body a b n alpha tir.load f.A#v2 \
+    x.\"A.B\" a\u{a0}b onnx ai.onnx \u{e9}\u{202e} doc";
 
 /// A symbol: of a name mostly, made for it, else a number that may be none.
 impl Argument for SymbolId {
@@ -523,7 +462,8 @@ impl Argument for SymbolId {
         let byte = c.step.byte();
         match byte {
             0..232 => {
-                let name = Str::new(NAMES[usize::from(byte) % NAMES.len()]);
+                let mut names = NAMES.split(' ').cycle();
+                let name = Str::new(names.nth(byte.into()).unwrap_or_default());
                 // SAFETY: the host's table lives for good, the symbols as long as the module.
                 unsafe {
                     host()
