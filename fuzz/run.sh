@@ -13,20 +13,21 @@ done
 # A target, its seeds, and its own arguments. An input of `edits` reaches thousands of edges, and weighing each input by
 # how rare its own are takes libFuzzer longer than to run it.
 targets="
-edits edits -mutate_depth=2 -entropic=0
-library library -mutate_depth=3
-manifest manifest -mutate_depth=1 -dict=fuzz/manifest.dict
+edits edits -entropic=0
+library library
+manifest manifest -dict=fuzz/manifest.dict
 onnx_read onnx -mutate_depth=2
 onnx_write onnx -mutate_depth=2
-rules rules -mutate_depth=1 -dict=fuzz/rules.dict
-text text -mutate_depth=1 -dict=fuzz/text.dict"
+rules rules -dict=fuzz/rules.dict
+text text -dict=fuzz/text.dict"
 [ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "there is no target \`$only\`; see fuzz/fuzz_targets"
 
 work=$TARGET/fuzz
 mkdir -p "$work/found"
 system=$(rustc -vV | sed -n 's/^host: //p')
 flags="--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
-  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+  -Cllvm-args=-sanitizer-coverage-trace-compares"
 # With the system named, build scripts and macros aren't instrumented.
 build=(build --release --manifest-path fuzz/Cargo.toml --target "$system" ${only:+--bin "$only"})
 if [ -n "$asan" ]; then

@@ -5,14 +5,11 @@
 
 pub mod edits;
 pub mod library;
-pub mod lines;
 pub mod manifest;
 pub mod memory;
 pub mod mutate;
-pub mod numbers;
 pub mod onnx;
 pub mod rules;
-pub mod steps;
 pub mod tally;
 pub mod text;
 pub mod wire;

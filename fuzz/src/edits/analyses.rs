@@ -9,7 +9,6 @@ use passdock_core::boundary::host;
 
 use super::script::Step;
 use super::session::{Pass, State, answered, records_of};
-use super::text;
 
 thread_local! {
     /// What the host has and hasn't dropped.
@@ -35,13 +34,14 @@ pub(super) fn call(pass: &Pass, step: &Step) {
     let Some(held) = pass.pick(step) else {
         return;
     };
-    let f = pass.handle(step, held);
+    let call = pass.call(step, Some(held));
+    let f = call.function;
     let owner: *const c_void = match step.below(8) {
         0 => std::ptr::null(),
         _ => std::ptr::from_ref(&OWNER).cast(),
     };
     let key = match step.below(4) {
-        0 => text::text(step),
+        0 => call.get(),
         at => Str::new(["", "a", "b", "c"][at]),
     };
     // SAFETY: the handles are those that the host gave out, of this pass; its tables live for good.

@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, FunctionRef, OpCall, OpId, Status, Str, TypeDesc, TypeId, TypeKind};
+use passdock_abi::{Dim, FunctionRef, OpCall, OpId, Status, Str, TypeDesc, TypeKind};
 use passdock_core::boundary::host;
 
-use super::functions::{dim, type_desc};
-use super::script::{Script, Step};
+use super::arguments::{Call, read};
+use super::calls;
+use super::script::Script;
 use super::session::{Ids, records_of};
-use super::text;
 
 /// Bodies that an op is made of, and what is none.
 pub(super) const BODIES: [&str; 12] = [
@@ -124,14 +124,25 @@ pub(super) unsafe extern "C" fn scripted(
         let Some(step) = Script::next() else {
             return Status::OK;
         };
-        // SAFETY: the host's arguments, which are there until this returns.
+        // SAFETY: the host's arguments, which are there until this returns, and its tables.
         unsafe {
-            let status = one(&step, call, *function, op);
-            assert!(status.0 <= Status::CONFIG.0, "{status:?}");
-            if !status.is_ok() {
-                let t = &*host().get().definitions;
-                let said = text::read(t.last_error.expect("is there")(call));
-                assert!(!said.contains("mistake in passdock"), "{said}");
+            let (function, table) = (*function, host().get());
+            let symbols = (*function.view).symbols;
+            let mut c = Call::new(&step, Ids::of(function), symbols);
+            (c.call, c.function) = (call, function.handle);
+            c.context = (*table.context).current.expect("is there")(table);
+            if step.what() % 16 == 0 {
+                // A definition may read, and nothing else.
+                let status = (*table.functions).erase_op.expect("is there")(function.handle, op);
+                assert!(!status.is_ok(), "a definition edits");
+                calls::ops(&c);
+            } else if let Some(status) = calls::definitions(&c) {
+                assert!(status.0 <= Status::CONFIG.0, "{status:?}");
+                c.check_rooms(status);
+                if !status.is_ok() {
+                    let error = read((*table.definitions).last_error.expect("is there")(call));
+                    assert!(!error.contains("mistake in passdock"), "{error}");
+                }
             }
         }
         if step.one_in(3) {
@@ -139,96 +150,4 @@ pub(super) unsafe extern "C" fn scripted(
         }
     }
     Status::OK
-}
-
-unsafe fn one(step: &Step, call: *mut OpCall, function: FunctionRef, op: OpId) -> Status {
-    let ids = Ids::of(function);
-    // SAFETY: the caller's promise, here and below.
-    unsafe {
-        let t = &*host().get().definitions;
-        let symbols = (*function.view).symbols;
-        let index = step.pick(&[0, 0, 1, 2, u32::MAX]);
-        match step.what() % 15 {
-            0 | 1 => {
-                let parts = type_desc(step, &ids, symbols);
-                let desc = parts.desc(step);
-                t.set_result_type.expect("is there")(call, index, step.desc(&desc))
-            }
-            2 => {
-                let dims: Vec<Dim> = (0..step.below(5))
-                    .map(|_| dim(step, &ids, symbols))
-                    .collect();
-                let (at, count) = step.list(&dims);
-                t.set_result_dims.expect("is there")(call, index, at, count)
-            }
-            3 => {
-                let (mut dims, mut count) = (std::ptr::null(), usize::MAX);
-                let asked = t.operand_dims.expect("is there");
-                let status = asked(call, index, step.out(&mut dims), &mut count);
-                if status.is_ok() && count > 0 {
-                    std::hint::black_box(std::slice::from_raw_parts(dims, count).to_vec());
-                }
-                status
-            }
-            4 => {
-                let kind = abi::ExprKind(u32::from(step.byte() % 9));
-                let (lhs, rhs) = (dim(step, &ids, symbols), dim(step, &ids, symbols));
-                let mut out = Dim::UNKNOWN;
-                t.add_expr.expect("is there")(call, kind, lhs, rhs, step.out(&mut out))
-            }
-            5 => {
-                let parts = type_desc(step, &ids, symbols);
-                let desc = parts.desc(step);
-                let mut out = TypeId::NONE;
-                t.add_type.expect("is there")(call, step.desc(&desc), step.out(&mut out))
-            }
-            6 | 7 => {
-                let parts = type_desc(step, &ids, symbols);
-                let desc = parts.desc(step);
-                let len = step.pick(&[8, 4, 0, 16, 1, 1 << 40, usize::MAX]);
-                let mut room = std::ptr::null_mut();
-                let make = t.allocate_result.expect("is there");
-                let status = make(call, index, step.desc(&desc), len, step.out(&mut room));
-                if status.is_ok() {
-                    room.write_bytes(step.byte(), len);
-                }
-                status
-            }
-            8 => {
-                t.refuse.expect("is there")(call, text::text(step));
-                Status::OK
-            }
-            9 => {
-                let body = match step.one_in(4) {
-                    true => text::text(step),
-                    false => Str::new(BODIES[step.below(BODIES.len())]),
-                };
-                t.set_body.expect("is there")(call, body)
-            }
-            10 => {
-                let mut out = Str::EMPTY;
-                let status = t.wanted_layout.expect("is there")(call, index, step.out(&mut out));
-                text::read(out);
-                status
-            }
-            11 => t.set_operand_layout.expect("is there")(call, index, text::text(step)),
-            12 => t.set_result_layout.expect("is there")(call, index, text::text(step)),
-            // A definition may read, and nothing else.
-            13 => {
-                let f = &*host().get().functions;
-                let status = f.erase_op.expect("is there")(function.handle, op);
-                assert!(!status.is_ok(), "a definition edits");
-                let mut bytes = abi::Bytes::EMPTY;
-                let read = f.constant_data.expect("is there");
-                read(function.handle, ids.constant(step), &mut bytes);
-                Status::OK
-            }
-            _ => {
-                let o = &*host().get().ops;
-                let cx = (*host().get().context).current.expect("is there")(host().get());
-                o.infer.expect("is there")(cx, function.handle, op);
-                Status::OK
-            }
-        }
-    }
 }

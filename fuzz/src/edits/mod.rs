@@ -6,14 +6,13 @@
 //! and with most of what is wrong. The host that runs the passes is the real one.
 
 mod analyses;
-mod context;
+mod arguments;
+mod calls;
 mod definitions;
-mod functions;
 mod modules;
 mod plugin;
 mod script;
 mod session;
-mod text;
 
 use passdock_core::{PassContext, Registry, Verify};
 use passdock_ir::text::{self as ir_text, Constants, PrintOptions};

@@ -1,22 +1,19 @@
-//! Calls of `ModuleApi`.
+//! Calls of `ModuleApi`: which handles live changes with them.
 
 use passdock_abi as abi;
-use passdock_abi::{
-    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, OpId, OutlineDesc, Status, Str,
-    SymbolId,
-};
+use passdock_abi::{FunctionEntry, FunctionRef, Status, SymbolId};
 use passdock_core::boundary::host;
 
-use super::functions::pass_symbols;
+use super::arguments::{Call, read};
+use super::calls;
 use super::script::{Odd, Step};
-use super::session::{Held, Ids, Pass, State, records_of, unwritten};
-use super::{plugin, text};
+use super::session::{Held, Pass, State, records_of};
 
 /// The most functions at hand.
 const MOST: usize = 24;
 
-/// What stands in the place for an answer before there is one.
-const NOWHERE: FunctionRef = FunctionRef {
+/// No function.
+pub(super) const NONE: FunctionRef = FunctionRef {
     handle: std::ptr::null_mut(),
     view: std::ptr::null(),
 };
@@ -28,27 +25,38 @@ pub(super) fn call(pass: &mut Pass, step: &Step) {
         _ => pass.module.handle,
     };
     // SAFETY: the handles are those that the host gave out, of this pass; its tables live for good.
-    let status = unsafe {
-        let t = &*host().get().modules;
-        match step.what() % 64 {
-            40 => snapshot(pass, step, m, t),
-            41 => edit(pass, step, m, t),
-            42 => create(pass, step, m, t),
-            43 => match step.below(3) {
-                0 => remove(pass, step, m, t),
-                _ => release(pass, step, m, t),
-            },
-            44 => run_pass(pass, step, m, t),
-            _ => outline(pass, step, m, t),
-        }
-    };
-    assert!(status.0 <= Status::CONFIG.0, "{status:?}");
-    // SAFETY: as above; the view is there while the pass runs.
     unsafe {
+        let t = &*host().get().modules;
+        let held = pass.pick(step);
+        let mut call = pass.call(step, held);
+        call.module = m;
+        let mut out = NONE;
+        let status = match step.what() % 64 {
+            40 => {
+                let status = t.snapshot.expect("is there")(m, name(pass, &call), &mut out);
+                hold(pass, status, out, State::Read);
+                status
+            }
+            41 => {
+                let status = t.edit.expect("is there")(m, name(pass, &call), &mut out);
+                hold(pass, status, out, State::Edit);
+                status
+            }
+            42 => {
+                let status = t.create_function.expect("is there")(m, call.described(), &mut out);
+                hold(pass, status, out, State::Edit);
+                status
+            }
+            43 if step.one_in(3) => remove(pass, &call, t),
+            43 => release(pass, &call, t),
+            44 => run_pass(pass, &call, t),
+            _ => calls::modules(&call).unwrap_or(Status::OK),
+        };
+        assert!(status.0 <= Status::CONFIG.0, "{status:?}");
+        call.check_rooms(status);
         if !status.is_ok() && !m.is_null() {
-            let t = &*host().get().modules;
-            let said = text::read(t.last_error.expect("is there")(m));
-            assert!(!said.contains("mistake in passdock"), "{said}");
+            let error = read(t.last_error.expect("is there")(m));
+            assert!(!error.contains("mistake in passdock"), "{error}");
         }
         let listed = records_of::<FunctionEntry>((*pass.module.view).functions);
         std::hint::black_box((listed.first(), listed.last()));
@@ -56,184 +64,64 @@ pub(super) fn call(pass: &mut Pass, step: &Step) {
 }
 
 /// The name of a function of the module, mostly.
-fn name(pass: &Pass, step: &Step) -> SymbolId {
+fn name(pass: &Pass, call: &Call<'_>) -> SymbolId {
     // SAFETY: the view is there while the pass runs, its columns until the next call.
     let listed = unsafe { records_of::<FunctionEntry>((*pass.module.view).functions) };
-    match step.byte() {
+    match call.step.byte() {
         byte @ 0..224 if !listed.is_empty() => listed[usize::from(byte) % listed.len()].name,
-        _ => text::symbol(step, pass_symbols(pass)),
+        _ => call.get(),
     }
 }
 
-fn hold(pass: &mut Pass, function: FunctionRef, state: State) {
-    assert!(!function.handle.is_null() && !function.view.is_null());
-    let known = |held: &Held| held.function.handle == function.handle;
-    if !pass.functions.iter().any(known) && pass.functions.len() < MOST {
+/// Takes what the host gave in hand.
+pub(super) fn hold(pass: &mut Pass, status: Status, function: FunctionRef, state: State) {
+    let is_none = function.handle.is_null() && function.view.is_null();
+    assert!(is_none != status.is_ok(), "{status:?} wrote {function:?}");
+    let is_same = |held: &Held| held.function.handle == function.handle;
+    if !is_none && !pass.functions.iter().any(is_same) && pass.functions.len() < MOST {
         pass.functions.push(Held { function, state });
     }
 }
 
-fn answer(status: Status, out: &FunctionRef) {
-    unwritten(
-        status,
-        &(out.handle.addr(), out.view.addr()),
-        &(NOWHERE.handle.addr(), NOWHERE.view.addr()),
-    );
-}
-
-unsafe fn snapshot(
-    pass: &mut Pass,
-    step: &Step,
-    m: *mut abi::Module,
-    t: &abi::ModuleApi,
-) -> Status {
-    let mut out = NOWHERE;
-    let name = name(pass, step);
+unsafe fn remove(pass: &mut Pass, call: &Call<'_>, t: &abi::ModuleApi) -> Status {
+    let name = name(pass, call);
+    // SAFETY: the views of handles that haven't ended are there.
+    let is_name =
+        |held: &Held| unsafe { held.state == State::Edit && (*held.function.view).name == name };
+    let gone: Vec<bool> = pass.functions.iter().map(is_name).collect();
     // SAFETY: the caller's promise.
-    let status = unsafe { t.snapshot.expect("is there")(m, name, step.out(&mut out)) };
-    answer(status, &out);
-    if status.is_ok() {
-        hold(pass, out, State::Read);
-    }
-    status
-}
-
-unsafe fn edit(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::ModuleApi) -> Status {
-    let mut out = NOWHERE;
-    let name = name(pass, step);
-    // SAFETY: the caller's promise.
-    let status = unsafe { t.edit.expect("is there")(m, name, step.out(&mut out)) };
-    answer(status, &out);
-    if status.is_ok() {
-        hold(pass, out, State::Edit);
-    }
-    status
-}
-
-unsafe fn create(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::ModuleApi) -> Status {
-    let mut out = NOWHERE;
-    let desc = FunctionDesc {
-        struct_size: step.size(size_of::<FunctionDesc>()),
-        kind: FunctionKind(step.pick(&[1, 2, 1, 1, 0, 3])),
-        name: match step.one_in(2) {
-            true => text::text(step),
-            false => Str::new(text::NAMES[step.below(text::NAMES.len())]),
-        },
-        opsets_of: match step.one_in(2) {
-            true => SymbolId::NONE,
-            false => name(pass, step),
-        },
-        ..FunctionDesc::EMPTY
-    };
-    let out_at = step.out(&mut out);
-    // SAFETY: the caller's promise.
-    let status = unsafe { t.create_function.expect("is there")(m, step.desc(&desc), out_at) };
-    answer(status, &out);
-    if status.is_ok() {
-        hold(pass, out, State::Edit);
-    }
-    status
-}
-
-unsafe fn remove(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::ModuleApi) -> Status {
-    let name = name(pass, step);
-    // SAFETY: the caller's promise; the views of handles that haven't ended are there.
-    unsafe {
-        let gone: Vec<bool> = pass
-            .functions
-            .iter()
-            .map(|held| held.state == State::Edit && (*held.function.view).name == name)
-            .collect();
-        let status = t.remove_function.expect("is there")(m, name);
-        for (held, gone) in pass.functions.iter_mut().zip(gone) {
-            if status.is_ok() && gone {
-                held.state = State::Ended;
-            }
+    let status = unsafe { t.remove_function.expect("is there")(call.module, name) };
+    for (held, gone) in pass.functions.iter_mut().zip(gone) {
+        if status.is_ok() && gone {
+            held.state = State::Ended;
         }
-        status
     }
+    status
 }
 
-unsafe fn release(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::ModuleApi) -> Status {
+unsafe fn release(pass: &mut Pass, call: &Call<'_>, t: &abi::ModuleApi) -> Status {
     let last = pass.functions.len().saturating_sub(1);
-    let at = last.saturating_sub(step.below(4));
+    let at = last.saturating_sub(call.step.below(4));
     // A handle that was released is gone: nothing may be done with it.
     let is_snapshot = |held: &Held| held.state == State::Read;
-    if !m.is_null() && pass.functions.get(at).is_some_and(is_snapshot) {
-        let held = pass.functions.remove(at);
-        // SAFETY: the caller's promise.
-        unsafe { t.release.expect("is there")(m, held.function) };
-    } else {
-        // SAFETY: as above; no snapshot is released.
-        unsafe { t.release.expect("is there")(m, NOWHERE) };
-    }
+    let released = match !call.module.is_null() && pass.functions.get(at).is_some_and(is_snapshot) {
+        true => pass.functions.remove(at).function,
+        false => NONE,
+    };
+    // SAFETY: the caller's promise; no other snapshot is released.
+    unsafe { t.release.expect("is there")(call.module, released) };
     Status::OK
 }
 
-unsafe fn run_pass(
-    pass: &mut Pass,
-    step: &Step,
-    m: *mut abi::Module,
-    t: &abi::ModuleApi,
-) -> Status {
-    let name = step.pick(&[
-        plugin::FUNCTION,
-        plugin::MODULE,
-        plugin::PRIM,
-        "f.transform.Nobody",
-        "",
-    ]);
-    let desc = abi::RunDesc {
-        struct_size: step.size(size_of::<abi::RunDesc>()),
-        name: Str::new(name),
-        ..abi::RunDesc::EMPTY
-    };
+unsafe fn run_pass(pass: &mut Pass, call: &Call<'_>, t: &abi::ModuleApi) -> Status {
     pass.erase_scratch();
-    let cx = match step.one_in(16) {
-        true => std::ptr::null_mut(),
-        false => pass.cx,
-    };
     // SAFETY: the caller's promise.
-    let status = unsafe { t.run_pass.expect("is there")(m, cx, step.desc(&desc)) };
-    if status.is_ok() {
-        for held in &mut pass.functions {
-            if held.state == State::Edit {
-                held.state = State::Ended;
-            }
+    let status =
+        unsafe { t.run_pass.expect("is there")(call.module, call.context, call.described()) };
+    for held in pass.functions.iter_mut().filter(|_| status.is_ok()) {
+        if held.state == State::Edit {
+            held.state = State::Ended;
         }
     }
-    status
-}
-
-unsafe fn outline(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::ModuleApi) -> Status {
-    let edited: Vec<Held> = pass
-        .functions
-        .iter()
-        .filter(|held| held.state == State::Edit)
-        .copied()
-        .collect();
-    let (function, ids) = match edited.get(step.below(edited.len())) {
-        // SAFETY: the view of a handle that hasn't ended is there.
-        Some(held) => unsafe { ((*held.function.view).name, Ids::of(held.function)) },
-        None => (name(pass, step), Ids::unknown()),
-    };
-    let ops = ids.list_of(step, Ids::op);
-    let (at, op_count) = step.list(&ops);
-    let desc = OutlineDesc {
-        struct_size: step.size(size_of::<OutlineDesc>()),
-        function,
-        ops: at,
-        op_count,
-        name: match step.one_in(2) {
-            true => text::text(step),
-            false => Str::new("f.outlined"),
-        },
-        ..OutlineDesc::EMPTY
-    };
-    let (mut made, mut call) = (SymbolId(7), OpId(7));
-    let made_at = step.out(&mut made);
-    // SAFETY: the caller's promise.
-    let status = unsafe { t.outline.expect("is there")(m, step.desc(&desc), made_at, &mut call) };
-    unwritten(status, &(made, call), &(SymbolId(7), OpId(7)));
     status
 }

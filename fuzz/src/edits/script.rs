@@ -173,30 +173,6 @@ impl Step {
             _ => right as u32,
         }
     }
-
-    /// A pointer to a list and its length, as wrong as the step says.
-    pub(super) fn list<T>(&self, items: &[T]) -> (*const T, usize) {
-        match self.odd() {
-            _ if items.is_empty() && self.odd() != Odd::NullList => (items.as_ptr(), 0),
-            Odd::NullList => (ptr::null(), items.len()),
-            Odd::MisalignedList if align_of::<T>() > 1 => {
-                (items.as_ptr().wrapping_byte_add(1), items.len())
-            }
-            Odd::EndlessList => (items.as_ptr(), usize::MAX),
-            Odd::LongList => (items.as_ptr(), (1 << 30) + 1),
-            _ => (items.as_ptr(), items.len()),
-        }
-    }
-
-    /// A pointer to a description, as wrong as the step says.
-    pub(super) fn desc<T>(&self, desc: &T) -> *const T {
-        match self.odd() {
-            Odd::NullDesc => ptr::null(),
-            Odd::MisalignedDesc => ptr::from_ref(desc).wrapping_byte_add(1),
-            _ => desc,
-        }
-    }
-
     /// A pointer to the place for an answer, as wrong as the step says.
     pub(super) fn out<T>(&self, out: *mut T) -> *mut T {
         match self.odd() {

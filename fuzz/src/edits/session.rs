@@ -1,11 +1,12 @@
 //! What a running pass has at hand, and what it may expect of every answer.
 
 use passdock_abi as abi;
-use passdock_abi::{Column, FunctionRef, ModuleRef, Status};
+use passdock_abi::{Column, ConstId, FunctionRef, ModuleRef, OpId, RegionId, Status};
 use passdock_core::boundary::host;
 
+use super::arguments::{Call, read};
 use super::script::{Odd, Script, Step};
-use super::{analyses, context, functions, modules, text};
+use super::{analyses, calls, modules};
 
 /// A function grows no further than this, so that copies of copies end.
 pub(super) const MAX_OPS: u32 = 512;
@@ -38,15 +39,15 @@ pub(super) enum State {
 }
 
 impl Pass {
-    /// Takes steps until one says that the pass is at its end. What it answers the host.
+    /// Takes steps until one says that the pass is at its end. Returns the pass's status.
     pub(super) fn run(&mut self) -> Status {
         while let Some(step) = Script::next() {
             match step.what() % 64 {
-                0..=39 => self.on_function(&step),
+                0..=39 => self.on_function(&step, calls::functions),
                 40..=45 => modules::call(self, &step),
                 46..=48 => analyses::call(self, &step),
-                49..=51 => context::call(self, &step),
-                52..=61 => self.on_function(&step),
+                49..=51 => self.on_context(&step),
+                52..=61 => self.on_function(&step, calls::ops),
                 62 => break,
                 _ if step.one_in(16) => {
                     self.erase_scratch();
@@ -62,40 +63,147 @@ impl Pass {
         Status::OK
     }
 
-    /// Erases the scratch constants that no op uses, as the contract asks of a pass.
-    pub(super) fn erase_scratch(&self) {
-        for held in &self.functions {
-            if held.state == State::Edit {
-                functions::erase_scratch(held.function);
-            }
-        }
-    }
-
     /// Takes the first function of the module in hand.
     pub(super) fn edit_main(&mut self) {
+        let mut function = modules::NONE;
         // SAFETY: the module's handle and view are the host's, of this pass.
-        unsafe {
+        let status = unsafe {
             let listed = records_of::<abi::FunctionEntry>((*self.module.view).functions);
             let Some(first) = listed.first() else {
                 return;
             };
-            let mut function = FunctionRef {
-                handle: std::ptr::null_mut(),
-                view: std::ptr::null(),
-            };
             let table = &*host().get().modules;
-            let status =
-                table.edit.expect("is there")(self.module.handle, first.name, &mut function);
-            if status.is_ok() {
-                let state = State::Edit;
-                self.functions.push(Held { function, state });
+            table.edit.expect("is there")(self.module.handle, first.name, &mut function)
+        };
+        modules::hold(self, status, function, State::Edit);
+    }
+
+    /// The symbols of the module.
+    pub(super) fn symbols(&self) -> *const abi::Symbols {
+        // SAFETY: the module's view is there while the pass runs.
+        unsafe { (*self.module.view).symbols }
+    }
+
+    /// A call that is about a function at hand, or none.
+    pub(super) fn call<'s>(&self, step: &'s Step, held: Option<Held>) -> Call<'s> {
+        let ids = match held {
+            Some(held) if held.state != State::Ended => Ids::of(held.function),
+            _ => Ids::unknown(),
+        };
+        let mut call = Call::new(step, ids, self.symbols());
+        if step.odd() != Odd::NullHandle {
+            call.context = self.cx;
+        }
+        if let Some(held) = held {
+            call.function = self.handle(step, held);
+        }
+        if step.one_in(3) && !self.functions.is_empty() {
+            call.source = self.functions[step.below(self.functions.len())].function;
+        }
+        call
+    }
+
+    fn on_function(&mut self, step: &Step, calls: fn(&Call<'_>) -> Option<Status>) {
+        let Some(held) = self.pick(step) else {
+            return;
+        };
+        let call = self.call(step, Some(held));
+        // SAFETY: the host's table.
+        let erase = unsafe { (*host().get().functions).erase_op.expect("is there") };
+        let status = match call.ids.ops.0.len() as u32 > MAX_OPS || call.ids.ops.1 > 8 * MAX_OPS {
+            // SAFETY: as in `calls`.
+            true => Some(unsafe { erase(call.function, call.get()) }),
+            false => calls(&call),
+        };
+        if let Some(status) = status {
+            call.check_rooms(status);
+            answered(held, call.function, status);
+        }
+    }
+
+    fn on_context(&self, step: &Step) {
+        let held = self.pick(step);
+        let call = self.call(step, held);
+        // SAFETY: the handles are the host's, of this pass, or null; its tables live for good.
+        unsafe {
+            let t = &*host().get().context;
+            assert_eq!(
+                t.current.expect("is there")(host().get()),
+                self.cx,
+                "the current context"
+            );
+            let Some(status) = calls::context(&call) else {
+                return;
+            };
+            assert!(status.0 <= Status::CONFIG.0, "{status:?}");
+            call.check_rooms(status);
+            if !status.is_ok() && !call.context.is_null() {
+                let error = read(t.last_error.expect("is there")(call.context));
+                assert!(!error.contains("mistake in passdock"), "{error}");
             }
         }
     }
 
-    fn on_function(&mut self, step: &Step) {
-        if let Some(held) = self.pick(step) {
-            functions::call(self, step, held);
+    /// Erases the scratch constants that no op uses, as the contract asks of a pass.
+    pub(super) fn erase_scratch(&self) {
+        self.on_edited(|function, view| {
+            // SAFETY: the view's columns are there until the next edit.
+            let values = unsafe { records_of::<abi::Value>(view.values) };
+            let left = values.iter().filter(|value| {
+                value.flags & abi::Value::SCRATCH != 0 && value.flags & abi::Value::DEAD == 0
+            });
+            let left: Vec<ConstId> = left.map(|value| ConstId(value.def)).collect();
+            for constant in left {
+                // SAFETY: the handle hasn't ended.
+                let status = unsafe {
+                    let table = &*host().get().functions;
+                    table.erase_constant.expect("is there")(function.handle, constant)
+                };
+                assert!(status.is_ok(), "scratch that stays: {status:?}");
+            }
+        });
+    }
+
+    /// Ends the regions that no `return` or `yield` ends yet, with nothing.
+    fn end_regions(&self) {
+        self.on_edited(|function, view| {
+            // SAFETY: the view's columns are there until the next edit.
+            let (ops, regions) = unsafe {
+                (
+                    records_of::<abi::Op>(view.ops),
+                    records_of::<abi::Region>(view.regions),
+                )
+            };
+            let ends = |op: OpId| {
+                let op = ops.get(op.index());
+                op.is_some_and(|op| matches!(op.name, abi::symbol::RETURN | abi::symbol::YIELD))
+            };
+            let open = (0..).zip(regions);
+            let open = open
+                .filter(|(_, region)| region.flags & abi::Region::DEAD == 0 && !ends(region.last));
+            let open: Vec<RegionId> = open.map(|(id, _)| RegionId(id)).collect();
+            for region in open {
+                let nothing = abi::ResultsDesc {
+                    port_stride: size_of::<abi::PortDesc>() as u32,
+                    ..abi::ResultsDesc::EMPTY
+                };
+                // SAFETY: the handle hasn't ended.
+                unsafe {
+                    let table = &*host().get().functions;
+                    table.set_results.expect("is there")(function.handle, region, &nothing);
+                }
+            }
+        });
+    }
+
+    fn on_edited(&self, edit: impl Fn(FunctionRef, &abi::FunctionView)) {
+        for held in self
+            .functions
+            .iter()
+            .filter(|held| held.state == State::Edit)
+        {
+            // SAFETY: the handle hasn't ended, so its view is there.
+            edit(held.function, unsafe { &*held.function.view });
         }
     }
 
@@ -105,15 +213,6 @@ impl Pass {
         let byte = usize::from(step.byte());
         let at = if byte < 128 { last } else { byte % (last + 1) };
         Some(self.functions[at])
-    }
-
-    /// Ends the regions that no `return` or `yield` ends yet.
-    fn end_regions(&self) {
-        for held in &self.functions {
-            if held.state == State::Edit {
-                functions::end_regions(held.function);
-            }
-        }
     }
 
     /// The handle of a function, as wrong as the step says.
@@ -137,22 +236,17 @@ pub(super) fn answered(held: Held, handle: *mut abi::Function, status: Status) {
     assert!(status.0 <= Status::CONFIG.0, "{status:?}");
     if !status.is_ok() && !handle.is_null() {
         // SAFETY: the handle is one that the host gave out, of this pass.
-        let said = unsafe {
+        let error = unsafe {
             let table = &*host().get().functions;
-            text::read(table.last_error.expect("is there")(handle))
+            read(table.last_error.expect("is there")(handle))
         };
-        assert!(!said.contains("mistake in passdock"), "{said}");
+        assert!(!error.contains("mistake in passdock"), "{error}");
     }
     if held.state == State::Ended && !handle.is_null() {
         assert!(!status.is_ok(), "a handle that has ended works");
         return;
     }
     look(held.function);
-}
-
-/// Checks that nothing was written to the place for an answer unless there is one.
-pub(super) fn unwritten<T: PartialEq + std::fmt::Debug>(status: Status, out: &T, was: &T) {
-    assert!(status.is_ok() || out == was, "{status:?} wrote {out:?}");
 }
 
 /// Looks at all that a function's view points to.
@@ -261,35 +355,5 @@ impl Ids {
             locs: few(),
             exprs: 0,
         }
-    }
-
-    pub(super) fn op(&self, step: &Step) -> abi::OpId {
-        abi::OpId(step.id(&self.ops.0, self.ops.1))
-    }
-
-    pub(super) fn value(&self, step: &Step) -> abi::ValueId {
-        abi::ValueId(step.id(&self.values.0, self.values.1))
-    }
-
-    pub(super) fn region(&self, step: &Step) -> abi::RegionId {
-        abi::RegionId(step.id(&self.regions.0, self.regions.1))
-    }
-
-    pub(super) fn constant(&self, step: &Step) -> abi::ConstId {
-        abi::ConstId(step.id(&self.constants.0, self.constants.1))
-    }
-
-    pub(super) fn ty(&self, step: &Step) -> abi::TypeId {
-        abi::TypeId(step.id(&self.types.0, self.types.1))
-    }
-
-    pub(super) fn loc(&self, step: &Step) -> abi::LocId {
-        abi::LocId(step.id(&self.locs.0, self.locs.1))
-    }
-
-    /// A few of them.
-    pub(super) fn list_of<T>(&self, step: &Step, one: impl Fn(&Ids, &Step) -> T) -> Vec<T> {
-        let count = step.below(4);
-        (0..count).map(|_| one(self, step)).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 mod c;
 mod docs;
+mod fuzz;
 mod host;
 mod rust;
 mod sdk;
@@ -65,6 +66,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
             rust::layout(&table),
             "2024",
         ),
+        ("fuzz/src/edits/calls.rs", fuzz::calls(&table), "2024"),
     ];
     for (path, text, edition) in rust {
         let text =
