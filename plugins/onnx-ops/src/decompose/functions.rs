@@ -57,13 +57,12 @@ fn needs(state: &State, least: i64) -> Result<&'static str, Error> {
 
 /// Returns the parameters: a name for each operand slot of the op.
 fn params(state: &State, names: Rest<String>) -> Result<String, Error> {
-    let names = names
-        .iter()
-        .take(usize::try_from(fact(state, "operands")?)?);
-    Ok(names
-        .map(|name| format!("%{name}"))
-        .collect::<Vec<String>>()
-        .join(", "))
+    let param = |index: usize| match names.get(index) {
+        Some(name) => format!("%{name}"),
+        None => format!("%operand{index}"),
+    };
+    let count = usize::try_from(fact(state, "operands")?)?;
+    Ok((0..count).map(param).collect::<Vec<String>>().join(", "))
 }
 
 /// Returns a constant without dims.
