@@ -56,13 +56,17 @@ fn factors(
             continue;
         };
         // The factor: one over the deviation, perhaps times the scale.
-        let mut parts = vec![(factor, None)];
+        let mut parts = vec![(factor, None, Power::Inverse)];
         if let Some(op) = made_by(f, factor, "onnx.Mul") {
             let [a, b] = both(op);
-            parts.extend([(a, Some(b)), (b, Some(a))]);
+            parts.extend([(a, Some(b), Power::Inverse), (b, Some(a), Power::Inverse)]);
         }
-        for (inverse, scale) in parts {
-            let Some(sum) = root_of(r.function(), inverse, Power::Inverse)? else {
+        if let Some(op) = made_by(f, factor, "onnx.Div") {
+            let [scale, root] = both(op);
+            parts.push((root, Some(scale), Power::Root));
+        }
+        for (deviation, scale, power) in parts {
+            let Some(sum) = root_of(r.function(), deviation, power)? else {
                 continue;
             };
             let Some(spread) = mean_square(r.function(), sum)? else {

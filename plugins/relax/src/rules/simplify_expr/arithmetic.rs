@@ -108,6 +108,7 @@ fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
     Ok(all.then(|| vec![x]))
 }
 
+/// What undoes or repeats another op. A product with an inverse is rounded once less as a quotient.
 pub(super) static INVERSES: Rules = rules! {
     rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
     rule not_not { onnx.Not(onnx.Not(%x)) => %x }
@@ -116,4 +117,12 @@ pub(super) static INVERSES: Rules = rules! {
     rule idempotent_ceil { %y = onnx.Ceil|onnx.Floor|onnx.Round(_) onnx.Ceil|onnx.Floor|onnx.Round(%y) => %y }
     rule idempotent_sign { %y = onnx.Sign(_) onnx.Sign(%y) => %y }
     rule abs_neg { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(%x) }
+    rule mul_reciprocal {
+        %inverse = onnx.Reciprocal(%y)
+        onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
+    }
+    rule mul_one_over {
+        %inverse = onnx.Div(1, %y)
+        onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
+    }
 };
