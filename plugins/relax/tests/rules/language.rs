@@ -117,3 +117,14 @@ fn texts_with_a_mistake_anywhere() {
     }
     assert!(refused > 2000, "{refused}");
 }
+
+#[test]
+fn the_rules_of_the_standard_passes_apply_as_far_as_definitions_tell() {
+    let ops = support::registry().op_defs();
+    let all = simplify_expr::RULES.iter().copied();
+    for rules in all.chain([&fold_explicit_padding::NOTHING]) {
+        if let Err(error) = passdock::check_rules(rules, &ops) {
+            panic!("{error}");
+        }
+    }
+}

@@ -4,8 +4,6 @@ mod examples;
 mod find;
 mod folds;
 mod language;
-mod never;
-mod refused;
 #[path = "../support/mod.rs"]
 mod support;
 
