@@ -166,7 +166,7 @@ def rules():
     """The examples, whole and rule by rule, and those of tests."""
     rule = re.compile(r"rule \w+[\w ]*\{(?:[^{}]|\{[^{}]*\})*\}")
     examples = [path.read_text() for path in sorted(Path("examples").rglob("*.rules"))]
-    tests = [path.read_text() for path in sorted(Path("plugins/relax/rules/tests/rules").glob("*.rs"))]
+    tests = [path.read_text() for path in sorted(Path("plugins/relax/tests/rules").glob("*.rs"))]
     cases = sorted(Path("plugin-api/src/rewrite/cases").glob("*.ir"))
     tests += [path.read_text().replace("\n; ", "\n") for path in cases]
     for text in examples:

@@ -4,7 +4,7 @@ case $1 in
   definitions)
     # Whether the lists that tables are compared with are those of this version of onnx.
     for script in plugins/onnx-ops/tests/operators.py tests/python/operand_types.py \
-      plugins/relax/tests/opset_versions.py plugins/relax/precision/tests/operator_types.py; do
+      plugins/relax/tests/opset_versions.py plugins/relax/tests/operator_types.py; do
       "$python" -B $script --check
     done
     script=plugins/onnx-ops/tests/node_cases.py test=(node_cases) ;;

@@ -7,6 +7,7 @@ use passdock_plugin_api as api;
 use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::attributes;
+use crate::decompose::render;
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
 use crate::infer::{Answer, Infer, Moves, Said, Stop, Ty, as_consts, carry, compute_known};
 use crate::layout::{self, Asked};
@@ -78,7 +79,7 @@ pub(crate) fn decompose(host: &OpCall) -> OpResult {
     let question = question(operator, version, &attrs);
     operator.check(&question)?;
     operator.check_operands(host.operand_count())?;
-    match body(&Infer::new(host, &question)) {
+    match render(operator, body, &Infer::new(host, &question)) {
         Ok(text) => Ok(host.set_body(&text)?),
         Err(stop) => Err(refusal(stop)),
     }

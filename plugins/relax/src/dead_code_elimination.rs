@@ -27,10 +27,10 @@
 
 use std::collections::HashSet;
 
+use crate::fusion::take_back_domains;
 use passdock_plugin_api::ConstId;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
-use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::purity::{Purity, callee_or_name};
 

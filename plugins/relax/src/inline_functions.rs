@@ -31,10 +31,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::fusion::take_back_domains;
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
-use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 

@@ -20,6 +20,8 @@ struct Settings {
     passes: Vec<PassEntry>,
     /// Rules, which are the pass `rules.test`.
     rules: Option<String>,
+    /// Whether the rules are held to the operators' definitions first.
+    check_rules: bool,
     /// The vendors' plugins.
     vendors: Vec<StaticPlugin>,
     /// The context's settings; the opt level is the highest unless it is set.
@@ -131,6 +133,9 @@ fn registry(settings: &Settings) -> Result<Registry, PassError> {
     }
     if let Some(rules) = &settings.rules {
         let file = RulesFile::parse("test.rules", rules)?;
+        if settings.check_rules {
+            file.check(&registry.op_defs())?;
+        }
         registry.register(file.into_pass(None))?;
     }
     Ok(registry)
@@ -149,6 +154,7 @@ impl Settings {
         let mut settings = Settings {
             passes: Vec::new(),
             rules: None,
+            check_rules: false,
             vendors: Vec::new(),
             context: ContextSettings {
                 opt_level: 4,
@@ -160,6 +166,7 @@ impl Settings {
             match key.as_str() {
                 "passes" => settings.passes = read(value)?,
                 "rules" => settings.rules = Some(read(value)?),
+                "check_rules" => settings.check_rules = read(value)?,
                 "vendors" => settings.vendors = vendors(&read::<Vec<String>>(value)?)?,
                 "config" => context.config = read(value)?,
                 "opt_level" => context.opt_level = read(value)?,

@@ -19,7 +19,7 @@ use passdock::{
 };
 use passdock_plugin_api::__private::{AttrPattern, Literal, Node, Operand, Pattern};
 use passdock_plugin_api::Rules;
-use passdock_plugins_relax_rules::{fold_explicit_padding, simplify_expr};
+use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use passdock_tests::standard_registry;
 use serde_json::{Value, json};
 

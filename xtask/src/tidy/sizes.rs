@@ -1,4 +1,4 @@
-//! Limits for the size of crates and folders.
+//! The limit for the number of files in a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,6 @@ use serde_json::Value;
 
 use super::{File, crates, tables};
 
-/// The maximum number of lines of a crate, without tests.
-const MOST_LINES: usize = 16_500;
-/// The maximum for the crate that runs passes.
-const MOST_LINES_OF_CORE: (&str, usize) = ("passdock-core", 18_000);
 /// The maximum number of files in a folder, without its sub-folders.
 const MOST_FILES: usize = 16;
 
@@ -19,23 +15,14 @@ pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<V
     let catalogues: BTreeSet<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
     let mut offences = Vec::new();
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-    for (name, directory) in crates(metadata) {
+    for (_, directory) in crates(metadata) {
         let src = format!("{directory}/src/");
         let sources: Vec<&File> = files
             .iter()
             .filter(|file| file.path.starts_with(&src) && file.path.ends_with(".rs"))
             .collect();
-        let mut lines = 0;
         for file in sources.iter().filter(|file| !is_test(&file.path, &sources)) {
-            lines += lines_without_tests(&file.text);
             *folders.entry(folder(&file.path, &sources)).or_default() += 1;
-        }
-        let (core, of_core) = MOST_LINES_OF_CORE;
-        let most = if name == core { of_core } else { MOST_LINES };
-        if lines > most {
-            offences.push(format!(
-                "{name} has {lines} lines without tests, more than {most}"
-            ));
         }
     }
     for (folder, count) in &folders {
@@ -81,15 +68,9 @@ fn folder(path: &str, sources: &[&File]) -> String {
         .to_owned()
 }
 
-/// Counts a file's lines before its module of tests.
-fn lines_without_tests(text: &str) -> usize {
-    let tests = text.find("#[cfg(test)]\nmod tests {");
-    text[..tests.unwrap_or(text.len())].lines().count()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{File, MOST_FILES, MOST_LINES, offences};
+    use super::{File, MOST_FILES, offences};
     use serde_json::json;
 
     fn check(files: &[(String, String)], catalogue: &str) -> Vec<String> {
@@ -123,19 +104,6 @@ mod tests {
                 "krate/src/a has 17 files, more than 16",
                 "the table of catalogues has krate/src/b, which isn't a folder"
             ]
-        );
-    }
-
-    #[test]
-    fn lines_are_counted_without_tests() {
-        let check = |lines| {
-            let text = "\n".repeat(lines) + "#[cfg(test)]\nmod tests {\n}\n";
-            check(&[("lib.rs".to_owned(), text)], "krate/src")
-        };
-        assert!(check(MOST_LINES).is_empty());
-        assert_eq!(
-            check(MOST_LINES + 1),
-            ["krate has 16501 lines without tests, more than 16500"]
         );
     }
 }

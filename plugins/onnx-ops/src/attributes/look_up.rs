@@ -78,6 +78,11 @@ pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
     }
 }
 
+/// Returns the words that a string attribute of an operator may be.
+pub(crate) fn words(operator: &str, attr: &str) -> &'static [&'static str] {
+    find(operator, attr).map_or(&[], |about| about.words)
+}
+
 /// Tells of an attribute that has a value which none of its operator has. Of a version that isn't known
 /// nothing is told.
 pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {

@@ -6,4 +6,4 @@ mod look_up;
 mod others;
 mod standard;
 
-pub(crate) use look_up::{check, documented};
+pub(crate) use look_up::{check, documented, words};

@@ -1,167 +1,134 @@
-//! What operators are made of: the function bodies that ONNX gives them, written for the op at hand.
+//! Function bodies of operators: what ONNX says that they are made of, as IR text for the op at hand.
 //!
-//! A body is IR text. Attributes, element types and versions are known when it is written, so it has
-//! constants where ONNX's own text casts and compares, and works from the first version on that has
-//! all of its ops. What is only known at run time stays computed.
+//! A body is a Jinja template, `NAME.ir.jinja` next to this file. Attributes, element types and versions are known
+//! when it is rendered, so it has constants where ONNX's own text casts and compares, and works from the first
+//! version on that has all of its ops. What is only known at run time stays computed.
+//!
+//! A template has the op's attributes by name (`none`: absent, without a default), `version`, the numbers of
+//! `operands` and `results`, and by operand `has`, `types` and `dims`; and the functions of `functions.rs`. What isn't known is
+//! undefined, and a template that uses it gives no body.
 
-pub(crate) mod attention;
-pub(crate) mod elementwise;
-pub(crate) mod loss;
-pub(crate) mod make;
-pub(crate) mod movement;
-pub(crate) mod normalize;
-pub(crate) mod recurrent;
-pub(crate) mod reduce;
+mod functions;
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
 
-use passdock_plugin_api::DType;
+use minijinja::value::Value;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use passdock_plugin_api::{DType, Dim};
 
-use crate::infer::{Answer, Infer, wrong};
+use crate::attributes;
+use crate::eval::Attr;
+use crate::infer::{Answer, Infer, Stop, as_const};
+use crate::ops::Operator;
 
-/// The text of a body, line by line.
-pub(crate) struct Body {
-    params: Vec<String>,
-    lines: String,
-    version: i64,
+/// The number of operands that templates may ask for.
+const OPERANDS: usize = 8;
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    functions::add(&mut environment);
+    environment
+});
+
+/// Renders the body of an op.
+pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> Answer<String> {
+    let mut context: BTreeMap<&str, Value> = facts(op).into_iter().collect();
+    for attr in operator.attrs.unwrap_or_default() {
+        context.insert(attr.name, attribute(operator, attr.name, op)?);
+    }
+    ENVIRONMENT
+        .render_str(template, Value::from(context))
+        .map_err(stop)
 }
 
-/// Appends a line to a body.
-macro_rules! line {
-    ($body:ident, $($text:tt)*) => { $body.line(format_args!($($text)*)) };
-}
-pub(crate) use line;
+/// A reason why an op can't be right, carried through the template engine.
+#[derive(Debug)]
+struct Wrong(String);
 
-impl Body {
-    /// A body with a parameter for each operand slot of the op.
-    pub(crate) fn of(op: &Infer, names: &[&str]) -> Body {
-        let param = |index: usize| match names.get(index) {
-            Some(name) => format!("%{name}"),
-            None => format!("%operand{index}"),
-        };
-        Body {
-            params: (0..op.host.operand_count()).map(param).collect(),
-            lines: String::new(),
-            version: op.version,
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+fn wrong(reason: String) -> Error {
+    Error::new(ErrorKind::InvalidOperation, reason.clone()).with_source(Wrong(reason))
+}
+
+fn unknown() -> Error {
+    ErrorKind::UndefinedError.into()
+}
+
+fn stop(error: Error) -> Stop {
+    let source =
+        std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Wrong>());
+    match source {
+        Some(Wrong(reason)) => Stop::Wrong(reason.clone()),
+        None if error.kind() == ErrorKind::UndefinedError => Stop::Unknown,
+        None => Stop::Wrong(format!("its body can't be written: {error}")),
+    }
+}
+
+/// Converts an attribute; of strings that are one of several words, only these are readable.
+fn attribute(operator: &Operator, name: &str, op: &Infer) -> Answer<Value> {
+    Ok(match op.attribute(name) {
+        None => Value::from(()),
+        Some(Attr::Int(value)) => Value::from(value),
+        Some(Attr::Float(value)) => Value::from(f64::from(value)),
+        Some(Attr::Ints(values)) => Value::from(values.into_owned()),
+        Some(Attr::String(bytes)) => {
+            let words = attributes::words(operator.name, name);
+            let word = words.iter().find(|word| word.as_bytes() == bytes);
+            Value::from(*word.ok_or(Stop::Unknown)?)
         }
-    }
+        Some(_) => return Err(Stop::Unknown),
+    })
+}
 
-    pub(crate) fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        // Writing to a string doesn't fail.
-        let _ = writeln!(self.lines, "  {text}");
-    }
+/// Returns the facts of an op that aren't attributes.
+fn facts(op: &Infer) -> Vec<(&'static str, Value)> {
+    let operands = 0..OPERANDS.max(op.host.operand_count());
+    let size = |dim: &Dim| as_const(*dim).map_or(Value::UNDEFINED, Value::from);
+    let type_of = |index| op.dtype(index).map_or(Value::UNDEFINED, type_name);
+    let dims_of = |index| match op.dims(index) {
+        Some(dims) => dims.iter().map(size).collect(),
+        None => Value::UNDEFINED,
+    };
+    vec![
+        ("version", Value::from(op.version)),
+        ("operands", Value::from(op.host.operand_count())),
+        ("results", Value::from(op.host.result_count())),
+        ("floats", Value::from(vec!["f16", "bf16", "f32", "f64"])),
+        ("infinity", Value::from(f64::INFINITY)),
+        ("has", operands.clone().map(|index| op.has(index)).collect()),
+        ("types", operands.clone().map(type_of).collect()),
+        ("dims", operands.map(dims_of).collect()),
+    ]
+}
 
-    /// A constant without dims.
-    pub(crate) fn scalar(&mut self, name: &str, dtype: DType, value: f64) -> Answer {
-        let (ty, value) = (name_of(dtype)?, literal(dtype, value));
-        line!(self, "%{name} = const {ty}[] {value}");
-        Ok(())
-    }
+fn type_name(dtype: DType) -> Value {
+    dtype.name().map_or(Value::UNDEFINED, Value::from)
+}
 
-    /// A constant integer.
-    pub(crate) fn number(&mut self, name: &str, value: i64) {
-        line!(self, "%{name} = const i64[] {value}");
-    }
+#[cfg(test)]
+mod tests {
+    use super::ENVIRONMENT;
+    use crate::ops::all;
 
-    /// A constant list of integers.
-    pub(crate) fn ints(&mut self, name: &str, values: &[i64]) {
-        line!(self, "%{name} = const i64[{}] {values:?}", values.len());
-    }
-
-    /// A reduction that keeps dims, over these axes.
-    pub(crate) fn reduce(&mut self, result: &str, operator: &str, x: &str, axes: &[i64]) {
-        self.reduce_to(result, operator, x, axes, true);
-    }
-
-    /// A reduction over these axes; over all if there are none.
-    pub(crate) fn reduce_to(
-        &mut self,
-        result: &str,
-        operator: &str,
-        x: &str,
-        axes: &[i64],
-        keepdims: bool,
-    ) {
-        let keepdims = i64::from(keepdims);
-        let moved = if operator == "ReduceSum" { 13 } else { 18 };
-        if axes.is_empty() {
-            line!(
-                self,
-                "%{result} = onnx.{operator}(%{x}) {{keepdims = {keepdims}}}"
-            );
-        } else if self.version < moved {
-            let attrs = format!("axes = {axes:?}, keepdims = {keepdims}");
-            line!(self, "%{result} = onnx.{operator}(%{x}) {{{attrs}}}");
-        } else {
-            let name = format!("{result}_axes");
-            self.ints(&name, axes);
-            line!(
-                self,
-                "%{result} = onnx.{operator}(%{x}, %{name}) {{keepdims = {keepdims}}}"
-            );
+    #[test]
+    fn templates_can_be_read() {
+        for operator in all() {
+            if let Some(Err(error)) = operator
+                .body()
+                .map(|text| ENVIRONMENT.template_from_str(text))
+            {
+                panic!("{}: {error:#}", operator.name);
+            }
         }
-    }
-
-    /// `Squeeze` or `Unsqueeze` at one axis.
-    pub(crate) fn reshape_at(&mut self, result: &str, operator: &str, x: &str, axis: i64) {
-        if self.version < 13 {
-            line!(
-                self,
-                "%{result} = onnx.{operator}(%{x}) {{axes = [{axis}]}}"
-            );
-        } else {
-            let name = format!("{result}_axes");
-            self.ints(&name, &[axis]);
-            line!(self, "%{result} = onnx.{operator}(%{x}, %{name})");
-        }
-    }
-
-    /// A cast, unless it has the type already.
-    pub(crate) fn cast(&mut self, result: &str, x: &str, from: DType, to: DType) {
-        if from == to {
-            line!(self, "%{result} = onnx.Identity(%{x})");
-        } else {
-            line!(self, "%{result} = onnx.Cast(%{x}) {{to = {}}}", to.0);
-        }
-    }
-
-    /// The whole text; results by name.
-    pub(crate) fn gives(self, results: &[&str]) -> Answer<String> {
-        let params = self.params.join(", ");
-        let results: Vec<String> = results.iter().map(|name| format!("%{name}")).collect();
-        Ok(format!(
-            "fn @body({params}) {{\n{}  return {}\n}}\n",
-            self.lines,
-            results.join(", ")
-        ))
-    }
-}
-
-/// Refuses versions that lack an operator of the body.
-pub(crate) fn needs(op: &Infer, version: i64) -> Answer {
-    if op.version < version {
-        return wrong!("its body needs version {version} of ONNX's operators");
-    }
-    Ok(())
-}
-
-/// An element type as text.
-pub(crate) fn name_of(dtype: DType) -> Answer<&'static str> {
-    dtype.name().ok_or(crate::infer::Stop::Unknown)
-}
-
-/// Whether elements are floating-point numbers.
-pub(crate) fn is_float(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
-}
-
-fn literal(dtype: DType, value: f64) -> String {
-    if dtype == DType::F64 {
-        format!("{value:?}")
-    } else if is_float(dtype) {
-        // As short as what rounds to the same `f32`.
-        format!("{:?}", value as f32)
-    } else {
-        format!("{}", value as i64)
     }
 }

@@ -15,7 +15,7 @@ macro_rules! readers {
         impl<'a> Call<'a> {
             $($(#[$doc])*
             pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
-                match self.attrs.get(name).or_else(|| self.default_of(name)) {
+                match self.attribute(name) {
                     None => Ok(None),
                     Some(Attr::$kind(value)) => Ok(Some(value)),
                     Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
@@ -40,6 +40,13 @@ readers! {
     strings: Strings -> Vec<&'a [u8]>, "a list of strings";
     /// A tensor attribute.
     tensor: Tensor -> Tensor<'a>, "a tensor";
+}
+
+impl<'a> Call<'a> {
+    /// An attribute of any kind, or its default.
+    pub(crate) fn attribute(&self, name: &str) -> Option<Attr<'a>> {
+        self.attrs.get(name).or_else(|| self.default_of(name))
+    }
 }
 
 impl Call<'_> {

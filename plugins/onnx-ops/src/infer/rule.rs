@@ -14,9 +14,6 @@ pub(super) const MOST: usize = 256;
 /// The rule of one operator.
 pub(crate) type Rule = fn(&Infer) -> Answer;
 
-/// The body of one operator: the IR text of a function, `OpCall::set_body`'s.
-pub(crate) type Decompose = fn(&Infer) -> Answer<String>;
-
 /// The answer of a rule: it has said what it knows, or stops.
 pub(crate) type Answer<T = ()> = Result<T, Stop>;
 

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use passdock_plugin_api::{Attr, Layout, LayoutStep, OpCall};
 
-use crate::decompose::{Body, line};
 use crate::infer::{Answer, Infer, Stop, wrong};
 
 /// An op in other layouts: those of its operands and results, and its body between them.
@@ -13,7 +12,8 @@ pub(crate) struct Laid {
     pub operands: Vec<Option<Layout>>,
     /// The layout of each result.
     pub results: Vec<Option<Layout>>,
-    pub(super) body: Body,
+    /// The lines of the body.
+    lines: String,
     /// The names of the op's results in the body.
     returned: Vec<String>,
     version: i64,
@@ -25,7 +25,7 @@ impl Laid {
         Laid {
             operands: vec![None; op.host.operand_count()],
             results: vec![None; op.host.result_count()],
-            body: Body::of(op, &[]),
+            lines: String::new(),
             returned: Vec::new(),
             version: op.version,
             names: 0,
@@ -50,40 +50,39 @@ impl Laid {
         format!("v{}", self.names)
     }
 
+    /// Adds a line that defines a value, and returns the value's name.
+    fn define(&mut self, text: std::fmt::Arguments<'_>) -> String {
+        self.names += 1;
+        let name = format!("v{}", self.names);
+        // Writing to a string doesn't fail.
+        _ = writeln!(self.lines, "  %{name} = {text}");
+        name
+    }
+
     /// Constant integers in a body.
     pub(super) fn ints(&mut self, values: &[i64]) -> String {
-        let name = self.name();
-        self.body.ints(&name, values);
-        name
+        self.ints_of("i64", values)
     }
 
     /// Constant integers of an element type.
     pub(super) fn ints_of(&mut self, dtype: &str, values: &[i64]) -> String {
-        let name = self.name();
-        let body = &mut self.body;
-        line!(body, "%{name} = const {dtype}[{}] {values:?}", values.len());
-        name
+        self.define(format_args!("const {dtype}[{}] {values:?}", values.len()))
     }
 
     /// A constant integer.
     pub(super) fn int(&mut self, value: i64) -> String {
-        let name = self.name();
-        self.body.number(&name, value);
-        name
+        self.define(format_args!("const i64[] {value}"))
     }
 
     /// An op of one result.
     pub(super) fn op(&mut self, operator: &str, operands: &[&str], attrs: &str) -> String {
-        let name = self.name();
         let operands: Vec<String> = operands.iter().map(|name| format!("%{name}")).collect();
         let operands = operands.join(", ");
         let attrs = match attrs {
             "" => String::new(),
             attrs => format!(" {{{attrs}}}"),
         };
-        let body = &mut self.body;
-        line!(body, "%{name} = onnx.{operator}({operands}){attrs}");
-        name
+        self.define(format_args!("onnx.{operator}({operands}){attrs}"))
     }
 
     /// The ops of these steps.
@@ -138,12 +137,9 @@ impl Laid {
         }
         let names: Vec<String> = results.iter().map(|name| format!("%{name}")).collect();
         let (names, operands) = (names.join(", "), operands.join(", "));
-        let body = &mut self.body;
-        line!(
-            body,
-            "{names} = {}({operands}){attrs}",
-            host.name(host.op())
-        );
+        let name = host.name(host.op());
+        // Writing to a string doesn't fail.
+        _ = writeln!(self.lines, "  {names} = {name}({operands}){attrs}");
         self.returned = results;
         Ok(())
     }
@@ -164,8 +160,16 @@ impl Laid {
             return Err(Stop::Unknown);
         };
         let name = |index: usize| self.returned.get(index).unwrap_or(first).as_str();
-        let names: Vec<&str> = (0..self.results.len()).map(name).collect();
-        self.body.gives(&names)
+        let names: Vec<String> = (0..self.results.len())
+            .map(|index| format!("%{}", name(index)))
+            .collect();
+        let params: Vec<String> = (0..self.operands.len())
+            .map(|index| format!("%operand{index}"))
+            .collect();
+        let (params, lines, names) = (params.join(", "), &self.lines, names.join(", "));
+        Ok(format!(
+            "fn @body({params}) {{\n{lines}  return {names}\n}}\n"
+        ))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use passdock_plugin_api::{Dim, attrs};
 
-use super::operator::Operator;
+use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -18,22 +17,22 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv)
-        .decomposes(decompose::recurrent::causal_conv),
+        .decomposes(body!("CausalConvWithState")),
     Operator::new("onnx.LinearAttention", 27, (3, 6))
         .attrs(attrs![
             chunk_size: int = 64, kv_num_heads: required int, q_num_heads: required int,
             scale: float = 0.0, update_rule: string = "gated_delta",
         ])
         .infers(linear_attention)
-        .decomposes(decompose::recurrent::linear_attention),
+        .decomposes(body!("LinearAttention")),
     Operator::new("onnx.RotaryEmbedding", 23, (3, 4))
         .attrs(attrs![interleaved: int = 0, num_heads: int, rotary_embedding_dim: int = 0])
         .infers(rotary_embedding)
-        .decomposes(decompose::attention::rotary),
+        .decomposes(body!("RotaryEmbedding")),
     Operator::new("onnx.SwiGLU", 28, (2, 2))
         .attrs(attrs![alpha: float = 1.0])
         .infers(gated)
-        .decomposes(decompose::elementwise::swiglu),
+        .decomposes(body!("SwiGLU")),
     Operator::new("onnx.TensorScatter", 24, (2, 3))
         .attrs(attrs![axis: int = -2, mode: string = "linear"])
         .infers(tensor_scatter),
@@ -46,7 +45,7 @@ const ATTENTION: Operator = Operator::new("onnx.Attention", 23, (3, 6))
         softmax_precision: int,
     ])
     .infers(attention)
-    .decomposes(decompose::attention::attention);
+    .decomposes(body!("Attention"));
 
 /// Batch, heads, length, size of a head: four dims, or three of which the last is that of all heads.
 struct Heads {

@@ -2,8 +2,7 @@
 
 use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::eval::create;
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
 
@@ -47,7 +46,7 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
     .with(GROWS)
     .infers(range)
     .folds(create::range)
-    .decomposes(decompose::make::range);
+    .decomposes(body!("Range"));
 
 /// The attribute's type and elements.
 fn constant(op: &Infer) -> Answer {

@@ -2,9 +2,8 @@
 
 use passdock_plugin_api::{DType, OpTraits, attrs};
 
-use super::operator::{MANY, Operator};
+use super::operator::{MANY, Operator, body};
 use super::shape::same_type;
-use crate::decompose;
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
 use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes, wrong};
@@ -72,19 +71,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(to_type),
     binary("onnx.CastLike", 15, cast::cast_like)
         .infers(like_second)
-        .decomposes(decompose::elementwise::cast_like),
+        .decomposes(body!("CastLike")),
     binary("onnx.CastLike", 19, cast::cast_like)
         .attrs(attrs![saturate: int = 1])
         .infers(like_second)
-        .decomposes(decompose::elementwise::cast_like),
+        .decomposes(body!("CastLike")),
     binary("onnx.CastLike", 24, cast::cast_like)
         .attrs(attrs![round_mode: string = "up", saturate: int = 1])
         .infers(like_second)
-        .decomposes(decompose::elementwise::cast_like),
+        .decomposes(body!("CastLike")),
     unary("onnx.Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)).with(IDEMPOTENT),
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
-        .decomposes(decompose::elementwise::celu),
+        .decomposes(body!("Celu")),
     CLIP,
     CLIP.again(11).takes((1, 3)).attrs(&[]),
     unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
@@ -92,7 +91,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("onnx.Div", 7, elementwise::div).infers(quotient),
     unary("onnx.Elu", 6, activation::elu)
         .attrs(attrs![alpha: float = 1.0])
-        .decomposes(decompose::elementwise::elu),
+        .decomposes(body!("Elu")),
     predicate("onnx.Equal", 7, compare_logic::equal)
         .with(COMMUTATIVE)
         .infers(equal),
@@ -104,30 +103,29 @@ pub(super) const OPERATORS: &[Operator] = &[
     .with(IDEMPOTENT),
     unary("onnx.Gelu", 20, activation::gelu)
         .attrs(attrs![approximate: string = "none"])
-        .decomposes(decompose::elementwise::gelu),
+        .decomposes(body!("Gelu")),
     predicate("onnx.Greater", 7, compare_logic::greater).infers(greater),
     predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal)
-        .decomposes(decompose::elementwise::greater_or_equal),
+        .decomposes(body!("GreaterOrEqual")),
     unary("onnx.HardSigmoid", 6, unary::hard_sigmoid)
         .attrs(attrs![alpha: float = 0.2, beta: float = 0.5])
-        .decomposes(decompose::elementwise::hard_sigmoid),
-    unary("onnx.HardSwish", 14, activation::hard_swish)
-        .decomposes(decompose::elementwise::hard_swish),
+        .decomposes(body!("HardSigmoid")),
+    unary("onnx.HardSwish", 14, activation::hard_swish).decomposes(body!("HardSwish")),
     unary("onnx.IsInf", 10, unary::is_inf)
         .attrs(attrs![detect_negative: int = 1, detect_positive: int = 1])
         .infers(truth),
     unary("onnx.IsNaN", 9, unary::is_nan).infers(truth),
     unary("onnx.LeakyRelu", 6, unary::leaky_relu)
         .attrs(attrs![alpha: float = 0.01])
-        .decomposes(decompose::elementwise::leaky_relu),
+        .decomposes(body!("LeakyRelu")),
     predicate("onnx.Less", 7, compare_logic::less).infers(less),
     predicate("onnx.LessOrEqual", 12, compare_logic::less_or_equal)
-        .decomposes(decompose::elementwise::less_or_equal),
+        .decomposes(body!("LessOrEqual")),
     unary("onnx.Log", 6, |call| map_float(call, f32::ln, f64::ln)),
     variadic("onnx.Max", max, elementwise::max),
     variadic("onnx.Mean", broadcast, elementwise::mean),
     variadic("onnx.Min", min, elementwise::min),
-    unary("onnx.Mish", 18, activation::mish).decomposes(decompose::elementwise::mish),
+    unary("onnx.Mish", 18, activation::mish).decomposes(body!("Mish")),
     binary("onnx.Mod", 10, elementwise::modulo)
         .attrs(attrs![fmod: int = 0])
         .infers(modulo),
@@ -140,40 +138,40 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("onnx.Pow", 7, elementwise::pow),
     binary("onnx.PRelu", 7, elementwise::prelu)
         .infers(same_type)
-        .decomposes(decompose::elementwise::prelu),
+        .decomposes(body!("PRelu")),
     unary("onnx.Reciprocal", 6, |call| {
         map_float(call, f32::recip, f64::recip)
     }),
     unary("onnx.Relu", 6, unary::relu)
         .with(IDEMPOTENT)
-        .decomposes(decompose::elementwise::relu),
+        .decomposes(body!("Relu")),
     unary("onnx.Round", 11, |call| {
         map_float(call, f32::round_ties_even, f64::round_ties_even)
     })
     .with(IDEMPOTENT),
     unary("onnx.Selu", 6, activation::selu)
         .attrs(attrs![alpha: float = 1.6732632, gamma: float = 1.050701])
-        .decomposes(decompose::elementwise::selu),
+        .decomposes(body!("Selu")),
     unary("onnx.Shrink", 9, activation::shrink)
         .attrs(attrs![bias: float = 0.0, lambd: float = 0.5])
-        .decomposes(decompose::elementwise::shrink),
+        .decomposes(body!("Shrink")),
     unary("onnx.Sigmoid", 6, unary::sigmoid),
     unary("onnx.Sign", 9, unary::sign).with(IDEMPOTENT),
     unary("onnx.Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
     unary("onnx.Sinh", 9, |call| map_float(call, f32::sinh, f64::sinh)),
-    unary("onnx.Softplus", 1, unary::softplus).decomposes(decompose::elementwise::softplus),
-    unary("onnx.Softsign", 1, unary::softsign).decomposes(decompose::elementwise::softsign),
+    unary("onnx.Softplus", 1, unary::softplus).decomposes(body!("Softplus")),
+    unary("onnx.Softsign", 1, unary::softsign).decomposes(body!("Softsign")),
     unary("onnx.Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
     binary("onnx.Sub", 7, elementwise::sub).infers(sub),
     variadic("onnx.Sum", broadcast, elementwise::sum),
     unary("onnx.Swish", 24, activation::swish)
         .attrs(attrs![alpha: float = 1.0])
-        .decomposes(decompose::elementwise::swish),
+        .decomposes(body!("Swish")),
     unary("onnx.Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
     unary("onnx.Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
     unary("onnx.ThresholdedRelu", 10, activation::thresholded_relu)
         .attrs(attrs![alpha: float = 1.0])
-        .decomposes(decompose::elementwise::thresholded_relu),
+        .decomposes(body!("ThresholdedRelu")),
     predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
 
@@ -182,7 +180,7 @@ const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .with(ELEMENTWISE)
     .infers(same_type)
     .folds(elementwise::clip)
-    .decomposes(decompose::elementwise::clip);
+    .decomposes(body!("Clip"));
 
 /// All operands, broadcast, of the first one's type.
 fn broadcast(op: &Infer) -> Answer {

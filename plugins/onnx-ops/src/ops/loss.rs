@@ -2,19 +2,18 @@
 
 use passdock_plugin_api::{Dim, attrs};
 
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
         .attrs(attrs![ignore_index: int, reduction: string = "mean"])
         .infers(likelihood)
-        .decomposes(decompose::loss::negative_log_likelihood),
+        .decomposes(body!("NegativeLogLikelihoodLoss")),
     Operator::new("onnx.SoftmaxCrossEntropyLoss", 12, (2, 3))
         .attrs(attrs![ignore_index: int, reduction: string = "mean"])
         .infers(cross_entropy)
-        .decomposes(decompose::loss::softmax_cross_entropy),
+        .decomposes(body!("SoftmaxCrossEntropyLoss")),
 ];
 
 /// A number, or with `reduction` `none` one for each label: scores `[N, C, …]`, labels `[N, …]`.

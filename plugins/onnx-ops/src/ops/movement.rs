@@ -3,9 +3,8 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
-use super::operator::{MANY, Operator};
+use super::operator::{MANY, Operator, body};
 use super::shape::{along_first, same_type};
-use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
 use crate::infer::{Answer, Infer, Moves, Stop, as_const, as_consts, is_known, sizes, wrong};
 
@@ -113,7 +112,7 @@ const DEPTH_TO_SPACE: Operator = Operator::new("onnx.DepthToSpace", 1, (1, 1))
     .attrs(attrs![blocksize: required int])
     .infers(depth_to_space)
     .folds(data_movement::depth_to_space)
-    .decomposes(decompose::movement::depth_to_space);
+    .decomposes(body!("DepthToSpace"));
 
 const GATHER_ND: Operator = Operator::new("onnx.GatherND", 11, (2, 2))
     .with(OpTraits::INJECTIVE)
@@ -146,7 +145,7 @@ const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
     .attrs(attrs![blocksize: required int])
     .infers(space_to_depth)
     .folds(data_movement::space_to_depth)
-    .decomposes(decompose::movement::space_to_depth);
+    .decomposes(body!("SpaceToDepth"));
 
 const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
     .attrs(attrs![axis: int = 0, split: ints])

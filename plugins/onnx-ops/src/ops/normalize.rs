@@ -2,9 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::operator::Operator;
+use super::operator::{Operator, body};
 use super::shape::{along_last, same_type};
-use crate::decompose;
 use crate::eval::{choose, normalize, softmax};
 use crate::infer::{Answer, Infer, wrong};
 
@@ -42,11 +41,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     scaled("onnx.GroupNormalization", 18, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
         .infers(group_normalization)
-        .decomposes(decompose::normalize::group),
+        .decomposes(body!("GroupNormalization")),
     scaled("onnx.GroupNormalization", 21, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1])
         .infers(group_normalization)
-        .decomposes(decompose::normalize::group),
+        .decomposes(body!("GroupNormalization")),
     same("onnx.Hardmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .infers(along_last)
@@ -63,17 +62,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization)
         .folds(normalize::layer_normalization)
-        .decomposes(decompose::normalize::layer),
+        .decomposes(body!("LayerNormalization")),
     scaled("onnx.LogSoftmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .infers(along_last)
         .folds(softmax::log_softmax)
-        .decomposes(decompose::normalize::log_softmax),
+        .decomposes(body!("LogSoftmax")),
     scaled("onnx.LogSoftmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
         .infers(along_last)
         .folds(softmax::log_softmax)
-        .decomposes(decompose::normalize::log_softmax),
+        .decomposes(body!("LogSoftmax")),
     scaled("onnx.LpNormalization", 1, (1, 1))
         .attrs(attrs![axis: int = -1, p: int = 2])
         .infers(along_last),
@@ -83,21 +82,21 @@ pub(super) const OPERATORS: &[Operator] = &[
     scaled("onnx.MeanVarianceNormalization", 9, (1, 1))
         .attrs(attrs![axes: ints = [0, 2, 3]])
         .infers(mean_variance)
-        .decomposes(decompose::normalize::mean_variance),
+        .decomposes(body!("MeanVarianceNormalization")),
     scaled("onnx.RMSNormalization", 23, (2, 2))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(along_last)
-        .decomposes(decompose::normalize::rms),
+        .decomposes(body!("RMSNormalization")),
     scaled("onnx.Softmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .infers(along_last)
         .folds(softmax::softmax)
-        .decomposes(decompose::normalize::softmax),
+        .decomposes(body!("Softmax")),
     scaled("onnx.Softmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
         .infers(along_last)
         .folds(softmax::softmax)
-        .decomposes(decompose::normalize::softmax),
+        .decomposes(body!("Softmax")),
 ];
 
 /// The operand's type, along the axes of the attribute.

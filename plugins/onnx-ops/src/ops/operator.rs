@@ -3,7 +3,15 @@
 use passdock_plugin_api::{AttrDef, OpTraits};
 
 use crate::eval::{Call, Evaluate, NotFolded, refuse};
-use crate::infer::{Decompose, Moves, Rule};
+use crate::infer::{Moves, Rule};
+
+/// Returns the template of an operator's body.
+macro_rules! body {
+    ($name:literal) => {
+        include_str!(concat!("../decompose/", $name, ".ir.jinja"))
+    };
+}
+pub(super) use body;
 
 /// Any number of operands.
 pub(super) const MANY: u32 = u32::MAX;
@@ -29,7 +37,7 @@ pub struct Operator {
     pub evaluate: Option<Evaluate>,
     rule: Option<Rule>,
     moves: Moves,
-    body: Option<Decompose>,
+    body: Option<&'static str>,
 }
 
 impl Operator {
@@ -108,16 +116,16 @@ impl Operator {
         Operator { moves, ..self }.with(OpTraits::INJECTIVE)
     }
 
-    /// Made of other operators: ONNX's function body, as text for the op that is asked about.
-    pub(super) const fn decomposes(self, body: Decompose) -> Operator {
+    /// Sets the function body: a template of IR text.
+    pub(super) const fn decomposes(self, body: &'static str) -> Operator {
         Operator {
             body: Some(body),
             ..self
         }
     }
 
-    /// The body, if it is made of other operators.
-    pub(crate) const fn body(&self) -> Option<Decompose> {
+    /// Returns the template of the body, if it is made of other operators.
+    pub(crate) const fn body(&self) -> Option<&'static str> {
         self.body
     }
 

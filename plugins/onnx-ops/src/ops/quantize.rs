@@ -2,8 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::eval::quantize;
 use crate::infer::{Answer, Infer, as_const};
 
@@ -18,7 +17,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
         .infers(dynamic)
-        .decomposes(decompose::make::dynamic_quantize),
+        .decomposes(body!("DynamicQuantizeLinear")),
     QUANTIZE_LINEAR,
     QUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
     QUANTIZE_LINEAR

@@ -2,8 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::infer::{Answer, Infer, sizes};
 
 const fn random(name: &'static str, since: i64, operands: u32) -> Operator {
@@ -14,7 +13,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     random("onnx.Bernoulli", 15, 1)
         .attrs(attrs![dtype: int, seed: float])
         .infers(like)
-        .decomposes(decompose::make::bernoulli),
+        .decomposes(body!("Bernoulli")),
     random("onnx.Multinomial", 7, 1)
         .attrs(attrs![dtype: int = 6, sample_size: int = 1, seed: float])
         .infers(multinomial),

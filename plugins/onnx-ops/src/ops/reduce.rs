@@ -3,9 +3,8 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create;
-use super::operator::Operator;
+use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::decompose;
 use crate::eval::{Evaluate, choose, reduce, scan};
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
@@ -45,16 +44,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0]),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
-    reduction("onnx.ReduceL1", reduce::l1).decomposes(decompose::reduce::l1),
-    reduction_by("onnx.ReduceL1", 18, reduce::l1).decomposes(decompose::reduce::l1),
-    reduction("onnx.ReduceL2", reduce::l2).decomposes(decompose::reduce::l2),
-    reduction_by("onnx.ReduceL2", 18, reduce::l2).decomposes(decompose::reduce::l2),
-    reduction("onnx.ReduceLogSum", reduce::log_sum).decomposes(decompose::reduce::log_sum),
-    reduction_by("onnx.ReduceLogSum", 18, reduce::log_sum).decomposes(decompose::reduce::log_sum),
-    reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp)
-        .decomposes(decompose::reduce::log_sum_exp),
+    reduction("onnx.ReduceL1", reduce::l1).decomposes(body!("ReduceL1")),
+    reduction_by("onnx.ReduceL1", 18, reduce::l1).decomposes(body!("ReduceL1")),
+    reduction("onnx.ReduceL2", reduce::l2).decomposes(body!("ReduceL2")),
+    reduction_by("onnx.ReduceL2", 18, reduce::l2).decomposes(body!("ReduceL2")),
+    reduction("onnx.ReduceLogSum", reduce::log_sum).decomposes(body!("ReduceLogSum")),
+    reduction_by("onnx.ReduceLogSum", 18, reduce::log_sum).decomposes(body!("ReduceLogSum")),
+    reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp).decomposes(body!("ReduceLogSumExp")),
     reduction_by("onnx.ReduceLogSumExp", 18, reduce::log_sum_exp)
-        .decomposes(decompose::reduce::log_sum_exp),
+        .decomposes(body!("ReduceLogSumExp")),
     reduction("onnx.ReduceMax", reduce::max),
     reduction_by("onnx.ReduceMax", 18, reduce::max),
     reduction("onnx.ReduceMean", reduce::mean),
@@ -65,9 +63,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction_by("onnx.ReduceProd", 18, reduce::product).infers(product),
     reduction("onnx.ReduceSum", reduce::sum),
     reduction_by("onnx.ReduceSum", 13, reduce::sum),
-    reduction("onnx.ReduceSumSquare", reduce::sum_square).decomposes(decompose::reduce::sum_square),
+    reduction("onnx.ReduceSumSquare", reduce::sum_square).decomposes(body!("ReduceSumSquare")),
     reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square)
-        .decomposes(decompose::reduce::sum_square),
+        .decomposes(body!("ReduceSumSquare")),
     TOP_K,
     TOP_K.again(10).takes((2, 2)).attrs(attrs![axis: int = -1]),
     TOP_K

@@ -2,8 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::eval::create;
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
@@ -15,7 +14,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(GROWS)
         .infers(window)
         .folds(create::blackman_window)
-        .decomposes(decompose::make::blackman_window),
+        .decomposes(body!("BlackmanWindow")),
     DFT,
     DFT.again(20)
         .takes((1, 3))
@@ -25,13 +24,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(GROWS)
         .infers(window)
         .folds(create::hamming_window)
-        .decomposes(decompose::make::hamming_window),
+        .decomposes(body!("HammingWindow")),
     Operator::new("onnx.HannWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
         .infers(window)
         .folds(create::hann_window)
-        .decomposes(decompose::make::hann_window),
+        .decomposes(body!("HannWindow")),
     Operator::new("onnx.MelWeightMatrix", 17, (5, 5))
         .attrs(attrs![output_datatype: int = 1])
         .with(GROWS)

@@ -4,8 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::convolution;
 use super::create::shape_in;
-use super::operator::Operator;
-use crate::decompose;
+use super::operator::{Operator, body};
 use crate::infer::{Answer, Infer, as_const, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -13,12 +12,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![align_corners: int = 0])
         .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
         .infers(affine_grid)
-        .decomposes(decompose::movement::affine_grid),
+        .decomposes(body!("AffineGrid")),
     Operator::new("onnx.CenterCropPad", 18, (2, 2))
         .attrs(attrs![axes: ints])
         .with(OpTraits::INJECTIVE)
         .infers(center_crop_pad)
-        .decomposes(decompose::movement::center_crop_pad),
+        .decomposes(body!("CenterCropPad")),
     Operator::new("onnx.Col2Im", 18, (3, 3))
         .attrs(attrs![dilations: ints, pads: ints, strides: ints])
         .infers(col2im),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::rules::kernels::Kernels;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
 use passdock_plugin_api::{LocId, Status, Use};
-use passdock_plugins_relax_rules::kernels::Kernels;
 
 use super::affine::Affine;
 use super::known::Axis;

@@ -9,9 +9,9 @@ mod together;
 
 use std::collections::HashMap;
 
+use crate::rules::kernels::Kernels;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
-use passdock_plugins_relax_rules::kernels::Kernels;
 
 use crate::channels::numbers::size_of;
 use crate::channels::operator;

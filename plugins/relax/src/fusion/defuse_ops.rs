@@ -1,0 +1,101 @@
+//! `relax.transform.DefuseOps`: puts the ops of kernels back in the place of their calls.
+//!
+//! ```ir
+//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17, "passdock.fused" = 1) {
+//!   %a = passdock.fused.fused_exp_neg(%x) : f32[4]   loc("e1", "n1")
+//!   %y = passdock.fused.fused_exp_neg(%a) {names = ["e2", "n2", "f"]} : f32[4]   loc("e2", "n2")
+//!   return %y
+//! }
+//! fn @passdock.fused.fused_exp_neg(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1, param names = strings[]} {
+//!   %e = onnx.Exp(%x) : f32[4]   loc("e1")
+//!   %a = onnx.Neg(%e) : f32[4]   loc("n1")
+//!   return %a
+//! }
+//! →
+//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+//!   %e = onnx.Exp(%x) : f32[4]   loc("e1")
+//!   %a = onnx.Neg(%e) : f32[4]   loc("n1")
+//!   %f = onnx.Exp(%a) : f32[4]   loc("e2")
+//!   %y = onnx.Neg(%f) : f32[4]   loc("n2")
+//!   return %y
+//! }
+//! ```
+//!
+//! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` makes. Ops come back as they
+//! were: names, locations, documentation and metadata, declared types, attributes, their order, also when the model was
+//! written and read in between. A constant that a kernel has inside is the one of the same name and value outside, if that
+//! is still there. Kernels that nobody calls any more are removed, and with the last one of a domain of ours, `passdock.…`,
+//! its version where no op is of it.
+//!
+//! It does not put back ops of another opset version than the caller's, nor ops that refer to an attribute parameter whose
+//! default is no number or text: a note says which. The version of a domain that isn't ours stays.
+//!
+//! Source: TVM `src/relay/transforms/defuse_ops.cc`.
+
+mod order;
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use crate::fusion::shared::domains::take_back_domains;
+use crate::fusion::shared::marks::is_primitive;
+use crate::fusion::shared::restore::{Kernel, constants_by_name};
+use order::put_in_order;
+
+/// Runs `relax.transform.DefuseOps`.
+pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let entries: Vec<_> = m.functions().collect();
+    let graphs = || entries.iter().filter(|f| f.kind == FunctionKind::GRAPH);
+    let mut kernels = HashMap::new();
+    for entry in graphs() {
+        let f = m.snapshot(entry.name)?;
+        if is_primitive(&f) {
+            kernels.insert(entry.name, Kernel::new(f));
+        }
+    }
+    if kernels.is_empty() {
+        return Ok(());
+    }
+    for entry in graphs().filter(|f| !kernels.contains_key(&f.name)) {
+        let f = m.snapshot(entry.name)?;
+        let is_call = |op: &OpId| kernels.contains_key(&f.symbol(*op));
+        let calls: Vec<OpId> = match f.skips_optimization() {
+            true => Vec::new(),
+            false => f.iter().filter(is_call).collect(),
+        };
+        drop(f);
+        if calls.is_empty() {
+            continue;
+        }
+        let f = m.edit(entry.name)?;
+        let constants = constants_by_name(f);
+        let mut placed = HashMap::new();
+        for call in calls {
+            let kernel = &kernels[&f.symbol(call)];
+            match kernel.check(f, call) {
+                Ok(()) => placed.extend(kernel.restore(f, call, &constants)?),
+                Err(why) => {
+                    let name = f.name(call);
+                    let note = format!("The ops of `{name}` don't come back: {why}.");
+                    let place = Place::name(call).within(f);
+                    cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(place));
+                }
+            }
+        }
+        put_in_order(f, &placed)?;
+    }
+    let names: Vec<SymbolId> = graphs().map(|entry| entry.name).collect();
+    let kernels: Vec<SymbolId> = (names.into_iter())
+        .filter(|name| kernels.contains_key(name))
+        .collect();
+    let calls = m.call_graph()?;
+    let mut removed = Vec::new();
+    for kernel in kernels {
+        if calls.callers(kernel).next().is_none() {
+            m.remove(kernel)?;
+            removed.push(kernel);
+        }
+    }
+    take_back_domains(m, &removed)
+}

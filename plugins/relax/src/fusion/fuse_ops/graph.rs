@@ -1,0 +1,181 @@
+//! The ops of a region as a graph, from what makes a value to what uses it, and what all ways from an op lead
+//! through.
+
+use std::ops::Range;
+
+use passdock_plugin_api::prelude::*;
+
+use super::kind::Kind;
+use crate::fusion::shared::stand_ins::StandIns;
+
+/// The graph of a region: an op for each node, in program order.
+pub(super) struct Graph {
+    pub(super) nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+/// An op.
+pub(super) struct Node {
+    pub(super) op: OpId,
+    pub(super) kind: Kind,
+    /// The node through which all that is made of its results goes, if that is near; and the highest kind of the
+    /// uses on the ways there.
+    pub(super) post_dominator: Option<(usize, Kind)>,
+    edges: Range<usize>,
+    /// The number of post-dominators up to the last one.
+    depth: u32,
+}
+
+/// The use of a result.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) to: usize,
+    kind: Kind,
+}
+
+/// Where ops stand in their regions: a number for each id, as a map of a million would be a search in memory for each use.
+#[derive(Default)]
+pub(super) struct Places(Vec<u32>);
+
+impl Places {
+    const NONE: u32 = u32::MAX;
+
+    /// Notes the ops of a region, in program order.
+    fn note(&mut self, ops: &[OpId]) {
+        for (&op, place) in ops.iter().zip(0..) {
+            let at = op.0 as usize;
+            if at >= self.0.len() {
+                self.0.resize(at + 1, Places::NONE);
+            }
+            self.0[at] = place;
+        }
+    }
+
+    /// The place of an op that was noted.
+    fn of(&self, op: OpId) -> Option<usize> {
+        let place = self.0.get(op.0 as usize).copied();
+        place
+            .filter(|&place| place != Places::NONE)
+            .map(|place| place as usize)
+    }
+}
+
+impl Graph {
+    /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
+    pub(super) fn of(
+        f: &Function,
+        region: RegionId,
+        stand_ins: &StandIns<'_>,
+        places: &mut Places,
+        most: usize,
+    ) -> Graph {
+        let terminator = f.terminator(region);
+        let ops: Vec<OpId> = f
+            .ops_in(region)
+            .filter(|&op| Some(op) != terminator)
+            .collect();
+        places.note(&ops);
+        let kinds = ops.iter().map(|&op| Kind::of(f, op, stand_ins));
+        let kinds: Vec<Kind> = kinds.collect();
+        let mut graph = Graph {
+            nodes: Vec::with_capacity(ops.len()),
+            edges: Vec::with_capacity(ops.len()),
+        };
+        let mut leaves = Vec::with_capacity(ops.len());
+        for (&op, &kind) in ops.iter().zip(&kinds) {
+            let first = graph.edges.len();
+            let mut is_given_out = false;
+            for &value in f.results(op) {
+                for one in f.iter_uses(value) {
+                    match places.of(holder_in(f, one.op, region)) {
+                        Some(to) if ops[to] == one.op => {
+                            let kind = Kind::of_use(f, value, one.op, kinds[to]);
+                            graph.edges.push(Edge { to, kind });
+                        }
+                        // From inside of a region of that op.
+                        Some(to) => graph.edges.push(Edge {
+                            to,
+                            kind: Kind::Opaque,
+                        }),
+                        None => is_given_out = true,
+                    }
+                }
+            }
+            leaves.push(is_given_out);
+            graph.nodes.push(Node {
+                op,
+                kind,
+                post_dominator: None,
+                edges: first..graph.edges.len(),
+                depth: 1,
+            });
+        }
+        for at in (0..graph.nodes.len()).rev() {
+            if !leaves[at] {
+                graph.nodes[at].post_dominator = graph.meeting(at, most);
+                graph.nodes[at].depth = match graph.nodes[at].post_dominator {
+                    Some((at, _)) => graph.nodes[at].depth + 1,
+                    None => 1,
+                };
+            }
+        }
+        graph
+    }
+
+    /// The uses of a node's results.
+    pub(super) fn uses(&self, node: usize) -> &[Edge] {
+        &self.edges[self.nodes[node].edges.clone()]
+    }
+
+    /// The node where the ways through all uses of a node's results meet, and the highest kind on them.
+    fn meeting(&self, node: usize, most: usize) -> Option<(usize, Kind)> {
+        let (first, rest) = self.uses(node).split_first()?;
+        let (mut met, mut kind) = (first.to, first.kind);
+        for edge in rest {
+            kind = kind.max(edge.kind);
+            (met, kind) = self.common(met, edge.to, kind, most)?;
+        }
+        Some((met, kind))
+    }
+
+    /// The first common post-dominator of two nodes.
+    fn common(
+        &self,
+        mut one: usize,
+        mut other: usize,
+        mut kind: Kind,
+        most: usize,
+    ) -> Option<(usize, Kind)> {
+        // All that is passed would be of the group.
+        let mut left = most;
+        while one != other {
+            left = left.checked_sub(1)?;
+            let (a, b) = (self.nodes[one].depth, self.nodes[other].depth);
+            let mut step = |node: &mut usize| -> Option<()> {
+                let (next, passed) = self.nodes[*node].post_dominator?;
+                kind = kind.max(passed);
+                *node = next;
+                Some(())
+            };
+            if a >= b {
+                step(&mut one)?;
+            }
+            if b >= a {
+                step(&mut other)?;
+            }
+        }
+        Some((one, kind))
+    }
+}
+
+/// The op of a region that an op is, or is nested in.
+fn holder_in(f: &Function, op: OpId, region: RegionId) -> OpId {
+    let mut op = op;
+    loop {
+        let around = f.parent_region(op);
+        match f.parent_op(around) {
+            Some(holder) if around != region => op = holder,
+            _ => return op,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Kinds of ops: what can become part of what.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+use crate::fusion::shared::stand_ins::StandIns;
+
+/// A kind; those above can do less. Of several ops together, the kind is the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// An element of the result depends on the element at its place.
+    Elementwise,
+    /// As [`Kind::Elementwise`], of operands that are repeated along axes.
+    Broadcast,
+    /// An element of the result is made of elements that are looked up, as where data moves.
+    Injective,
+    /// Axes are reduced.
+    Reduction,
+    /// Elementwise ops behind it can become part of it.
+    OutFusable,
+    /// Nothing is known.
+    Opaque,
+}
+
+impl Kind {
+    /// The kind of an op.
+    pub(super) fn of(f: &Function, op: OpId, stand_ins: &StandIns<'_>) -> Kind {
+        let traits = stand_ins.traits(f, op);
+        let may_move = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
+        let is_plain = |&value: &ValueId| {
+            matches!(
+                f.type_of(value).kind(),
+                TypeKind::TENSOR | TypeKind::UNKNOWN
+            )
+        };
+        if !may_move || !f.regions(op).is_empty() || !f.results(op).iter().all(is_plain) {
+            return Kind::Opaque;
+        }
+        let is_elementwise =
+            traits.is_elementwise() || (traits.is_identity() && f.operand_count(op) == 1);
+        if is_elementwise {
+            let result = f.result(op, 0);
+            let fits = |value: ValueId| is_one(f, value) || has_dims_of(f, value, result);
+            let mut operands = f.operands(op).filter(|value| value.is_some());
+            return match operands.all(fits) {
+                true => Kind::Elementwise,
+                false => Kind::Broadcast,
+            };
+        }
+        if traits.is_injective() {
+            // An element stands at its place in several, or beside new axes.
+            match f.name(op) {
+                "onnx.Expand" | "onnx.Unsqueeze" => Kind::Broadcast,
+                _ => Kind::Injective,
+            }
+        } else if traits.is_reduction() {
+            Kind::Reduction
+        } else if traits.is_out_fusable() {
+            Kind::OutFusable
+        } else {
+            Kind::Opaque
+        }
+    }
+
+    /// The kind of the use of a value by an op.
+    pub(super) fn of_use(f: &Function, value: ValueId, user: OpId, kind: Kind) -> Kind {
+        match kind {
+            Kind::Broadcast if has_dims_of(f, value, f.result(user, 0)) => Kind::Elementwise,
+            kind => kind,
+        }
+    }
+}
+
+/// Whether a value is one element, repeated wherever it is used.
+fn is_one(f: &Function, value: ValueId) -> bool {
+    f.type_of(value).element_count() == Some(1)
+}
+
+/// Whether two values are known to have the same dims.
+fn has_dims_of(f: &Function, one: ValueId, other: ValueId) -> bool {
+    if f.type_id(one) == f.type_id(other) && f.rank(one) == Some(0) {
+        return true;
+    }
+    let (Some(one), Some(other)) = (f.dims(one), f.dims(other)) else {
+        return false;
+    };
+    let same =
+        |(a, b): (Dim, Dim)| a.kind != DimKind::UNKNOWN && (a.kind, a.value) == (b.kind, b.value);
+    one.len() == other.len() && one.zip(other).all(same)
+}

@@ -1,0 +1,25 @@
+//! Names of groups, after their ops: `fused_conv_batch_normalization_relu`.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::fusion::shared::snake_case::snake_case;
+
+/// The largest number of bytes of a name; more ops than fit aren't named.
+const MOST: usize = 80;
+
+/// The name of a group.
+pub(super) fn name_of(f: &Function, ops: &[OpId]) -> String {
+    let mut name = "fused".to_owned();
+    for &op in ops {
+        let full = f.name(op);
+        let own = full.rsplit('.').next().unwrap_or(full);
+        let part = snake_case(own);
+        if name.len() + part.len() >= MOST {
+            name += "_etc";
+            break;
+        }
+        name.push('_');
+        name += &part;
+    }
+    name
+}

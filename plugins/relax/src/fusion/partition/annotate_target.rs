@@ -1,0 +1,233 @@
+//! `relax.transform.AnnotateTarget`: says of each op whether a target takes it.
+//!
+//! ```ir
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17) {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   %z = onnx.Softmax(%a) : f32[4]
+//!   return %z
+//! }
+//! → { target = "npu", domain = "acme", ops = ["onnx.Exp"] }
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %a = acme.exp(%x) : f32[4]
+//!   %z = onnx.Softmax(%a) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.exp(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   return %a
+//! }
+//! ```
+//!
+//! An op that the target takes becomes a function with the attribute `Target`, in the domain that is named, or one of
+//! the target's name. `relax.transform.MergeRegions` puts such functions together.
+//! The target takes an op if the op's definition, or a plugin that extends it, says so (`supports` of an op definition, in
+//! C++ and Rust alike), or if the pipeline names it: `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough (`elementwise`,
+//! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
+//! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's reason against an op counts as one. Calls of functions that
+//! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
+//! A call of a function that stands for an op, one that `ConvertLayout` brought into another layout or `FastMath` approximates, is
+//! taken whole: if it is named, or what it stands for would be.
+//! Without a target nothing is done. A note for each reason says how many ops it keeps away.
+//!
+//! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
+//! optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
+//!
+//! Source: TVM `src/relay/transforms/annotate_target.cc`.
+
+use std::collections::BTreeMap;
+
+use passdock_plugin_api::Support;
+use passdock_plugin_api::prelude::*;
+
+use crate::fusion::group::{Group, Groups, MOST_INSIDE, is_onnx};
+use crate::fusion::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
+use crate::fusion::shared::snake_case::snake_case;
+use crate::fusion::shared::stand_ins::StandIns;
+
+options! {
+    /// The ops that a target takes.
+    pub struct AnnotateTarget {
+        /// The target's name.
+        target: String = "",
+        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point between parts.
+        domain: String = "",
+        /// Names of ops that it takes.
+        ops: Vec<String> = [],
+        /// Traits of ops that it takes.
+        traits: Vec<String> = [],
+        /// The element types that it takes; none: any.
+        dtypes: Vec<String> = [],
+        /// Whether all sizes have to be known.
+        static_shapes: bool = false,
+    }
+}
+
+/// Runs `relax.transform.AnnotateTarget`.
+pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let options = cx.options::<AnnotateTarget>()?;
+    if options.target.is_empty() {
+        // As in a pipeline whose user has no target.
+        if options.ops.is_empty() && options.traits.is_empty() {
+            return Ok(());
+        }
+        return Err(PassError::config(
+            "The option `target` says nothing: it is the name of what takes the ops.",
+        ));
+    }
+    let wanted = Traits::of(&options.traits)?;
+    m.check_operators("ops", &options.ops)?;
+    if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
+        return Err(PassError::config(format!(
+            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`."
+        )));
+    }
+    let domain = match &*options.domain {
+        "" => plain(&options.target),
+        domain => domain.to_owned(),
+    };
+    let mut groups = Groups::new(m, &domain)?;
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    let attrs = [(TARGET, AttrValue::from(&*options.target))];
+    let entries: Vec<_> = m.functions().collect();
+    let stand_ins = StandIns::of(m)?;
+    let composites = composites(m, &options.target)?;
+    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
+        let f = m.snapshot(entry.name)?;
+        if is_closed(&f) {
+            continue;
+        }
+        let mut taken = Vec::new();
+        for op in f.iter() {
+            if composites.contains(&f.symbol(op)) {
+                taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
+                continue;
+            }
+            let traits = stand_ins.traits(&f, op);
+            let is_named = stand_ins.is_named(&f, op, &options.ops) || wanted.has(traits);
+            let said = match cx.supports(&f, op, &options.target)? {
+                Support::Unsaid => stand_ins.supports(m, cx, entry.name, op, &options.target)?,
+                said => said,
+            };
+            let why = match said {
+                Support::Refused(why) => Some(why),
+                Support::Taken => None,
+                _ if !is_named => continue,
+                _ => None,
+            };
+            match why.or_else(|| options.refuses(&f, op, traits).map(str::to_owned)) {
+                None => {
+                    let own = f.name(op).rsplit('.').next().unwrap_or("");
+                    taken.push((op, snake_case(own)));
+                }
+                Some(why) => *reasons.entry(why).or_default() += 1,
+            }
+        }
+        drop(f);
+        for (op, name) in taken {
+            let group = Group {
+                ops: &[op],
+                name: &name,
+                attrs: &attrs,
+                places: None,
+                most_inside: MOST_INSIDE,
+            };
+            groups.make(m, entry.name, group)?;
+        }
+    }
+    for (why, count) in reasons {
+        let ops = if count == 1 { "op" } else { "ops" };
+        let note = format!("`{}` doesn't take {count} {ops}: {why}.", options.target);
+        cx.emit(&Diagnostic::note(note).code("relax::not-taken"));
+    }
+    Ok(())
+}
+
+/// A target's name as a domain.
+fn plain(target: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() { c } else { '_' }
+    };
+    let parts = target.split('.').map(|part| match part {
+        "" => "_".to_owned(),
+        part => part.chars().map(plain).collect(),
+    });
+    match parts.collect::<Vec<String>>().join(".") {
+        // ONNX's own is called so.
+        onnx if is_onnx(&onnx) => onnx + "_",
+        domain => domain,
+    }
+}
+
+/// The functions that patterns named for a target.
+fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
+    let mut found = Vec::new();
+    for entry in m.functions() {
+        let name = text_of(&m.snapshot(entry.name)?, COMPOSITE);
+        let is_its = name.is_some_and(|name| {
+            let rest = name.strip_prefix(target);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        });
+        if is_its {
+            found.push(entry.name);
+        }
+    }
+    Ok(found)
+}
+
+impl AnnotateTarget {
+    /// Why an op that was named isn't taken.
+    fn refuses(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
+        if !traits.is_pure() {
+            return Some("no definition says that they have no effect");
+        }
+        if !f.regions(op).is_empty() {
+            return Some("they have regions");
+        }
+        let operands = f.operands(op).filter(|value| value.is_some());
+        let values: Vec<ValueId> = operands.chain(f.results(op).iter().copied()).collect();
+        for &value in &values {
+            let ty = f.type_of(value);
+            if !ty.is_tensor() {
+                return Some("their types aren't known to be tensors");
+            }
+            let dtype = ty.dtype().name().unwrap_or("?");
+            if !self.dtypes.is_empty() && !self.dtypes.iter().any(|known| known == dtype) {
+                return Some("`dtypes` hasn't their element types");
+            }
+            if self.static_shapes && ty.shape().is_none() {
+                return Some("not all of their sizes are known");
+            }
+        }
+        None
+    }
+}
+
+/// Traits, any of which is enough.
+struct Traits(OpTraits);
+
+impl Traits {
+    fn of(names: &[String]) -> Result<Traits, PassError> {
+        let mut all = OpTraits::NONE;
+        for name in names {
+            all = all
+                | match &**name {
+                    "elementwise" => OpTraits::ELEMENTWISE,
+                    "injective" => OpTraits::INJECTIVE,
+                    "reduction" => OpTraits::REDUCTION,
+                    "out-fusable" => OpTraits::OUT_FUSABLE,
+                    other => {
+                        let message = format!(
+                            "The option `traits` names `{other}`; there are `elementwise`, `injective`, \
+                             `reduction` and `out-fusable`."
+                        );
+                        return Err(PassError::config(message));
+                    }
+                };
+        }
+        Ok(Traits(all))
+    }
+
+    fn has(&self, traits: OpTraits) -> bool {
+        traits.0 & self.0.0 != 0
+    }
+}

@@ -1,0 +1,72 @@
+//! `relax.transform.MergeRegions`: puts together what one target takes.
+//!
+//! ```ir
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %a = acme.exp(%x) : f32[4]
+//!   %b = acme.neg(%a) : f32[4]
+//!   %z = onnx.Softmax(%b) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.exp(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   return %a
+//! }
+//! fn @acme.neg(%a: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %b = onnx.Neg(%a) : f32[4]
+//!   return %b
+//! }
+//! →
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %b = acme.region(%x) : f32[4]
+//!   %z = onnx.Softmax(%b) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.region(%x: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   %b = onnx.Neg(%a) : f32[4]
+//!   return %b
+//! }
+//! ```
+//!
+//! Calls of functions with the same `Target` become one call if values go from one to the other, and nothing that
+//! leaves them comes back: each region can run on its own. What they share with others are results.
+//!
+//! It does not put together what is in different regions of the model, nor what only has an operand in common.
+//!
+//! Source: TVM `src/relay/transforms/merge_compiler_regions.cc`, `src/relax/transform/merge_composite_functions.cc`.
+
+use passdock_plugin_api::prelude::*;
+
+use super::{Wanted, domain_of, regions, regroup, targets};
+use crate::fusion::group::MOST_INSIDE;
+use crate::fusion::shared::marks::{TARGET, is_closed};
+
+/// Runs `relax.transform.MergeRegions`.
+pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
+    let targets = targets(m)?;
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let mut wanted = Vec::new();
+    let entries: Vec<_> = m.functions().collect();
+    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
+        let f = m.snapshot(entry.name)?;
+        if is_closed(&f) {
+            continue;
+        }
+        let nested = f.iter().flat_map(|op| f.regions(op)).copied();
+        for region in std::iter::once(f.body()).chain(nested) {
+            let groups = regions::groups(&f, region, &targets).into_iter();
+            wanted.extend(groups.filter(|calls| calls.len() > 1).map(|calls| Wanted {
+                holder: entry.name,
+                domain: domain_of(f.name(calls[0])),
+                name: "region".into(),
+                attrs: vec![(TARGET, AttrValue::from(&*targets[&f.symbol(calls[0])]))],
+                calls,
+                most_inside: MOST_INSIDE,
+            }));
+        }
+    }
+    regroup(m, &targets, wanted)?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `relax.transform.PartitionGraph`: makes partitions of what targets take.
+//!
+//! ```ir
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %b = acme.region(%x) : f32[4]
+//!   %z = onnx.Softmax(%b) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.region(%x: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   %b = onnx.Neg(%a) : f32[4]
+//!   return %b
+//! }
+//! →
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %b = acme.npu_main_0(%x) : f32[4]
+//!   %z = onnx.Softmax(%b) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.npu_main_0(%x: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1) attributes {Codegen = "npu", global_symbol = "npu_main_0"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   %b = onnx.Neg(%a) : f32[4]
+//!   return %b
+//! }
+//! ```
+//!
+//! Each call of a function with the attribute `Target` becomes a partition: a function of its own, in the domain of
+//! that function, with the attributes `Codegen`, the target's name, and `global_symbol`, a name that no other partition
+//! has, of an earlier run neither: of the target, the function around and a number. Its types are those of the operands where it is called. It is ONNX,
+//! so the model runs as before. With `bind_constants` constants are inside of it, whatever their size; without, those of more
+//! than 64 elements are operands.
+//!
+//! A note tells how many ops each target took, by kind, and of the others how many stay, by kind.
+//!
+//! Source: TVM `src/relay/transforms/partition_graph.cc`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use passdock_plugin_api::prelude::*;
+
+use super::{Wanted, domain_of, regroup, targets};
+use crate::fusion::group::MOST_INSIDE;
+use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed, text_of};
+
+options! {
+    /// What is inside of a partition.
+    pub struct PartitionGraph {
+        /// Whether constants of any size are inside, not operands.
+        bind_constants: bool = false,
+    }
+}
+
+/// Runs `relax.transform.PartitionGraph`.
+pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let options = cx.options::<PartitionGraph>()?;
+    let targets = targets(m)?;
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let (mut wanted, mut report) = (Vec::new(), Report::default());
+    let entries: Vec<_> = m.functions().collect();
+    let mut symbols = Symbols::default();
+    for entry in &entries {
+        symbols
+            .taken
+            .extend(text_of(&m.snapshot(entry.name)?, GLOBAL_SYMBOL));
+    }
+    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
+        let f = m.snapshot(entry.name)?;
+        if is_closed(&f) {
+            continue;
+        }
+        for op in f.iter() {
+            let Some(target) = targets.get(&f.symbol(op)) else {
+                report.stays(&f, op);
+                continue;
+            };
+            report.takes(target, &m.snapshot(f.symbol(op))?);
+            let base = format!("{}_{}", plain(target), plain(f.function_name()));
+            let name = symbols.take(&base);
+            wanted.push(Wanted {
+                holder: entry.name,
+                domain: domain_of(f.name(op)),
+                attrs: vec![
+                    (CODEGEN, AttrValue::from(&**target)),
+                    (GLOBAL_SYMBOL, AttrValue::from(&*name)),
+                ],
+                name,
+                calls: vec![op],
+                most_inside: match options.bind_constants {
+                    true => u64::MAX,
+                    false => MOST_INSIDE,
+                },
+            });
+        }
+    }
+    regroup(m, &targets, wanted)?;
+    report.emit(cx);
+    Ok(())
+}
+
+/// The names that partitions have outside of the model, those of a run before among them.
+#[derive(Default)]
+struct Symbols {
+    taken: HashSet<String>,
+    /// The number to try next, by what stands before it.
+    next: HashMap<String, usize>,
+}
+
+impl Symbols {
+    fn take(&mut self, base: &str) -> String {
+        let number = self.next.entry(base.to_owned()).or_default();
+        loop {
+            let name = format!("{base}_{number}");
+            *number += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+/// The ops that were taken, and those that stay, by kind.
+#[derive(Default)]
+struct Report {
+    taken: BTreeMap<String, BTreeMap<String, usize>>,
+    left: BTreeMap<String, usize>,
+}
+
+impl Report {
+    fn stays(&mut self, f: &Function, op: OpId) {
+        if f.terminator(f.parent_region(op)) != Some(op) {
+            *self.left.entry(f.name(op).to_owned()).or_default() += 1;
+        }
+    }
+
+    fn takes(&mut self, target: &str, body: &Function) {
+        let kinds = self.taken.entry(target.to_owned()).or_default();
+        let ops = body.iter();
+        for op in ops.filter(|&op| body.terminator(body.parent_region(op)) != Some(op)) {
+            *kinds.entry(body.name(op).to_owned()).or_default() += 1;
+        }
+    }
+
+    fn emit(&self, cx: &PassContext) {
+        for (target, kinds) in &self.taken {
+            let note = format!("`{target}` takes {}.", listed(kinds));
+            cx.emit(&Diagnostic::note(note).code("relax::partitioned"));
+        }
+        if !self.left.is_empty() {
+            let note = format!("No target takes {}.", listed(&self.left));
+            cx.emit(&Diagnostic::note(note).code("relax::partitioned"));
+        }
+    }
+}
+
+/// `5 ops: onnx.Conv 3, onnx.Relu 2`.
+fn listed(kinds: &BTreeMap<String, usize>) -> String {
+    let all: usize = kinds.values().sum();
+    let ops = if all == 1 { "op" } else { "ops" };
+    let mut kinds: Vec<(&String, &usize)> = kinds.iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let kinds: Vec<String> = (kinds.iter())
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    format!("{all} {ops}: {}", kinds.join(", "))
+}
+
+/// A text of letters, digits and `_`.
+fn plain(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    text.chars().map(plain).collect()
+}

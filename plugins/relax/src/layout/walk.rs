@@ -1,0 +1,434 @@
+//! The walk: each op, in program order, is had in the layouts that its operands come in or that somebody wishes for it.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{AttrKind, Evaluated, LaidOut, Layout};
+
+use crate::layout::forms::{Forms, laid_type, refine, sizes};
+use crate::layout::functions::{DOMAIN, Functions};
+
+/// Who wishes for other layouts.
+pub(crate) enum Wishes {
+    /// The pipeline: of each operator the layouts of its operands.
+    Desired(HashMap<String, Vec<Option<String>>>),
+    /// The definitions of the operators.
+    Definitions,
+}
+
+/// No constant of more bytes is folded where an operand is given more axes.
+const MOST_FOLDED: u64 = 1 << 20;
+
+/// Brings the ops of all functions into the layouts that are wished for.
+pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> PassResult {
+    let mut functions = None;
+    for entry in m.functions() {
+        let f = m.snapshot(entry.name)?;
+        if entry.kind != FunctionKind::GRAPH || stays(&f) || !is_touched(&f, wishes) {
+            continue;
+        }
+        let mut made = match functions.take() {
+            Some(made) => made,
+            None => Functions::of(m)?,
+        };
+        let f = m.edit(entry.name)?;
+        let mut walk = Walk {
+            cx,
+            wishes,
+            functions: &mut made,
+            forms: Forms::new(),
+            replaced: Vec::new(),
+        };
+        for op in f.ops() {
+            walk.op(f, op)?;
+        }
+        let Walk {
+            forms, replaced, ..
+        } = walk;
+        forms.finish(f, &replaced)?;
+        made.make(m, cx, entry.name)?;
+        functions = Some(made);
+    }
+    Ok(())
+}
+
+/// Whether a function is as it is meant to be.
+fn stays(f: &Function) -> bool {
+    f.skips_optimization()
+        || f.function_name().starts_with("passdock.")
+        || ["Primitive", "Codegen"]
+            .iter()
+            .any(|name| f.function_attr(*name).is_some())
+}
+
+/// Whether something is wished for an op of a function.
+fn is_touched(f: &Function, wishes: &Wishes) -> bool {
+    f.iter().any(|op| wishes.is_about(f, op))
+}
+
+impl Wishes {
+    fn is_about(&self, f: &Function, op: OpId) -> bool {
+        match self {
+            Wishes::Desired(desired) => desired.contains_key(f.name(op)),
+            Wishes::Definitions => f.traits(op).alters_layout(),
+        }
+    }
+}
+
+struct Walk<'a> {
+    cx: &'a PassContext,
+    wishes: &'a Wishes,
+    functions: &'a mut Functions,
+    forms: Forms,
+    /// The ops that something else stands for.
+    replaced: Vec<OpId>,
+}
+
+/// An op in other layouts, read.
+struct Laid {
+    operands: Vec<Option<Layout>>,
+    results: Vec<Option<Layout>>,
+    body: String,
+}
+
+impl Walk<'_> {
+    fn op(&mut self, f: &mut Function, op: OpId) -> PassResult {
+        if let Some(laid) = self.ask(f, op)? {
+            self.replace(f, op, &laid)?;
+            self.replaced.push(op);
+            return Ok(());
+        }
+        for index in 0..f.operand_count(op) {
+            if let Some(value) = f.operand(op, index) {
+                let own = self.forms.own(f, self.cx, value)?;
+                if own != value {
+                    f.set_operand(op, index, own)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the op is in other layouts, if it is to be had so.
+    fn ask(&mut self, f: &mut Function, op: OpId) -> Result<Option<Laid>, PassError> {
+        let traits = f.traits(op);
+        if !f.regions(op).is_empty() {
+            return Ok(None);
+        }
+        let given: Vec<String> = f
+            .operands(op)
+            .map(|value| match self.forms.layout(value) {
+                Some(layout) => layout.to_string(),
+                None => String::new(),
+            })
+            .collect();
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        if self.wishes.is_about(f, op) {
+            let said = match self.wishes {
+                Wishes::Desired(desired) => {
+                    let own = desired.get(f.name(op)).map_or(&[][..], Vec::as_slice);
+                    let mut wanted = given.clone();
+                    for (at, layout) in own.iter().enumerate().take(wanted.len()) {
+                        wanted[at] = layout.as_deref().unwrap_or("");
+                    }
+                    match wanted.iter().all(|layout| layout.is_empty()) {
+                        true => None,
+                        false => {
+                            let said = self.cx.layout(f, op, &wanted)?;
+                            self.note_refused(f, op, own, said.as_ref());
+                            said
+                        }
+                    }
+                }
+                Wishes::Definitions => self.cx.alter_layout(f, op, &given)?,
+            };
+            if let Some(said) = said {
+                let laid = read(f, op, said)?;
+                let is_other = laid
+                    .operands
+                    .iter()
+                    .chain(&laid.results)
+                    .any(Option::is_some);
+                return Ok(Some(laid).filter(|laid| is_other && fits(f, op, laid)));
+            }
+        }
+        if !traits.knows_layout() || given.iter().all(|layout| layout.is_empty()) {
+            return Ok(None);
+        }
+        let Some(said) = self.cx.layout(f, op, &given)? else {
+            return Ok(None);
+        };
+        let laid = read(f, op, said)?;
+        Ok(Some(laid).filter(|laid| fits(f, op, laid) && self.pays(f, op, laid)))
+    }
+
+    /// Whether an op that follows others takes no more conversions than it saves.
+    fn pays(&self, f: &Function, op: OpId, laid: &Laid) -> bool {
+        let (mut taken, mut saved) = (0, 0);
+        for (value, layout) in f.operands(op).zip(&laid.operands) {
+            if value.is_none() {
+                continue;
+            }
+            let has_own = self.forms.has(f, value, None);
+            match self.forms.has(f, value, layout.as_ref()) {
+                false => taken += 1,
+                true if !has_own && layout.is_some() => saved += 1,
+                true => {}
+            }
+        }
+        taken <= saved
+    }
+
+    /// Notes what was wished for an op and isn't answered: all of it, or blocks that an operand isn't made of.
+    fn note_refused(
+        &self,
+        f: &Function,
+        op: OpId,
+        wished: &[Option<String>],
+        said: Option<&LaidOut>,
+    ) {
+        let is_refused = |at: usize, layout: &str| match said.and_then(|said| said.operands.get(at))
+        {
+            None => true,
+            Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
+        };
+        let wished = wished.iter().enumerate().take(f.operand_count(op));
+        let refused: Vec<&str> = wished
+            .filter_map(|(at, layout)| Some((at, layout.as_deref()?)))
+            .filter(|(at, layout)| is_refused(*at, layout))
+            .map(|(_, layout)| layout)
+            .collect();
+        if refused.is_empty() {
+            return;
+        }
+        let refused = refused.join(", ");
+        let text = match said {
+            None => format!(
+                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is known of it."
+            ),
+            Some(_) => format!(
+                "An operand of this op stays in its own layout: it isn't whole blocks of {refused}, as far as is known."
+            ),
+        };
+        let place = Place::name(op).within(f);
+        self.cx
+            .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
+    }
+
+    /// Puts the op in other layouts before it.
+    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> PassResult {
+        let operands: Vec<ValueId> = f.operands(op).collect();
+        let mut args = Vec::with_capacity(operands.len());
+        for (&value, layout) in operands.iter().zip(&laid.operands) {
+            args.push(match (value.is_none(), layout) {
+                (true, _) => value,
+                (false, None) => self.forms.own(f, self.cx, value)?,
+                (false, Some(layout)) => self.forms.get(f, self.cx, value, layout, op)?,
+            });
+        }
+        let before = f.previous_op(op);
+        let count = laid.results.len();
+        let mut values = self.cx.insert_text(f, op, &laid.body, &args, count)?;
+        let made = between(f, before, op);
+        let moves = |op: &OpId| matches!(f.name(*op), "onnx.Transpose" | "onnx.Reshape");
+        if made.len() > 1 && made.iter().any(moves) {
+            let params = references(f, &made);
+            self.erase(f, &made, &args)?;
+            values = self.call(f, op, laid, &args, &params)?;
+        } else {
+            self.settle(f, &made, &mut values)?;
+        }
+        for (index, layout) in laid.results.iter().enumerate() {
+            let (result, value) = (f.result(op, index), values[index]);
+            if f.is_absent(result) {
+                continue;
+            }
+            match layout {
+                None => {
+                    refine(f, value, f.type_id(result));
+                    f.replace_uses(result, value)?;
+                    self.forms.made_own(result, value);
+                }
+                Some(layout) => {
+                    let ty = laid_type(f, result, layout)?;
+                    refine(f, value, ty);
+                    self.forms.made(result, op, layout.clone(), value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Infers the types of new ops, and folds those whose operands are constants.
+    fn settle(&mut self, f: &mut Function, made: &[OpId], values: &mut [ValueId]) -> PassResult {
+        for &op in made {
+            // What is wrong now was wrong before, and InferType has said so.
+            _ = self.cx.infer(f, op);
+            let is_given = f.results(op).iter().any(|result| values.contains(result));
+            let operands: Vec<ValueId> = f.operands(op).collect();
+            let is_constant = |value: &ValueId| value.is_none() || f.constant(*value).is_some();
+            if is_given || !operands.iter().all(is_constant) {
+                continue;
+            }
+            let folded = self.cx.evaluate_with(f, op, &operands, MOST_FOLDED)?;
+            if let Evaluated::Constants(constants) = folded {
+                f.replace_op_with(op, &constants)?;
+                self.forms.leave(operands);
+            }
+        }
+        Ok(())
+    }
+
+    /// Erases ops that were only looked at, and their constants.
+    fn erase(&mut self, f: &mut Function, made: &[OpId], args: &[ValueId]) -> PassResult {
+        for &op in made.iter().rev() {
+            let used: Vec<ValueId> = f.operands(op).collect();
+            f.erase_op(op)?;
+            for value in used {
+                let is_own = value.is_some() && !args.contains(&value);
+                if is_own && f.constant(value).is_some() {
+                    f.erase_dead(value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls the function of the op in other layouts.
+    fn call(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        laid: &Laid,
+        args: &[ValueId],
+        references: &[(SymbolId, AttrKind)],
+    ) -> Result<Vec<ValueId>, PassError> {
+        let base = base_name(f, op, laid);
+        let params = args.iter().map(|value| value.is_some()).collect();
+        let given: Vec<bool> = f
+            .results(op)
+            .iter()
+            .map(|result| !f.is_absent(*result))
+            .collect();
+        let attrs = references.iter();
+        let attrs = attrs.map(|(param, _)| f.text(*param).to_owned()).collect();
+        let name = self
+            .functions
+            .name(f, &base, &laid.body, params, given.clone(), attrs);
+        f.add_domain(DOMAIN)?;
+        let mut types = Vec::new();
+        for (index, layout) in laid.results.iter().enumerate() {
+            let result = f.result(op, index);
+            if given[index] {
+                types.push(match layout {
+                    Some(layout) => laid_type(f, result, layout)?,
+                    None => f.type_id(result),
+                });
+            }
+        }
+        let mut call = OpBuilder::new(&*name)
+            .operands(args.iter().copied().filter(|value| value.is_some()))
+            .results(types)
+            .loc(f.loc(op));
+        for &(param, kind) in references {
+            call = call.attr(param, AttrValue::Reference(param, kind));
+        }
+        let call = f.create_op(call, Position::before(op))?;
+        let mut results = f.results(call).to_vec().into_iter();
+        let values = given.iter().map(|given| match given {
+            true => results.next().unwrap_or(ValueId::NONE),
+            false => ValueId::NONE,
+        });
+        Ok(values.collect())
+    }
+}
+
+/// Whether all operands and results can have the layouts that are answered, and be led back.
+fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
+    let operands = f.operands(op).zip(&laid.operands);
+    let results = f.results(op).iter().copied().zip(&laid.results);
+    operands.chain(results).all(|(value, layout)| match layout {
+        Some(layout) if value.is_some() && !f.is_absent(value) => {
+            let sizes = sizes(f, value, layout.rank());
+            layout.steps(&sizes).is_some() && layout.steps_back(&sizes).is_some()
+        }
+        _ => true,
+    })
+}
+
+/// The attribute parameters that ops refer to.
+fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
+    let mut found = Vec::new();
+    for (_, attr) in ops.iter().flat_map(|op| f.attrs(*op)) {
+        match attr {
+            Attr::Reference(param, kind) if !found.contains(&(param, kind)) => {
+                found.push((param, kind));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The ops between two, which are new.
+fn between(f: &Function, before: Option<OpId>, op: OpId) -> Vec<OpId> {
+    let mut next = match before {
+        Some(before) => f.next_op(before),
+        None => f.first_op(f.parent_region(op)),
+    };
+    let mut made = Vec::new();
+    while let Some(one) = next.filter(|one| *one != op) {
+        made.push(one);
+        next = f.next_op(one);
+    }
+    made
+}
+
+/// What a function is called: the operator, the layouts of operands that aren't in their own, and those of results if
+/// they aren't the first operand's: `Conv_NHWC_HWIO`, `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
+fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
+    let name = f.name(op);
+    let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let own: String = name.chars().map(plain).collect();
+    let target = |layout: &Option<Layout>| layout.as_ref().map(Layout::target);
+    let first = laid.operands.first().and_then(target);
+    let mut parts = vec![own];
+    for target in laid.operands.iter().filter_map(target) {
+        if !parts[1..].contains(&target) {
+            parts.push(target);
+        }
+    }
+    let results = f.results(op).iter().zip(&laid.results);
+    let results = results.filter(|(result, _)| !f.is_absent(**result));
+    let results: Vec<Option<String>> = results.map(|(_, layout)| target(layout)).collect();
+    if results.iter().any(|target| *target != first) {
+        parts.push("to".to_owned());
+        let named = results.into_iter();
+        parts.extend(named.map(|target| target.unwrap_or_else(|| "default".to_owned())));
+    }
+    parts.join("_")
+}
+
+/// An answer with its layouts read.
+fn read(f: &Function, op: OpId, said: LaidOut) -> Result<Laid, PassError> {
+    let layouts = |list: Vec<String>| -> Result<Vec<Option<Layout>>, PassError> {
+        let layout = |text: String| match text.as_str() {
+            "" => Ok(None),
+            text => Layout::parse(text).map(|layout| Some(layout).filter(|one| !one.is_identity())),
+        };
+        let list: Result<Vec<Option<Layout>>, _> = list.into_iter().map(layout).collect();
+        list.map_err(|error| {
+            let text = format!(
+                "The definition of {} answers no layout: {error}.",
+                f.name(op)
+            );
+            PassError::new(text).at(op).within(f)
+        })
+    };
+    Ok(Laid {
+        operands: layouts(said.operands)?,
+        results: layouts(said.results)?,
+        body: said.body,
+    })
+}

@@ -1,0 +1,154 @@
+//! Who can pad instead of a Pad.
+
+use passdock_plugin_api::prelude::*;
+
+use super::padding::Padding;
+use crate::rules::shared::read::made_by;
+
+/// An op that uses what was padded, and how it pads then.
+pub(super) struct User {
+    pub(super) op: OpId,
+    pub(super) pads: Vec<i64>,
+    /// Whether it has to count what it pads.
+    pub(super) counts: bool,
+}
+
+impl User {
+    pub(super) fn of(f: &Function, op: OpId, padding: &Padding) -> Result<Option<User>, EditError> {
+        let own = own_pads(f, op, padding.pads.len());
+        let Some(own) = own.filter(|_| !f.traits(op).is_ambiguous()) else {
+            return Ok(None);
+        };
+        let pads: Vec<i64> = own.iter().zip(&padding.pads).map(|(a, b)| a + b).collect();
+        let pads_nothing = own.iter().all(|&pad| pad == 0);
+        let mut user = User {
+            op,
+            pads,
+            counts: false,
+        };
+        let fits = match f.name(op) {
+            "onnx.Conv" => padding.is_zero() && has_rank(f, op, 1, padding),
+            "onnx.ConvInteger" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 1, padding),
+            "onnx.QLinearConv" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 3, padding),
+            "onnx.AveragePool" => {
+                let counts = is(f, op, "count_include_pad", 1);
+                user.counts = !counts;
+                let may_count = counts
+                    || pads_nothing
+                        && is(f, op, "count_include_pad", 0)
+                        && f.opset("").is_some_and(|version| version >= 7);
+                padding.is_zero() && may_count && fits_windows(f, op, padding.x, &user.pads)
+            }
+            "onnx.MaxPool" => {
+                let is_least = padding.is_lowest()
+                    || padding.is_zero() && pads_nothing && is_not_negative(f, padding.x)?;
+                is_least && f.result_count(op) == 1 && fits_windows(f, op, padding.x, &user.pads)
+            }
+            _ => false,
+        };
+        Ok(fits.then_some(user))
+    }
+}
+
+/// The pads of an op itself; `None` if it works them out.
+fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
+    let (is_said, is_none) = match f.attr(op, "auto_pad") {
+        None => (true, false),
+        Some(Attr::String(auto)) => (auto == b"NOTSET" || auto == b"VALID", auto == b"VALID"),
+        Some(_) => (false, false),
+    };
+    let pads = match f.attr(op, "pads") {
+        _ if is_none => vec![0; count],
+        None => vec![0; count],
+        Some(Attr::Ints(pads)) => pads.to_vec(),
+        Some(_) => return None,
+    };
+    (is_said && pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
+}
+
+/// Whether weights have the spatial axes that were padded.
+fn has_rank(f: &Function, op: OpId, weights: usize, padding: &Padding) -> bool {
+    let rank = f.operand(op, weights).and_then(|weights| f.rank(weights));
+    rank == Some(padding.pads.len() / 2 + 2)
+}
+
+fn is(f: &Function, op: OpId, name: &str, wanted: i64) -> bool {
+    match f.attr(op, name) {
+        None => wanted == 0,
+        Some(value) => matches!(value, Attr::Int(value) if value == wanted),
+    }
+}
+
+/// Whether a pool of a value may pad so: each window has an element of the value, and none goes beyond the padding.
+/// Runtimes refuse a pad as large as the window.
+fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
+    let axes = pads.len() / 2;
+    let ones = |name: &str| match f.attr(op, name) {
+        None => Some(vec![1; axes]),
+        Some(Attr::Ints(steps)) if steps.len() == axes => Some(steps.to_vec()),
+        Some(_) => None,
+    };
+    let (Some(windows), Some(strides), Some(dilations)) = (
+        f.ints(op, "kernel_shape"),
+        ones("strides"),
+        ones("dilations"),
+    ) else {
+        return false;
+    };
+    let rounds_down = is(f, op, "ceil_mode", 0);
+    let fits = |axis: usize| {
+        let (start, end) = (pads[axis], pads[axes + axis]);
+        let (window, stride, dilation) = (windows[axis], strides[axis], dilations[axis]);
+        let size = f
+            .dims(x)
+            .and_then(|mut dims| dims.nth(axis + 2)?.as_const());
+        let rest = || {
+            let span = (window - 1).checked_mul(dilation)?.checked_add(1)?;
+            let padded = size?.checked_add(start)?.checked_add(end)?;
+            padded.checked_sub(span)?.checked_rem(stride)
+        };
+        // The elements of a window are as far apart as the dilation: one of them is in what is as long.
+        start.max(end) < window
+            && (dilation == 1 || size >= Some(dilation))
+            && (rounds_down || stride == 1 || rest() == Some(0))
+    };
+    windows.len() == axes && (0..axes).all(fits) && has_elements(f, x)
+}
+
+/// Whether no spatial axis of a value may be empty: runtimes refuse pools whose pads alone fill a window.
+fn has_elements(f: &Function, value: ValueId) -> bool {
+    let mut spatial = f.dims(value).into_iter().flatten().skip(2);
+    spatial.all(|dim| dim.as_const().is_some_and(|size| size > 0))
+}
+
+/// Whether no element of a value is less than 0.
+fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
+    const NAMES: [&str; 7] = [
+        "onnx.Relu",
+        "onnx.Abs",
+        "onnx.Exp",
+        "onnx.HardSigmoid",
+        "onnx.Sigmoid",
+        "onnx.Softmax",
+        "onnx.Softplus",
+    ];
+    if NAMES.iter().any(|name| made_by(f, value, name).is_some()) {
+        return Ok(true);
+    }
+    let Some(clip) = made_by(f, value, "onnx.Clip") else {
+        return Ok(false);
+    };
+    let bound = |at: usize, name: &str| match f.operand(clip, at).and_then(ValueId::option) {
+        Some(bound) => f.constant_floats(bound),
+        None => Ok(match f.attr(clip, name) {
+            Some(Attr::Float(bound)) => Some(vec![bound]),
+            _ => None,
+        }),
+    };
+    let has_upper =
+        f.operand(clip, 2).is_some_and(|bound| bound.is_some()) || f.attr(clip, "max").is_some();
+    let is_positive =
+        |bound: Option<Vec<f32>>| matches!(bound.as_deref(), Some([bound]) if *bound >= 0.0);
+    // Where the bounds cross, the upper one is the result.
+    Ok(is_positive(bound(1, "min")?) && (!has_upper || is_positive(bound(2, "max")?)))
+}

@@ -1,0 +1,220 @@
+//! Activations: a value times something between 0 and 1 that depends on it.
+
+use passdock_plugin_api::is_about;
+use passdock_plugin_api::prelude::*;
+
+use super::bounds::bounds;
+use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
+use crate::rules::shared::read::{is, made_by};
+use crate::rules::shared::sight::goes;
+
+/// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
+pub(super) static GELU: Rules = rules! {
+    rule gelu {
+        %y = onnx.Mul|onnx.Div|onnx.Add(%a, %b) where opset >= 20, float(%y)
+    } => |r, m| gated(r, m, &[("onnx.Erf", gelu)]);
+    rule gelu_tanh {
+        %y = onnx.Mul|onnx.Div|onnx.Add(%a, %b) where opset >= 20, float(%y)
+    } => |r, m| gated(r, m, &[("onnx.Tanh", gelu_tanh)]);
+};
+
+/// `x / (1 + exp(-alpha x))`.
+pub(super) static SWISH: Rules = rules! {
+    rule swish {
+        %y = onnx.Mul|onnx.Div(%a, %b) where opset >= 24, float(%y)
+    } => |r, m| gated(r, m, &[("onnx.Sigmoid", swish)]);
+};
+
+/// `x tanh(log(1 + exp(x)))`. ONNX Runtime has no kernel for doubles in newer versions.
+pub(super) static MISH: Rules = rules! {
+    rule mish {
+        %s = onnx.Softplus(%x)
+        %t = onnx.Tanh(%s)
+        onnx.Mul(%x, %t) => onnx.Mish(%x) where opset >= 18, dtype(%x) in [f32, f16], uses(%s) == 1, uses(%t) == 1
+    }
+    rule mish_of_bfloat {
+        %s = onnx.Softplus(%x)
+        %t = onnx.Tanh(%s)
+        onnx.Mul(%x, %t) => onnx.Mish(%x) where opset >= 22, dtype(%x) == bf16, uses(%s) == 1, uses(%t) == 1
+    }
+};
+
+/// `log(1 + exp(x))`, which overflows where the operator doesn't. ONNX Runtime has no kernel for doubles, and
+/// before version 22 none for halves.
+pub(super) static SOFTPLUS: Rules = rules! {
+    rule softplus {
+        %e = onnx.Exp(%x)
+        %s = onnx.Add(%e, 1)
+        onnx.Log(%s) => onnx.Softplus(%x) where dtype(%x) == f32, stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+    }
+    rule softplus_of_halves {
+        %e = onnx.Exp(%x)
+        %s = onnx.Add(%e, 1)
+        onnx.Log(%s) => onnx.Softplus(%x)
+            where opset >= 22, dtype(%x) in [f16, bf16], stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+    }
+};
+
+/// `min(max(alpha x + beta, 0), 1)`. ONNX Runtime has no kernel for doubles.
+pub(super) static HARD_SIGMOID: Rules = rules! {
+    rule hard_sigmoid {
+        %y = onnx.Clip(%x, %bounds...) where opset >= 6, dtype(%y) in [f32, f16]
+    } => hard_sigmoid;
+    rule hard_sigmoid_of_6 {
+        %y = onnx.Mul|onnx.Div(%a, %b) where opset >= 6, dtype(%y) in [f32, f16]
+    } => hard_sigmoid_of_6;
+};
+
+/// `x min(max(x/6 + 1/2, 0), 1)`.
+pub(super) static HARD_SWISH: Rules = rules! {
+    rule hard_swish {
+        %y = onnx.Mul|onnx.Div(%a, %b) where opset >= 14, dtype(%y) in [f32, f16]
+    } => |r, m| gated(r, m, &[("onnx.HardSigmoid", hard_swish), ("onnx.Clip", hard_swish_of_6)]);
+};
+
+/// What is found of an activation: what its op has to be as a polynomial of `x` and the gate, and the operator.
+type Gated = (Polynomial, OpBuilder<'static>);
+
+/// Whether the op of a gate makes one of `x`.
+type Gate = fn(&Rewriter<'_>, OpId, ValueId) -> Result<Option<Gated>, EditError>;
+
+/// Looks below an op for a gate, and for what it and the gate are of.
+fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritten {
+    let f = r.function();
+    let y = m.value(f, "y");
+    let all = terms(f, y);
+    for &g in &all {
+        for (name, gate) in gates {
+            let Some(op) = made_by(f, g, name).filter(|op| goes(f, m.root(), *op)) else {
+                continue;
+            };
+            for &x in all[1..].iter().filter(|x| **x != g) {
+                let Some((wanted, made)) = gate(r, op, x)? else {
+                    continue;
+                };
+                match polynomial(r.function(), y, x, g)? {
+                    Some(found) if found.is_about(wanted, f.dtype(x)) => {
+                        return Ok(Some(vec![r.op(made.operand(x))?]));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// What the one operand of a gate is as a polynomial of a value.
+fn inside(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Polynomial>, EditError> {
+    let operand = r.function().operand(op, 0).unwrap_or(ValueId::NONE);
+    polynomial(r.function(), operand, x, ValueId::NONE)
+}
+
+fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+    let wanted = Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
+    let found = inside(r, op, x)?;
+    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
+    Ok(is_it.then(|| (Polynomial::halves(), OpBuilder::new("onnx.Gelu"))))
+}
+
+fn gelu_tanh(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+    let factor = std::f64::consts::FRAC_2_PI.sqrt();
+    let cube = Polynomial::term(3, 0, factor * 0.044715);
+    let wanted = Polynomial::term(1, 0, factor).plus(cube, 1.0);
+    let found = inside(r, op, x)?;
+    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
+    let made = OpBuilder::new("onnx.Gelu").attr("approximate", "tanh");
+    Ok(is_it.then(|| (Polynomial::halves(), made)))
+}
+
+fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+    let Some(found) = inside(r, op, x)? else {
+        return Ok(None);
+    };
+    let alpha = found.at(1, 0);
+    let made = OpBuilder::new("onnx.Swish");
+    let made = match alpha == 1.0 {
+        true => made,
+        false => made.attr("alpha", alpha as f32),
+    };
+    let is_it = found == Polynomial::term(1, 0, alpha);
+    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0), made)))
+}
+
+fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+    let f = r.function();
+    let float = |name: &str, default: f32| match f.attr(op, name) {
+        None | Some(Attr::Unset) => Some(default),
+        Some(Attr::Float(float)) => Some(float),
+        Some(_) => None,
+    };
+    let near = |found: Option<f32>, wanted: f64| {
+        found.is_some_and(|found| is_about(f64::from(found), wanted, f.dtype(x)))
+    };
+    let is_it = f.operand(op, 0) == Some(x)
+        && near(float("alpha", 0.2), 1.0 / 6.0)
+        && near(float("beta", 0.5), 0.5);
+    let made = OpBuilder::new("onnx.HardSwish");
+    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0), made)))
+}
+
+fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+    let wanted = Polynomial::term(1, 0, 1.0).plus(Polynomial::number(3.0), 1.0);
+    let is_it = bounds(r, op)? == Some((0.0, 6.0)) && inside(r, op, x)? == Some(wanted);
+    let made = OpBuilder::new("onnx.HardSwish");
+    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0 / 6.0), made)))
+}
+
+/// What is kept within 0 and 1.
+fn hard_sigmoid(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    if bounds(r, m.op("y"))? != Some((0.0, 1.0)) {
+        return Ok(None);
+    }
+    line(r, m, m.op("y"), 1.0)
+}
+
+/// What is kept within 0 and a number that it is divided by then.
+fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    for operand in [m.value(f, "a"), m.value(f, "b")] {
+        let Some(clip) = made_by(f, operand, "onnx.Clip") else {
+            continue;
+        };
+        let found = polynomial(r.function(), m.value(f, "y"), operand, ValueId::NONE)?;
+        let (Some(found), Some((low, high))) = (found, bounds(r, clip)?) else {
+            continue;
+        };
+        let factor = found.at(1, 0);
+        let is_it = found == Polynomial::term(1, 0, factor)
+            && low == 0.0
+            && high > 0.0
+            && is_about(factor * high, 1.0, f.dtype(operand));
+        if is_it {
+            return line(r, m, clip, 1.0 / high);
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a `HardSigmoid` of a line that a `Clip` keeps within bounds, if the line is more than one value.
+fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritten {
+    let f = r.function();
+    let top = f.operand(clip, 0).unwrap_or(ValueId::NONE);
+    // The farthest first: that leaves the fewest ops.
+    for x in terms(f, top).into_iter().skip(1).rev() {
+        let Some(found) = polynomial(r.function(), top, x, ValueId::NONE)? else {
+            continue;
+        };
+        let (alpha, beta) = (found.at(1, 0), found.at(0, 0));
+        let line = Polynomial::term(1, 0, alpha).plus(Polynomial::number(beta), 1.0);
+        let goes = f.defining_op(top).is_some_and(|op| goes(f, m.root(), op));
+        if found == line && alpha != 0.0 && goes && is(f, clip, "onnx.Clip") {
+            let made = OpBuilder::new("onnx.HardSigmoid")
+                .operand(x)
+                .attr("alpha", (alpha * factor) as f32)
+                .attr("beta", (beta * factor) as f32);
+            return Ok(Some(vec![r.op(made)?]));
+        }
+    }
+    Ok(None)
+}

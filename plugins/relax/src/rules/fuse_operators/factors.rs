@@ -1,0 +1,120 @@
+//! Layers that are normalised by factors: `x m + (beta - mean(x) m)`.
+
+use passdock_plugin_api::prelude::*;
+
+use super::norms::{last_dims, make, parameter, splat};
+use crate::rules::shared::read::made_by;
+use crate::rules::shared::sight::goes;
+use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
+
+/// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.
+pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let operands = [m.value(f, "a"), m.value(f, "b")];
+    let is_sum = f.name(m.root()) == "onnx.Add";
+    for (at, other) in [(0, 1), (1, 0)] {
+        if !is_sum && at == 1 {
+            continue;
+        }
+        let f = r.function();
+        // What is added: beta - mean m; what is subtracted: mean m.
+        let (shift, bias) = match (is_sum, made_by(f, operands[other], "onnx.Sub")) {
+            (true, Some(op)) => (f.operand(op, 1), f.operand(op, 0)),
+            (false, _) => (Some(operands[other]), None),
+            _ => continue,
+        };
+        let (Some(product), Some(shift)) = (
+            made_by(f, operands[at], "onnx.Mul"),
+            shift.and_then(|shift| made_by(f, shift, "onnx.Mul")),
+        ) else {
+            continue;
+        };
+        if let Some(found) = factors(r, m.root(), product, shift, bias)? {
+            return Ok(Some(vec![found]));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes the operator of `x m`, `mean(x) m` and a bias.
+fn factors(
+    r: &mut Rewriter<'_>,
+    root: OpId,
+    product: OpId,
+    shift: OpId,
+    bias: Option<ValueId>,
+) -> Result<Option<ValueId>, EditError> {
+    let f = r.function();
+    let both = |op: OpId| [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
+    let (products, shifts) = (both(product), both(shift));
+    for (at, other) in [(0, 1), (1, 0)] {
+        let (x, factor) = (products[at], products[other]);
+        let Some(own) = shifts.iter().find(|value| **value != factor) else {
+            continue;
+        };
+        let Some((of, axes, _)) = mean(f, *own)?.filter(|_| shifts.contains(&factor)) else {
+            continue;
+        };
+        // The factor: one over the deviation, perhaps times the scale.
+        let mut parts = vec![(factor, None, Power::Inverse)];
+        if let Some(op) = made_by(f, factor, "onnx.Mul") {
+            let [a, b] = both(op);
+            parts.extend([(a, Some(b), Power::Inverse), (b, Some(a), Power::Inverse)]);
+        }
+        if let Some(op) = made_by(f, factor, "onnx.Div") {
+            let [scale, root] = both(op);
+            parts.push((root, Some(scale), Power::Root));
+        }
+        for (deviation, scale, power) in parts {
+            let Some(sum) = root_of(r.function(), deviation, power)? else {
+                continue;
+            };
+            let Some(spread) = mean_square(r.function(), sum)? else {
+                continue;
+            };
+            let f = r.function();
+            let is_it = of == x
+                && spread.axes == axes
+                && centred(f, spread.x, &axes)? == Some(x)
+                && goes(f, root, spread.mean);
+            if is_it {
+                return with_parameters(r, x, &spread, scale, bias);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A `LayerNormalization` with the parameters that there are.
+fn with_parameters(
+    r: &mut Rewriter<'_>,
+    x: ValueId,
+    spread: &Spread,
+    scale: Option<ValueId>,
+    bias: Option<ValueId>,
+) -> Result<Option<ValueId>, EditError> {
+    let f = r.function();
+    let Some(dims) = last_dims(f, x, spread.axes.len()) else {
+        return Ok(None);
+    };
+    let dtype = f.dtype(x);
+    let Some(ones) = splat(r, dtype, 1.0, &dims)? else {
+        return Ok(None);
+    };
+    let mut operands = vec![x];
+    match scale {
+        Some(scale) => match parameter(r, scale, ones)? {
+            Some(scale) => operands.push(scale),
+            None => return Ok(None),
+        },
+        None => operands.push(ones),
+    }
+    if let Some(bias) = bias {
+        match parameter(r, bias, ones)? {
+            Some(bias) => operands.push(bias),
+            None => return Ok(None),
+        }
+    }
+    let made = make("onnx.LayerNormalization", dtype, spread).operands(operands);
+    Ok(Some(r.op(made)?))
+}

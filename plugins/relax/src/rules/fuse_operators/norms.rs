@@ -1,0 +1,268 @@
+//! Layers that are normalised: by mean and variance, or by the root of the mean square.
+
+use half::{bf16, f16};
+use passdock_plugin_api::prelude::*;
+
+use super::factors::by_factors;
+use crate::rules::shared::read::made_by;
+use crate::rules::shared::sight::{goes, stretches};
+use crate::rules::shared::spread::{Spread, centred, spread};
+
+/// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
+pub(super) static LAYER_NORM: Rules = rules! {
+    rule layer_norm {
+        %y = onnx.Div|onnx.Mul(%a, %b) where opset >= 17, dtype(%y) in [f32, f16, bf16]
+    } => |r, m| norm(r, m, Kind::Layer);
+    rule layer_norm_by_factors {
+        %y = onnx.Add|onnx.Sub(%a, %b) where opset >= 17, dtype(%y) in [f32, f16, bf16]
+    } => by_factors;
+    rule layer_norm_scale {
+        %n = onnx.LayerNormalization(%x, %ones)
+        %y = onnx.Mul(%n, %scale)
+    } => take_scale;
+    rule layer_norm_bias {
+        %n = onnx.LayerNormalization(%x, %scale)
+        %y = onnx.Add(%n, %bias)
+    } => take_bias;
+    rule layer_norm_of_cast {
+        %n = onnx.LayerNormalization(onnx.Cast(%x), %parameters...) {stash_type = 1}
+        %y = onnx.Cast|onnx.CastLike(%n, %like...)
+    } => without_casts;
+};
+
+/// The same of doubles; what is behind it is as above.
+pub(super) static LAYER_NORM_OF_DOUBLES: Rules = rules! {
+    rule layer_norm_of_doubles {
+        %y = onnx.Div|onnx.Mul(%a, %b) where opset >= 17, dtype(%y) == f64
+    } => |r, m| norm(r, m, Kind::Layer);
+    rule layer_norm_of_doubles_by_factors {
+        %y = onnx.Add|onnx.Sub(%a, %b) where opset >= 17, dtype(%y) == f64
+    } => by_factors;
+};
+
+/// `x / √(mean(x²) + epsilon)` along the last axes, then a scale.
+pub(super) static RMS_NORM: Rules = rules! {
+    rule rms_norm {
+        %y = onnx.Div|onnx.Mul(%a, %b) where opset >= 23, float(%y)
+    } => |r, m| norm(r, m, Kind::Rms);
+    rule rms_norm_scale {
+        %n = onnx.RMSNormalization(%x, %ones)
+        %y = onnx.Mul(%n, %scale)
+    } => take_scale;
+    rule rms_norm_of_cast {
+        %n = onnx.RMSNormalization(onnx.Cast(%x), %parameters...) {stash_type = 1}
+        %y = onnx.Cast|onnx.CastLike(%n, %like...)
+    } => without_casts;
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Layer,
+    Rms,
+}
+
+/// The normalised value alone: with a scale of ones, which one behind it takes the place of.
+fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
+    let Some(spread) = spread(r.function(), m.root())? else {
+        return Ok(None);
+    };
+    let f = r.function();
+    let centred = centred(f, spread.x, &spread.axes)?;
+    let x = match kind {
+        Kind::Layer => centred,
+        // That is a layer's, which models of the version have an operator for, too.
+        Kind::Rms if centred.is_some() => None,
+        Kind::Rms => Some(spread.x),
+    };
+    let Some(x) = x.filter(|_| goes(f, m.root(), spread.mean)) else {
+        return Ok(None);
+    };
+    let Some(dims) = last_dims(f, x, spread.axes.len()) else {
+        return Ok(None);
+    };
+    let dtype = f.dtype(x);
+    let Some(ones) = splat(r, dtype, 1.0, &dims)? else {
+        return Ok(None);
+    };
+    let name = match kind {
+        Kind::Layer => "onnx.LayerNormalization",
+        Kind::Rms => "onnx.RMSNormalization",
+    };
+    let made = make(name, dtype, &spread).operands([x, ones]);
+    Ok(Some(vec![r.op(made)?]))
+}
+
+/// The sizes of the last dims of a value, if they are known.
+pub(super) fn last_dims(f: &Function, value: ValueId, count: usize) -> Option<Vec<i64>> {
+    let dims = f.dims(value)?;
+    let skipped = dims.len().checked_sub(count)?;
+    let dims = dims.skip(skipped).map(|dim| dim.as_const());
+    dims.map(|dim| dim.filter(|dim| *dim > 0)).collect()
+}
+
+/// A tensor that is one number everywhere. If it is large, an op makes it, and the model doesn't grow.
+pub(super) fn splat(
+    r: &mut Rewriter<'_>,
+    dtype: DType,
+    number: f64,
+    dims: &[i64],
+) -> Result<Option<ValueId>, EditError> {
+    let Some(number) = r.scalar(dtype, number)? else {
+        return Ok(None);
+    };
+    let dims = r.ints(dims)?;
+    Ok(Some(r.op(
+        OpBuilder::new("onnx.Expand").operands([number, dims]),
+    )?))
+}
+
+/// The operator without its operands. Doubles are normalised as doubles, all others as float32.
+pub(super) fn make(name: &'static str, dtype: DType, spread: &Spread) -> OpBuilder<'static> {
+    let made = OpBuilder::new(name)
+        .attr("axis", -(spread.axes.len() as i64))
+        .attr("epsilon", spread.epsilon as f32);
+    match dtype {
+        DType::F64 => made.attr("stash_type", 11),
+        _ => made,
+    }
+}
+
+/// A parameter in the dims of those that an op has, if it has as many elements there, and all others are 1.
+pub(super) fn parameter(
+    r: &mut Rewriter<'_>,
+    value: ValueId,
+    like: ValueId,
+) -> Result<Option<ValueId>, EditError> {
+    let f = r.function();
+    let (Some(dims), Some(wanted)) = (f.shape(value), f.shape(like)) else {
+        return Ok(None);
+    };
+    if f.dtype(value) != f.dtype(like) {
+        return Ok(None);
+    }
+    if dims == wanted {
+        return Ok(Some(value));
+    }
+    let more = dims.len().saturating_sub(wanted.len());
+    let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == wanted[..];
+    if !is_view || f.constant(value).is_none() {
+        return Ok(None);
+    }
+    let wanted = r.ints(&wanted)?;
+    let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, wanted]))?;
+    Ok(r.function().constant(view).map(|_| view))
+}
+
+/// Whether a value is ones: a constant, or one that is stretched.
+fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
+    let f = r.function();
+    let constant = match made_by(f, value, "onnx.Expand") {
+        Some(op) => f.operand(op, 0).unwrap_or(ValueId::NONE),
+        None => value,
+    };
+    Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
+}
+
+/// The operator with other operands, if the op has no other results that are used.
+fn with_operands(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    name: &'static str,
+    operands: Vec<ValueId>,
+) -> Rewritten {
+    let mut made = OpBuilder::new(name).operands(operands);
+    let f = r.function();
+    for (attr, value) in f.attrs(op) {
+        match value.to_value() {
+            Some(value) => made = made.attr(attr, value),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(vec![r.op(made)?]))
+}
+
+fn name_of(f: &Function, op: OpId) -> &'static str {
+    match f.name(op) {
+        "onnx.LayerNormalization" => "onnx.LayerNormalization",
+        _ => "onnx.RMSNormalization",
+    }
+}
+
+/// What is normalised and multiplied is scaled.
+fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));
+    let scale = m.value(f, "scale");
+    if f.use_count(m.value(f, "n")) != 1 || !stretches(f, scale, x) || !is_ones(r, ones)? {
+        return Ok(None);
+    }
+    let name = name_of(r.function(), n);
+    match parameter(r, scale, ones)? {
+        Some(scale) => with_operands(r, n, name, vec![x, scale]),
+        None => Ok(None),
+    }
+}
+
+/// What is normalised and added to has a bias.
+fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, scale, n) = (m.value(f, "x"), m.value(f, "scale"), m.op("n"));
+    let bias = m.value(f, "bias");
+    if f.use_count(m.value(f, "n")) != 1 || !stretches(f, bias, x) {
+        return Ok(None);
+    }
+    let name = name_of(r.function(), n);
+    match parameter(r, bias, scale)? {
+        Some(bias) => with_operands(r, n, name, vec![x, scale, bias]),
+        None => Ok(None),
+    }
+}
+
+/// What is normalised as float32 and is of another type before and after, the operator does itself.
+fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, n) = (m.value(f, "x"), m.op("n"));
+    let dtype = f.dtype(x);
+    let is_it = [DType::F16, DType::BF16].contains(&dtype)
+        && f.dtype(m.value(f, "y")) == dtype
+        && f.dtype(m.value(f, "n")) == DType::F32
+        && f.use_count(m.value(f, "n")) == 1;
+    if !is_it {
+        return Ok(None);
+    }
+    let name = name_of(f, n);
+    let mut operands = vec![x];
+    for &parameter in m.values("parameters") {
+        let f = r.function();
+        if let Some(floats) = f.constant_floats(parameter)? {
+            if !floats.iter().all(|float| is_exact(*float, dtype)) {
+                return Ok(None);
+            }
+            let cast = OpBuilder::new("onnx.Cast").operand(parameter);
+            operands.push(r.op(cast.attr("to", onnx_code(dtype)))?);
+            continue;
+        }
+        let dims = f.shape(parameter);
+        let (Some(dims), true) = (dims, is_ones(r, parameter)?) else {
+            return Ok(None);
+        };
+        match splat(r, dtype, 1.0, &dims)? {
+            Some(ones) => operands.push(ones),
+            None => return Ok(None),
+        }
+    }
+    with_operands(r, n, name, operands)
+}
+
+/// The number of an element type in ONNX.
+fn onnx_code(dtype: DType) -> i64 {
+    if dtype == DType::F16 { 10 } else { 16 }
+}
+
+/// Whether a type has a number.
+fn is_exact(float: f32, dtype: DType) -> bool {
+    match dtype {
+        DType::F16 => f16::from_f32(float).to_f32() == float,
+        _ => bf16::from_f32(float).to_f32() == float,
+    }
+}

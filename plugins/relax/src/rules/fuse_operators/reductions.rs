@@ -1,0 +1,83 @@
+//! Reductions of something, and something of reductions.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{int_or, ints_of};
+
+pub(super) static SUM_SQUARE: Rules = rules! {
+    rule reduce_sum_square {
+        %q = onnx.Mul(%x, %x)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
+    rule reduce_sum_square_of_power {
+        %q = onnx.Pow(%x, 2)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, stretches_to(%q, %x)
+    } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
+};
+
+pub(super) static L2: Rules = rules! {
+    rule reduce_l2 {
+        %s = onnx.ReduceSumSquare(%x, %axes...)
+        onnx.Sqrt(%s) where float(%x), uses(%s) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceL2");
+    rule reduce_l2_of_product {
+        %q = onnx.Mul(%x, %x)
+        %s = onnx.ReduceSum(%q, %axes...)
+        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceL2");
+    rule reduce_l2_of_power {
+        %q = onnx.Pow(%x, 2)
+        %s = onnx.ReduceSum(%q, %axes...)
+        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, stretches_to(%q, %x)
+    } => |r, m| reduce(r, m, "onnx.ReduceL2");
+};
+
+pub(super) static L1: Rules = rules! {
+    rule reduce_l1 {
+        %q = onnx.Abs(%x)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceL1");
+};
+
+pub(super) static LOG_SUM_EXP: Rules = rules! {
+    rule reduce_log_sum_exp {
+        %e = onnx.Exp(%x)
+        %s = onnx.ReduceSum(%e, %axes...)
+        onnx.Log(%s) where float(%x), uses(%e) == 1, uses(%s) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceLogSumExp");
+};
+
+pub(super) static LOG_SUM: Rules = rules! {
+    rule reduce_log_sum {
+        %s = onnx.ReduceSum(%x, %axes...)
+        onnx.Log(%s) where float(%x), uses(%s) == 1
+    } => |r, m| reduce(r, m, "onnx.ReduceLogSum");
+};
+
+/// Makes another reduction along the same axes. `ReduceSum` takes them as an operand since version 13, the others
+/// since 18.
+fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
+    let f = r.function();
+    let (x, sum, opset) = (m.value(f, "x"), m.op("s"), f.opset("").unwrap_or(0));
+    let (Some(keeps), Some(0)) = (
+        int_or(f, sum, "keepdims", 1),
+        int_or(f, sum, "noop_with_empty_axes", 0),
+    ) else {
+        return Ok(None);
+    };
+    let made = OpBuilder::new(name).operand(x).attr("keepdims", keeps);
+    let made = match ints_of(f, sum, 1, "axes")? {
+        // Axes that aren't known are an operand.
+        None if opset >= 18 => made.operands(m.values("axes").to_vec()),
+        None => return Ok(None),
+        Some(None) => made,
+        // No axes are all of them.
+        Some(Some(axes)) if axes.is_empty() => made,
+        Some(Some(axes)) if opset >= 18 => {
+            let axes = r.ints(&axes)?;
+            made.operand(axes)
+        }
+        Some(Some(axes)) => made.attr("axes", axes),
+    };
+    Ok(Some(vec![r.op(made)?]))
+}

@@ -1,0 +1,93 @@
+//! Softmaxes: exponentials over their sum.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{axis_in, ints_of};
+
+/// Along the last axis, where one operator is as fast.
+pub(super) static SOFTMAX: Rules = rules! {
+    rule softmax {
+        %e = onnx.Exp(%x)
+        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
+        %y = onnx.Div(%e, %s) where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1
+    } => |r, m| over_sum(r, m, "onnx.Softmax", true);
+    rule softmax_of_difference {
+        %m = onnx.ReduceMax(%x, %axes...) {keepdims = 1}
+        %d = onnx.Sub(%x, %m)
+        %y = onnx.Softmax(%d) where opset >= 13, uses(%m) == 1, uses(%d) == 1
+    } => |r, m| shifted(r, m, "onnx.Softmax");
+};
+
+/// Along any other axis.
+pub(super) static SOFTMAX_ELSEWHERE: Rules = rules! {
+    rule softmax_elsewhere {
+        %e = onnx.Exp(%x)
+        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
+        %y = onnx.Div(%e, %s) where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1
+    } => |r, m| over_sum(r, m, "onnx.Softmax", false);
+};
+
+/// The logarithm of a softmax, which is exact where the softmax is too small for a number.
+pub(super) static LOG_SOFTMAX: Rules = rules! {
+    rule log_softmax {
+        %s = onnx.Softmax(%x) {axis = $axis}
+        onnx.Log(%s) => onnx.LogSoftmax(%x) {axis = $axis} where uses(%s) == 1, float(%x)
+    }
+    rule log_softmax_of_sum {
+        %e = onnx.Exp(%x)
+        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
+        %l = onnx.Log(%s)
+        %y = onnx.Sub(%x, %l) where opset >= 13, float(%x), uses(%e) == 1, uses(%s) == 1, uses(%l) == 1
+    } => |r, m| over_sum(r, m, "onnx.LogSoftmax", true);
+    rule log_softmax_of_difference {
+        %m = onnx.ReduceMax(%x, %axes...) {keepdims = 1}
+        %d = onnx.Sub(%x, %m)
+        %y = onnx.LogSoftmax(%d) where opset >= 13, uses(%m) == 1, uses(%d) == 1
+    } => |r, m| shifted(r, m, "onnx.LogSoftmax");
+};
+
+/// The one axis of a reduction, counted from the last one if the rank is known or it is given so.
+fn one_axis(f: &Function, op: OpId, x: ValueId) -> Result<Option<i64>, EditError> {
+    let axes = ints_of(f, op, 1, "axes")?.flatten().unwrap_or_default();
+    let [axis] = axes[..] else {
+        return Ok(None);
+    };
+    Ok(match f.rank(x) {
+        Some(rank) => axis_in(axis, rank).map(|at| at as i64 - rank as i64),
+        None => Some(axis).filter(|axis| *axis < 0),
+    })
+}
+
+/// Makes a softmax of what is divided by its sum.
+fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bool) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    match one_axis(f, m.op("s"), x)? {
+        Some(axis) if (axis == -1) == is_last => {
+            let made = OpBuilder::new(name).operand(x).attr("axis", axis);
+            Ok(Some(vec![r.op(made)?]))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A softmax takes the largest number away itself.
+fn shifted(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let own = match f.attr(m.op("y"), "axis") {
+        None | Some(Attr::Unset) => -1,
+        Some(Attr::Int(axis)) => axis,
+        Some(_) => return Ok(None),
+    };
+    let own = match f.rank(x) {
+        Some(rank) => axis_in(own, rank).map(|at| at as i64 - rank as i64),
+        None => Some(own),
+    };
+    let along = one_axis(f, m.op("m"), x)?;
+    let Some(axis) = along.filter(|_| along == own) else {
+        return Ok(None);
+    };
+    let made = OpBuilder::new(name).operand(x).attr("axis", axis);
+    Ok(Some(vec![r.op(made)?]))
+}

@@ -1,0 +1,128 @@
+//! Arithmetic that changes nothing.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{is, made_by};
+
+pub(super) static NEUTRAL: Rules = rules! {
+    rule mul_one { onnx.Mul(%x, 1) } => unless_scale;
+    rule div_one { onnx.Div(%x, 1) => %x }
+    rule pow_one { onnx.Pow(%x, 1) => %x }
+    rule and_true { onnx.And(%x, 1) => %x }
+    rule or_false { onnx.Or(%x, 0) => %x }
+    rule where_true { onnx.Where(1, %x, _) => %x }
+    rule where_false { onnx.Where(0, _, %x) => %x }
+    rule where_not { onnx.Where(onnx.Not(%c), %a, %b) => onnx.Where(%c, %b, %a) }
+    rule where_of_same_condition {
+        %inner = onnx.Where(%c, %lost, %b)
+        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+    }
+    rule where_in_same_condition {
+        %inner = onnx.Where(%c, %a, %lost)
+        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+    }
+    rule where_itself { onnx.Where(%c, 1, 0) => %c }
+    rule where_same { onnx.Where(_, %x, %x) => %x }
+    rule min_same { onnx.Min|onnx.Max(%x, %x) => %x }
+    rule min_one { onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%x) => %x }
+    rule sum_two { onnx.Sum(%x, %y) => onnx.Add(%x, %y) }
+};
+
+/// Zeros, some of which turn `-0.0` into `0.0`.
+pub(super) static ZEROS: Rules = rules! {
+    rule sub_zero { onnx.Sub(%x, 0) => %x }
+    rule abs_of_relu { %y = onnx.Relu(_) onnx.Abs(%y) => %y }
+    rule add_zero { onnx.Add(%x, 0) } => unless_bias;
+};
+
+/// The zeros of these that leave every number as it is: `x - 0.0`, `x + -0.0`, and those of integers.
+pub(super) static EXACT_ZEROS: Rules = rules! {
+    rule sub_zero { onnx.Sub(%x, 0) } => if_positive;
+    rule add_zero { onnx.Add(%x, 0) } => if_negative;
+};
+
+/// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes compute
+/// that by one kernel.
+fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    Ok((!is_normalised(f, x)).then(|| vec![x]))
+}
+
+/// As [`unless_scale`], for the bias that is added after the scale.
+fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let scaled = made_by(f, x, "onnx.Mul");
+    let is_layer = scaled.is_some_and(|op| f.operands(op).any(|n| is_normalised(f, n)));
+    Ok((!is_layer).then(|| vec![x]))
+}
+
+/// Whether a value is divided by the root of a mean.
+fn is_normalised(f: &Function, value: ValueId) -> bool {
+    let operand = |op: OpId, at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
+    let is_deviation = |value: ValueId| {
+        let sum = made_by(f, value, "onnx.Sqrt").map(|op| operand(op, 0));
+        sum.and_then(|sum| made_by(f, sum, "onnx.Add"))
+            .is_some_and(|sum| {
+                f.operands(sum)
+                    .any(|x| made_by(f, x, "onnx.ReduceMean").is_some())
+            })
+    };
+    let is_factor = |value: ValueId| {
+        let of = |name, at| made_by(f, value, name).is_some_and(|op| is_deviation(operand(op, at)));
+        of("onnx.Reciprocal", 0) || of("onnx.Div", 1)
+    };
+    let value = made_by(f, value, "onnx.Cast").map_or(value, |op| operand(op, 0));
+    let Some(op) = value.option().and_then(|value| f.defining_op(value)) else {
+        return false;
+    };
+    is(f, op, "onnx.Div") && is_deviation(operand(op, 1))
+        || is(f, op, "onnx.Mul") && f.operands(op).any(is_factor)
+}
+
+fn if_positive(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    if_sign(r, m, false)
+}
+
+fn if_negative(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    if_sign(r, m, true)
+}
+
+/// The other operand, if all zeros of the constant have this sign.
+fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let Some(zero) = f.operands(m.root()).find(|operand| *operand != x) else {
+        return Ok(None);
+    };
+    let width = match f.dtype(zero) {
+        DType::F16 | DType::BF16 => 2,
+        DType::F32 => 4,
+        DType::F64 => 8,
+        _ => return Ok(Some(vec![x])),
+    };
+    let data = f.constant_data(zero)?;
+    let has_sign = |element: &[u8]| (element[width - 1] & 0x80 != 0) == negative;
+    let all = data.is_some_and(|data| data.chunks_exact(width).all(has_sign));
+    Ok(all.then(|| vec![x]))
+}
+
+/// What undoes or repeats another op. A product with an inverse is rounded once less as a quotient.
+pub(super) static INVERSES: Rules = rules! {
+    rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
+    rule not_not { onnx.Not(onnx.Not(%x)) => %x }
+    rule idempotent_abs { %y = onnx.Abs(_) onnx.Abs(%y) => %y }
+    rule idempotent_relu { %y = onnx.Relu(_) onnx.Relu(%y) => %y }
+    rule idempotent_ceil { %y = onnx.Ceil|onnx.Floor|onnx.Round(_) onnx.Ceil|onnx.Floor|onnx.Round(%y) => %y }
+    rule idempotent_sign { %y = onnx.Sign(_) onnx.Sign(%y) => %y }
+    rule abs_neg { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(%x) }
+    rule mul_reciprocal {
+        %inverse = onnx.Reciprocal(%y)
+        onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
+    }
+    rule mul_one_over {
+        %inverse = onnx.Div(1, %y)
+        onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
+    }
+};

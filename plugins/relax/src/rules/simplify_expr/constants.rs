@@ -1,0 +1,160 @@
+//! Ops with constants one after another, and operands that are stretched before they would be anyway.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::kernels::ends_gelu;
+use crate::rules::shared::read::{int_or, is, known_dims, like, made_by};
+
+pub(super) static RULES: Rules = rules! {
+    rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
+    rule expand_that_stretches {
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater|onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
+    } => without_expand;
+};
+
+/// `(x + 1) + 2` is `x + 3`, and as much for products. Floats are rounded once less.
+fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let split = |op: OpId| {
+        let (a, b) = (f.operand(op, 0)?.option()?, f.operand(op, 1)?.option()?);
+        match (f.constant(a).is_some(), f.constant(b).is_some()) {
+            (false, true) => Some((a, b)),
+            (true, false) => Some((b, a)),
+            _ => None,
+        }
+    };
+    let outer = m.op("y");
+    let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);
+    let Some((inner, c)) = split(outer).filter(|_| !is_old) else {
+        return Ok(None);
+    };
+    let op = made_by(f, inner, f.name(outer)).filter(|_| f.use_count(inner) == 1);
+    let Some((x, d)) = op.and_then(split) else {
+        return Ok(None);
+    };
+    let name = f.symbol(outer);
+    let is_sum = f.name(outer) == "onnx.Add";
+    if is_sum && !has_one_sign(f, c, d)? {
+        return Ok(None);
+    }
+    if !stays_normal(f, c, d, is_sum)? {
+        return Ok(None);
+    }
+    // The half of a GELU is a part of the kernel that runtimes have for it.
+    if f.defining_op(inner)
+        .map(|op| ends_gelu(f, op))
+        .transpose()?
+        == Some(true)
+    {
+        return Ok(None);
+    }
+    let both = r.op(OpBuilder::new(name).operands([d, c]))?;
+    if r.function().constant(both).is_none() {
+        return Ok(None);
+    }
+    Ok(Some(vec![r.op(OpBuilder::new(name).operands([x, both]))?]))
+}
+
+/// Whether nothing of two constants cancels out: all elements of floats have one sign. Sums of integers are exact.
+fn has_one_sign(f: &Function, a: ValueId, b: ValueId) -> Result<bool, EditError> {
+    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
+        return Ok(true);
+    };
+    let mut all = a.iter().chain(&b);
+    Ok(all.clone().all(|x| *x >= 0.0) || all.all(|x| *x <= 0.0))
+}
+
+/// Whether the sum or the product of two constants of floats has no element that is too large or too small to be
+/// exact, so that nothing overflows or vanishes that didn't.
+fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
+    let (least, most) = match f.dtype(a) {
+        DType::F16 => (1e-3, 1e3),
+        _ => (1e-18, 1e18),
+    };
+    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
+        return Ok(true);
+    };
+    // The least size but 0, and the largest.
+    let range = |floats: &[f64]| {
+        let sizes = floats.iter().map(|x| x.abs()).filter(|size| *size != 0.0);
+        sizes.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), size| {
+            (low.min(size), high.max(size))
+        })
+    };
+    let (a, b) = (range(&a), range(&b));
+    let (low, high) = match is_sum {
+        true => (a.0.min(b.0), a.1 + b.1),
+        false => (a.0 * b.0, a.1 * b.1),
+    };
+    Ok(low >= least && high < most)
+}
+
+/// The elements of a constant of floats, none of them rounded.
+fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
+    if f.dtype(value) == DType::F64 {
+        let bytes = f.constant_data(value)?;
+        return Ok(bytes.map(|bytes| {
+            let elements = bytes.as_chunks::<8>().0.iter();
+            elements
+                .map(|element| f64::from_le_bytes(*element))
+                .collect()
+        }));
+    }
+    let floats = f.constant_floats(value)?;
+    Ok(floats.map(|floats| floats.into_iter().map(f64::from).collect()))
+}
+
+/// An operand that is stretched to dims that the other operands have needn't be stretched before.
+fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let y = m.op("y");
+    if f.opset("") < Some(8) {
+        return Ok(None);
+    }
+    let Some(dims) = known_dims(f, f.result(y, 0)) else {
+        return Ok(None);
+    };
+    let mut operands: Vec<ValueId> = f.operands(y).collect();
+    for at in 0..operands.len() {
+        let stretched = operands[at];
+        let Some(source) = repeated(f, stretched) else {
+            continue;
+        };
+        // From the last axis on.
+        let has = |value: ValueId, axis: usize, dim: Dim| {
+            let own = f.dims(value).and_then(|mut own| {
+                let at = own.len().checked_sub(axis + 1)?;
+                own.nth(at)
+            });
+            own == Some(dim)
+        };
+        let others_have = |axis: usize, dim: Dim| {
+            let mut others = operands.iter().filter(|other| **other != stretched);
+            others.any(|other| has(*other, axis, dim))
+        };
+        let rank = f.rank(source).unwrap_or(usize::MAX);
+        let is_free = |(axis, dim): (usize, &Dim)| {
+            let is_unit = axis >= rank || has(source, axis, Dim::constant(1));
+            has(source, axis, *dim) || is_unit && others_have(axis, *dim)
+        };
+        // Dims of 1 at the front are dims of the result, too.
+        if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
+            let Some(made) = like(f, y, &[]) else {
+                return Ok(None);
+            };
+            operands[at] = source;
+            return Ok(Some(vec![r.op(made.operands(operands))?]));
+        }
+    }
+    Ok(None)
+}
+
+/// The value whose elements an op repeats along axes. Where it has one, this is what broadcasting does.
+fn repeated(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = value.option().and_then(|value| f.defining_op(value))?;
+    let first = f.operand(op, 0)?;
+    let repeats = is(f, op, "onnx.Expand")
+        || is(f, op, "onnx.Tile")
+        || is(f, op, "onnx.Concat") && f.operands(op).all(|operand| operand == first);
+    repeats.then_some(first)
+}

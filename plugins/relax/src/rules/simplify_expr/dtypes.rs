@@ -1,0 +1,117 @@
+//! Casts that change nothing and chains of them; what is dequantised and quantised the same way again.
+//!
+//! The ops between a `DequantizeLinear` and a `QuantizeLinear` stay between them, even if they only move elements:
+//! runtimes look for that pair around each op, and compute in integers where it is whole.
+
+use passdock_plugin_api::prelude::*;
+
+use super::bounds::fits;
+use crate::rules::shared::read::like;
+
+pub(super) static RULES: Rules = rules! {
+    rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
+    rule cast_of_cast {
+        %inner = onnx.Cast|onnx.CastLike(%x, %rest...)
+        %outer = onnx.Cast|onnx.CastLike(%inner, %more...)
+    } => at_once;
+    rule quantize_again keeps_type {
+        %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
+        onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
+    } => quantized;
+};
+
+/// What is quantised as it was before is what it was: the error of the scale's product and quotient is less than half
+/// a step for integers of 16 bits, if neither overflows.
+fn quantized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    Ok(is_exact(f, m.op("inner"), m.root())?.then(|| vec![m.value(f, "x")]))
+}
+
+/// Whether a value that is dequantised by one op and quantised by the other, with the same numbers, is what it was.
+fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
+    const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
+    let (Some(x), Some(scale)) = (f.operand(from, 0), f.operand(to, 1)) else {
+        return Ok(false);
+    };
+    let is_same = f.dtype(scale) == DType::F32
+        && SMALL.contains(&f.dtype(x))
+        && f.dtype(x) == f.dtype(f.result(to, 0))
+        && is_plain(f, to)
+        && is_plain(f, from);
+    let scales = f.constant_floats(scale)?.unwrap_or_default();
+    Ok(is_same && !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s)))
+}
+
+/// Whether an op that quantises or dequantises has no attribute but its axis.
+fn is_plain(f: &Function, op: OpId) -> bool {
+    let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
+    !has("block_size") && !has("output_dtype") && !has("precision")
+}
+
+/// A cast of a cast is one, if the first loses nothing: its dtype has all numbers, or all that there can be.
+fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
+    let (from, by, to) = (f.dtype(x), f.dtype(inner), f.dtype(outer));
+    if !keeps_all(from, by) && !fits(r, x, by)? {
+        return Ok(None);
+    }
+    if from == to {
+        return Ok(Some(vec![x]));
+    }
+    // A negative float has no unsigned integer, where a negative integer has one.
+    let differs = is_signed(from) && is_float(by) && is_unsigned(to);
+    let is_known = is_float(to) || is_signed(to) || is_unsigned(to);
+    let (Some(made), false, true) = (like(f, m.op("outer"), &[]), differs, is_known) else {
+        return Ok(None);
+    };
+    let rest = f.operands(m.op("outer")).skip(1).collect::<Vec<_>>();
+    Ok(Some(vec![r.op(made.operand(x).operands(rest))?]))
+}
+
+fn is_float(dtype: DType) -> bool {
+    [DType::F64, DType::F32, DType::F16, DType::BF16].contains(&dtype)
+}
+
+fn is_signed(dtype: DType) -> bool {
+    [DType::I64, DType::I32, DType::I16, DType::I8].contains(&dtype)
+}
+
+fn is_unsigned(dtype: DType) -> bool {
+    [DType::U64, DType::U32, DType::U16, DType::U8].contains(&dtype)
+}
+
+/// Whether every number of a dtype is one of another.
+fn keeps_all(from: DType, to: DType) -> bool {
+    // Integers up to 2^bits, and whether there are negative ones.
+    let range = |dtype: DType| -> Option<(u32, bool)> {
+        Some(match dtype {
+            DType::BOOL => (1, false),
+            DType::U8 => (8, false),
+            DType::U16 => (16, false),
+            DType::U32 => (32, false),
+            DType::U64 => (64, false),
+            DType::I8 => (7, true),
+            DType::I16 => (15, true),
+            DType::I32 => (31, true),
+            DType::I64 => (63, true),
+            DType::BF16 => (8, true),
+            DType::F16 => (11, true),
+            DType::F32 => (24, true),
+            DType::F64 => (53, true),
+            _ => return None,
+        })
+    };
+    if is_float(from) {
+        return matches!(
+            (from, to),
+            (DType::F32, DType::F64) | (DType::F16 | DType::BF16, DType::F32 | DType::F64)
+        );
+    }
+    match (range(from), range(to)) {
+        (Some((bits, signed)), Some((room, takes_signed))) => {
+            to != DType::BOOL && bits <= room && (takes_signed || !signed)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,222 @@
+//! Parts of what was put together: `Slice`, `Split` and `Gather` of a `Concat`, which need only some of its operands.
+
+use passdock_plugin_api::prelude::*;
+
+use super::pieces::{MOST, Piece, pieces, split_sizes};
+use super::slices::{self, Range};
+use crate::rules::shared::read::{axis_in, int_or, like};
+
+pub(super) static RULES: Rules = rules! {
+    rule slice_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %y = onnx.Slice(%joined, %rest...)
+    } => slice;
+    rule split_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %a, %b = onnx.Split(%joined, %rest...)
+    } => split;
+    rule three_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %a, %b, %c = onnx.Split(%joined, %rest...)
+    } => split;
+    rule four_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %a, %b, %c, %d = onnx.Split(%joined, %rest...)
+    } => split;
+    rule gather_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %y = onnx.Gather(%joined, %at)
+    } => gather;
+    rule concat_of_nothing { %y = onnx.Concat(%xs...) {axis = $axis} } => without_empty;
+};
+
+/// The axis that a `Concat` puts together along, counted from the front.
+fn joined_at(f: &Function, m: &Match<'_>) -> Option<usize> {
+    let rank = m.values("xs").first().and_then(|x| f.rank(*x))?;
+    (m.values("xs").len() <= MOST).then_some(())?;
+    axis_in(m.int("axis")?, rank)
+}
+
+fn size(f: &Function, value: ValueId, axis: usize) -> Option<i64> {
+    f.dims(value)?.get(axis)?.as_const()
+}
+
+/// The pieces that the operands of a `Concat` are, up to the first whose size isn't known; and whether that is all.
+fn parts(f: &Function, xs: &[ValueId], axis: usize) -> (Vec<Piece>, bool) {
+    let sizes: Vec<i64> = xs.iter().map_while(|x| size(f, *x, axis)).collect();
+    (pieces(&sizes), sizes.len() == xs.len())
+}
+
+/// The operands that a range is made of, the range within those, and whether it is all of them.
+fn within(parts: &[Piece], is_all: bool, range: Range) -> Option<(std::ops::Range<usize>, Range)> {
+    let known = parts.last().map_or(0, |last| last.end);
+    let (start, end) = match is_all {
+        true => range.within(known),
+        false if range.start >= 0 && range.end >= range.start && range.end <= known => {
+            (range.start, range.end)
+        }
+        false => return None,
+    };
+    if start >= end {
+        return None;
+    }
+    let first = parts.iter().position(|part| part.end > start)?;
+    let last = parts.iter().position(|part| part.end >= end)?;
+    let from = parts[first].start;
+    let inside = Range {
+        start: start - from,
+        end: end - from,
+        ..range
+    };
+    Some((first..last + 1, inside))
+}
+
+/// What a `Slice` takes of one operand, or whole operands.
+fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
+        return Ok(None);
+    };
+    let Some(mut ranges) = slices::ranges(f, m.op("y"))? else {
+        return Ok(None);
+    };
+    let Some(at) = ranges.iter().position(|range| range.axis == axis) else {
+        return Ok(None);
+    };
+    let range = ranges.remove(at);
+    let (parts, is_all) = parts(f, xs, axis);
+    // Behind operands of known sizes, all that is left.
+    if !is_all && range.end == i64::MAX && range.step == 1 {
+        let from = parts.iter().position(|part| part.start == range.start);
+        let from = from.or_else(|| {
+            let known = parts.last().map_or(0, |last| last.end);
+            (known == range.start).then_some(parts.len())
+        });
+        return match from.filter(|from| *from > 0) {
+            Some(from) => of_some(r, &xs[from..], axis, &ranges),
+            None => Ok(None),
+        };
+    }
+    let Some((some, range)) = within(&parts, is_all, range).filter(|_| range.step == 1) else {
+        return Ok(None);
+    };
+    let last = parts[some.end - 1];
+    let is_whole = range.start == 0 && range.end == last.end - parts[some.start].start;
+    if some.len() == xs.len() || !is_whole && some.len() > 1 {
+        return Ok(None);
+    }
+    if !is_whole {
+        ranges.push(range);
+    }
+    of_some(r, &xs[some], axis, &ranges)
+}
+
+/// Puts together some operands, and takes these ranges of them.
+fn of_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) -> Rewritten {
+    let value = together(r, xs, axis)?;
+    let mut ranges = ranges.to_vec();
+    ranges.sort_by_key(|range| range.axis);
+    Ok(slices::make(r, value, &ranges)?.map(|value| vec![value]))
+}
+
+/// Some operands, put together if they are several.
+fn together(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId, EditError> {
+    if let [one] = xs {
+        return Ok(*one);
+    }
+    let concat = OpBuilder::new("onnx.Concat").operands(xs.to_vec());
+    r.op(concat.attr("axis", axis as i64))
+}
+
+/// A `Split` at ends of operands gives those.
+fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
+        return Ok(None);
+    };
+    let Some((at, sizes)) = split_sizes(f, m.root())? else {
+        return Ok(None);
+    };
+    let (parts, is_all) = parts(f, xs, axis);
+    if at != axis || !is_all {
+        return Ok(None);
+    }
+    let used: Vec<bool> = f
+        .results(m.root())
+        .iter()
+        .map(|one| f.use_count(*one) > 0)
+        .collect();
+    let mut values = Vec::new();
+    for (piece, is_used) in pieces(&sizes).into_iter().zip(used) {
+        if !is_used {
+            values.push(ValueId::NONE);
+            continue;
+        }
+        let first = parts
+            .iter()
+            .position(|part| part.start == piece.start && part.end > part.start);
+        let last = parts.iter().position(|part| part.end == piece.end);
+        values.push(match (first, last) {
+            (Some(first), Some(last)) if first <= last => together(r, &xs[first..last + 1], axis)?,
+            _ => return Ok(None),
+        });
+    }
+    Ok(Some(values))
+}
+
+/// A `Gather` at one constant place takes it of the operand that has it.
+fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, at) = (m.values("xs"), m.value(f, "at"));
+    let (Some(axis), Some(taken)) = (joined_at(f, m), int_or(f, m.op("y"), "axis", 0)) else {
+        return Ok(None);
+    };
+    let rank = f.rank(xs[0]).unwrap_or(0);
+    let Some([index]) = f
+        .constant_ints(at)?
+        .as_deref()
+        .and_then(|at| at.first_chunk().copied())
+    else {
+        return Ok(None);
+    };
+    let is_one = f.type_of(at).element_count() == Some(1);
+    if axis_in(taken, rank) != Some(axis) || !is_one || f.rank(at) > Some(1) {
+        return Ok(None);
+    }
+    let (parts, is_all) = parts(f, xs, axis);
+    let index = match (index < 0, is_all) {
+        (true, false) => return Ok(None),
+        (true, true) => index + parts.last().map_or(0, |last| last.end),
+        (false, _) => index,
+    };
+    let found = parts
+        .iter()
+        .position(|part| part.start <= index && index < part.end);
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let (is_scalar, dtype) = (f.rank(at) == Some(0), f.dtype(at));
+    let index = index - parts[found].start;
+    let at = match is_scalar {
+        true => r.scalar(dtype, index as f64)?,
+        false => Some(r.ints(&[index])?),
+    };
+    let (Some(at), Some(made)) = (at, like(r.function(), m.op("y"), &[])) else {
+        return Ok(None);
+    };
+    Ok(Some(vec![r.op(made.operands([xs[found], at]))?]))
+}
+
+/// A `Concat` needs no operand that is empty along its axis.
+fn without_empty(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
+        return Ok(None);
+    };
+    let mut left: Vec<ValueId> = xs.to_vec();
+    left.retain(|x| size(f, *x, axis) != Some(0));
+    if left.is_empty() || left.len() == xs.len() {
+        return Ok(None);
+    }
+    together(r, &left, axis).map(|value| Some(vec![value]))
+}

@@ -1,0 +1,81 @@
+//! Reductions and the views that take or give back the dims of 1 that those leave.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{axes_in, int_or, ints_of, like};
+
+pub(super) static RULES: Rules = rules! {
+    rule reduction_of_kept_dims {
+        %inner = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%x, %rest...)
+        %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze(%inner, %more...)
+    } => keep_or_drop;
+};
+
+/// A view that only takes or gives back what a reduction left of its axes is the reduction that does so itself.
+fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
+    let Some(keeps) =
+        int_or(f, inner, "keepdims", 1).filter(|_| f.use_count(f.result(inner, 0)) == 1)
+    else {
+        return Ok(None);
+    };
+    let Some(axes) = reduced(f, inner)? else {
+        return Ok(None);
+    };
+    if !gives_back(f, &axes, keeps, outer)? && !has_shape(f, x, &axes, keeps, f.result(outer, 0)) {
+        return Ok(None);
+    }
+    let Some(made) = like(f, inner, &["keepdims"]) else {
+        return Ok(None);
+    };
+    let made = made
+        .operands(f.operands(inner).collect::<Vec<_>>())
+        .attr("keepdims", i64::from(keeps == 0));
+    Ok(Some(vec![r.op(made)?]))
+}
+
+/// The axes that a reduction names.
+fn reduced(f: &Function, op: OpId) -> Result<Option<Vec<i64>>, EditError> {
+    if f.name(op).starts_with("onnx.Arg") {
+        return Ok(int_or(f, op, "axis", 0).map(|axis| vec![axis]));
+    }
+    Ok(ints_of(f, op, 1, "axes")?
+        .flatten()
+        .filter(|axes| !axes.is_empty()))
+}
+
+/// Whether an `Unsqueeze` puts dims of 1 just where a reduction took its axes away. Counted from the front, the axes
+/// mean the same whatever the rank is.
+fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<bool, EditError> {
+    if f.name(outer) != "onnx.Unsqueeze" || keeps != 0 {
+        return Ok(false);
+    }
+    let sorted = |axes: &[i64]| {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        axes
+    };
+    let given = ints_of(f, outer, 1, "axes")?.flatten();
+    Ok(given.is_some_and(|given| {
+        axes.iter().chain(&given).all(|axis| *axis >= 0) && sorted(axes) == sorted(&given)
+    }))
+}
+
+/// Whether a value has the shape of a reduction that leaves its axes the other way round.
+fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId) -> bool {
+    let (Some(dims), Some(found)) = (f.dims(x), f.dims(outer)) else {
+        return false;
+    };
+    let Some(axes) = axes_in(axes, dims.len()) else {
+        return false;
+    };
+    let left = dims
+        .enumerate()
+        .filter_map(|(at, dim)| match axes.contains(&at) {
+            false => Some(dim),
+            true => (keeps == 0).then_some(Dim::constant(1)),
+        });
+    left.eq(found.clone()) && found.clone().all(|dim| dim.kind != DimKind::UNKNOWN)
+}

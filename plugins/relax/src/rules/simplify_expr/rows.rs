@@ -1,0 +1,511 @@
+//! Rows of matrices: what treats the last axis alone works on a matrix as well, and a product of matrices adds, too. Where
+//! that takes fewer ops, `MatMul`s of more axes, with what stands between them, become those of matrices.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use passdock_plugin_api::prelude::*;
+
+use super::views_stretched::{is_view, viewed};
+use crate::rules::shared::kernels::fused_with_sums;
+use crate::rules::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
+
+const NAME: &str = "rows_of_matrices";
+
+/// The ops that a kernel of ONNX Runtime stands for: a bias, a sum and a normalised layer.
+const WORTH: i64 = 3;
+
+/// The bytes that a constant may take once more.
+const MOST_COPIED: usize = 4096;
+
+/// Rewrites groups of ops that become fewer by it. Answers whether there were any.
+pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassError> {
+    // Before these, operators say otherwise what they stretch, which axes they treat, or that sizes are worked out.
+    if f.opset("").is_none_or(|version| version < 13) || f.ops_named("onnx.MatMul").count() == 0 {
+        return Ok(false);
+    }
+    let kernels = fused_with_sums(f)?;
+    let mut found = false;
+    for mut group in groups(f, f.ops_in(f.body()))? {
+        let lost = group.lost(f, &kernels);
+        let mut parts = Vec::new();
+        if lost > 0 {
+            let others = group.order.iter().filter(|op| !kernels.contains_key(op));
+            parts = groups(f, others.copied())?;
+            parts.retain(|part| part.lost(f, &kernels) == 0);
+        }
+        for group in parts.iter_mut().chain([&mut group]) {
+            group.leave_what_enters(f);
+        }
+        parts.retain(|part| part.profit(f) > 0);
+        let profit: i64 = parts.iter().map(|part| part.profit(f)).sum();
+        if group.profit(f) - lost * WORTH > profit {
+            parts = vec![group];
+        }
+        for part in parts.iter().filter(|_| cx.may_rewrite(NAME)) {
+            part.rewrite(f, cx)?;
+            cx.rewrote(NAME);
+            found = true;
+        }
+    }
+    Ok(found)
+}
+
+/// The axes before the last one, and its size.
+struct Rows {
+    lead: Vec<Dim>,
+    width: i64,
+}
+
+impl Rows {
+    /// Those of a value that a `Reshape` can make of a matrix.
+    fn of(f: &Function, value: ValueId) -> Option<Rows> {
+        let mut lead = known_dims(f, value).filter(|dims| dims.len() > 2)?;
+        let width = lead.pop()?.as_const().filter(|width| *width > 0)?;
+        sizes(&lead)?;
+        Some(Rows { lead, width })
+    }
+
+    /// The shape of the matrix.
+    fn matrix(&self) -> [i64; 2] {
+        let rows = self.lead.iter().map(|dim| dim.as_const());
+        let rows: Option<i64> = rows.product();
+        [rows.unwrap_or(-1), self.width]
+    }
+}
+
+/// Dims as a `Reshape` says them, with -1 for one that isn't known; `None` if there are more of those, or empty ones.
+fn sizes(dims: &[Dim]) -> Option<Vec<i64>> {
+    let sizes = dims.iter().map(|dim| dim.as_const().unwrap_or(-1));
+    let sizes: Vec<i64> = sizes.collect();
+    let open = dims.iter().filter(|dim| dim.as_const().is_none()).count();
+    let is_filled = dims.iter().all(|dim| dim.as_const() != Some(0));
+    (open <= 1 && is_filled).then_some(sizes)
+}
+
+/// What an operand is for an op that treats rows.
+enum Role {
+    /// Rows: a matrix then.
+    Rows,
+    /// As it is.
+    Kept,
+    /// A constant, with this shape then.
+    Constant(Vec<i64>),
+}
+
+fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
+    let own = Rows::of(f, value).filter(|rows| rows.lead == lead);
+    let Some(data) = f.constant(value).and_then(|_| f.shape(value)) else {
+        let is_short = value.is_none() || f.rank(value).is_some_and(|rank| rank < 2);
+        return match own {
+            Some(_) => Some(Role::Rows),
+            None => is_short.then_some(Role::Kept),
+        };
+    };
+    let rank = lead.len() + 1;
+    if data.len() < 2 || data.len() > rank {
+        return (data.len() < 2).then_some(Role::Kept);
+    }
+    let mut shape = vec![1; rank - data.len()];
+    shape.extend(data);
+    let width = shape.pop()?;
+    let is_one_row = shape.iter().all(|size| *size == 1);
+    let is_whole = shape
+        .iter()
+        .zip(lead)
+        .all(|(size, dim)| dim.as_const() == Some(*size));
+    let bytes = f.constant_data(value).ok()??.len();
+    match f.use_count(value) == 1 || is_one_row && bytes <= MOST_COPIED {
+        true if is_one_row => Some(Role::Constant(vec![width])),
+        true if is_whole => Some(Role::Constant(vec![shape.iter().product(), width])),
+        _ => own.map(|_| Role::Rows),
+    }
+}
+
+/// An op that treats each row by itself.
+struct RowOp {
+    roles: Vec<Role>,
+    /// The axis that it names, if it does.
+    axis: Option<&'static str>,
+}
+
+impl RowOp {
+    fn of(f: &Function, op: OpId) -> Result<Option<RowOp>, EditError> {
+        let traits = f.traits(op);
+        if traits.is_ambiguous()
+            || !traits.is_pure()
+            || !f.regions(op).is_empty()
+            || f.result_count(op) == 0
+        {
+            return Ok(None);
+        }
+        let mut lead: Option<Vec<Dim>> = None;
+        for &result in f.results(op) {
+            let rows = Rows::of(f, result);
+            let is_same = |rows: &Rows| lead.as_ref().is_none_or(|lead| *lead == rows.lead);
+            match rows.filter(is_same) {
+                Some(rows) => lead = Some(rows.lead),
+                None => return Ok(None),
+            }
+        }
+        let Some(lead) = lead else {
+            return Ok(None);
+        };
+        let rank = lead.len() + 1;
+        let is_last =
+            |axis: Option<i64>| axis.and_then(|axis| axis_in(axis, rank)) == Some(rank - 1);
+        let axis = match f.name(op) {
+            "onnx.MatMul" => None,
+            "onnx.LayerNormalization"
+            | "onnx.RMSNormalization"
+            | "onnx.Softmax"
+            | "onnx.LogSoftmax"
+                if f.result_count(op) == 1 && is_last(int_or(f, op, "axis", -1)) =>
+            {
+                Some("axis")
+            }
+            "onnx.Split" if is_last(int_or(f, op, "axis", 0)) => Some("axis"),
+            "onnx.ReduceMean" | "onnx.ReduceSum" if int_or(f, op, "keepdims", 1) == Some(1) => {
+                match ints_of(f, op, 1, "axes")?.flatten().as_deref() {
+                    Some([axis]) if is_last(Some(*axis)) => Some("axes"),
+                    _ => return Ok(None),
+                }
+            }
+            _ if traits.is_elementwise()
+                && f.result_count(op) == 1
+                && f.attr(op, "axis").is_none() =>
+            {
+                None
+            }
+            _ => return Ok(None),
+        };
+        let is_product = is(f, op, "onnx.MatMul");
+        let mut roles = Vec::new();
+        for (index, value) in f.operands(op).enumerate() {
+            let role = match (is_product, index) {
+                (true, 0) => role(f, value, &lead).filter(|role| matches!(role, Role::Rows)),
+                (true, _) => (f.rank(value) == Some(2)).then_some(Role::Kept),
+                _ => role(f, value, &lead),
+            };
+            match role {
+                Some(role) => roles.push(role),
+                None => return Ok(None),
+            }
+        }
+        let has_rows = roles.iter().any(|role| matches!(role, Role::Rows));
+        Ok(has_rows.then_some(RowOp { roles, axis }))
+    }
+
+    /// The operands that are rows.
+    fn rows<'a>(&'a self, f: &'a Function, op: OpId) -> impl Iterator<Item = ValueId> + 'a {
+        let operands = f.operands(op).zip(&self.roles);
+        operands
+            .filter(|(_, role)| matches!(role, Role::Rows))
+            .map(|(value, _)| value)
+    }
+}
+
+/// Ops that treat rows, joined by what they give one another.
+#[derive(Default)]
+struct Group {
+    ops: HashMap<OpId, RowOp>,
+    /// In their order.
+    order: Vec<OpId>,
+}
+
+/// All groups of some ops with a product in them.
+fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, EditError> {
+    let mut found: Vec<(OpId, RowOp)> = Vec::new();
+    // The groups that others went into; at first each op is one.
+    let mut into: Vec<usize> = Vec::new();
+    let mut of_value: HashMap<ValueId, usize> = HashMap::new();
+    for op in ops {
+        let Some(row_op) = RowOp::of(f, op)? else {
+            continue;
+        };
+        let at = found.len();
+        into.push(at);
+        for value in row_op.rows(f, op).chain(f.results(op).iter().copied()) {
+            let other = *of_value.entry(value).or_insert(at);
+            let (own, other) = (last(&mut into, at), last(&mut into, other));
+            into[own.max(other)] = own.min(other);
+        }
+        found.push((op, row_op));
+    }
+    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    for (at, (op, row_op)) in found.into_iter().enumerate() {
+        let group = groups.entry(last(&mut into, at)).or_default();
+        group.ops.insert(op, row_op);
+        group.order.push(op);
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    groups.retain(|group| group.order.iter().any(|op| is(f, *op, "onnx.MatMul")));
+    Ok(groups)
+}
+
+/// The group that one went into in the end; the way there is halved for who asks next.
+fn last(into: &mut [usize], mut at: usize) -> usize {
+    while into[at] != at {
+        into[at] = into[into[at]];
+        at = into[at];
+    }
+    at
+}
+
+impl Group {
+    fn makes(&self, f: &Function, value: ValueId) -> bool {
+        f.defining_op(value)
+            .is_some_and(|op| self.ops.contains_key(&op))
+    }
+
+    /// The number of kernels that ONNX Runtime doesn't fuse any more: those of its ops, and those next to it that need a
+    /// size that isn't known, of which -1 says less than a symbol.
+    fn lost(&self, f: &Function, kernels: &HashMap<OpId, usize>) -> i64 {
+        let values = |op: &OpId| f.operands(*op).chain(f.results(*op).iter().copied());
+        let values: HashSet<ValueId> = self.order.iter().flat_map(values).collect();
+        let open = values.iter().filter(|value| {
+            let dims = value.option().and_then(|value| f.dims(value));
+            dims.is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
+        });
+        let near = open.flat_map(|value| {
+            let users = f.iter_uses(*value).map(|used| used.op);
+            users.chain(f.defining_op(*value))
+        });
+        let ops = self.order.iter().copied().chain(near);
+        let lost: HashSet<_> = ops.filter_map(|op| kernels.get(&op)).collect();
+        lost.len() as i64
+    }
+
+    fn is_used_inside_only(&self, f: &Function, value: ValueId) -> bool {
+        f.iter_uses(value)
+            .all(|used| self.ops.contains_key(&used.op))
+    }
+
+    /// The products that are added to, each an op less as one of matrices.
+    fn gain(&self, f: &Function) -> i64 {
+        let mut sums = HashSet::new();
+        for &op in self.order.iter().filter(|op| is(f, **op, "onnx.MatMul")) {
+            let product = f.result(op, 0);
+            let is_float = matches!(f.dtype(product), DType::F16 | DType::F32 | DType::F64);
+            let mut uses = f.iter_uses(product);
+            if let (Some(used), None, true) = (uses.next(), uses.next(), is_float)
+                && is(f, used.op, "onnx.Add")
+                && self.ops.contains_key(&used.op)
+            {
+                sums.insert(used.op);
+            }
+        }
+        sums.len() as i64
+    }
+
+    /// The ops that there are less.
+    fn profit(&self, f: &Function) -> i64 {
+        self.gain(f) - self.cost(f)
+    }
+
+    /// The views that it takes more than there are.
+    fn cost(&self, f: &Function) -> i64 {
+        let entered = self
+            .enter(f)
+            .into_iter()
+            .map(|value| self.cost_of_entering(f, value));
+        let mut cost: i64 = entered.sum();
+        for value in self.order.iter().flat_map(|op| f.results(*op)).copied() {
+            let (views, is_given_back) = self.leave(f, value);
+            let matrix = views
+                .iter()
+                .filter(|view| is_matrix(f, f.result(**view, 0), value));
+            cost += i64::from(is_given_back) - matrix.count() as i64;
+        }
+        cost
+    }
+
+    /// The values of rows that come from elsewhere.
+    fn enter(&self, f: &Function) -> HashSet<ValueId> {
+        let rows = self.order.iter().flat_map(|op| self.ops[op].rows(f, *op));
+        rows.filter(|value| !self.makes(f, *value)).collect()
+    }
+
+    fn cost_of_entering(&self, f: &Function, value: ValueId) -> i64 {
+        let goes = i64::from(self.is_used_inside_only(f, value));
+        match viewed(f, value) {
+            Some(source) if is_matrix(f, source, value) => -goes,
+            Some(_) => 1 - goes,
+            None => 1,
+        }
+    }
+
+    /// The views that others have of a value, if a `Reshape` of the matrix can be each; and whether others need it as it was.
+    fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
+        let mut views: Vec<OpId> = Vec::new();
+        let mut is_given_back = false;
+        for used in f
+            .iter_uses(value)
+            .filter(|used| !self.ops.contains_key(&used.op))
+        {
+            let shape = match is_view(f, used.op) && used.index == 0 {
+                true => known_dims(f, f.result(used.op, 0)).and_then(|dims| sizes(&dims)),
+                false => None,
+            };
+            match shape {
+                Some(_) => views.push(used.op),
+                None => is_given_back = true,
+            }
+        }
+        (views, is_given_back)
+    }
+
+    /// Leaves out ops at the front that take several values of rows to make one.
+    fn leave_what_enters(&mut self, f: &Function) {
+        for &op in &self.order {
+            if is(f, op, "onnx.MatMul")
+                || self.ops[&op].rows(f, op).any(|value| self.makes(f, value))
+            {
+                continue;
+            }
+            let values: HashSet<ValueId> = self.ops[&op].rows(f, op).collect();
+            let is_own = |value: &&ValueId| {
+                f.iter_uses(**value)
+                    .all(|used| used.op == op || !self.ops.contains_key(&used.op))
+            };
+            let saved: i64 = values
+                .iter()
+                .filter(is_own)
+                .map(|value| self.cost_of_entering(f, *value))
+                .sum();
+            if saved > f.result_count(op) as i64 {
+                self.ops.remove(&op);
+            }
+        }
+        self.order.retain(|op| self.ops.contains_key(op));
+    }
+
+    fn rewrite(&self, f: &mut Function, cx: &PassContext) -> PassResult {
+        let mut matrices: HashMap<ValueId, ValueId> = HashMap::new();
+        for &op in &self.order {
+            let row_op = &self.ops[&op];
+            let mut operands = Vec::new();
+            for (value, role) in f.operands(op).zip(&row_op.roles).collect::<Vec<_>>() {
+                operands.push(match role {
+                    Role::Kept => value,
+                    Role::Constant(shape) => reshaped(f, value, shape)?,
+                    Role::Rows => match matrices.get(&value) {
+                        Some(matrix) => *matrix,
+                        None => {
+                            let matrix = entered(f, cx, value, op)?;
+                            matrices.insert(value, matrix);
+                            matrix
+                        }
+                    },
+                });
+            }
+            let Some(mut made) = like(f, op, row_op.axis.as_slice()) else {
+                return Err(PassError::new(format!(
+                    "{} has an attribute that can't be copied",
+                    f.name(op)
+                )));
+            };
+            match row_op.axis {
+                Some("axes") if operands.len() > 1 => operands[1] = f.add_ints(&[-1])?,
+                Some("axes") => made = made.attr("axes", [-1_i64]),
+                Some(axis) => made = made.attr(axis, -1_i64),
+                None => {}
+            }
+            let made = made
+                .operands(operands)
+                .untyped_results(f.result_count(op))
+                .loc(f.loc(op));
+            let made = f.create_op(made, Position::before(op))?;
+            cx.infer(f, made)?;
+            for (old, new) in f
+                .results(op)
+                .to_vec()
+                .into_iter()
+                .zip(f.results(made).to_vec())
+            {
+                matrices.insert(old, new);
+            }
+        }
+        let mut read: Vec<ValueId> = Vec::new();
+        for &op in self.order.iter().rev() {
+            for old in f.results(op).to_vec() {
+                self.give_back(f, op, old, matrices[&old])?;
+            }
+            read.extend(f.operands(op));
+            f.erase_op(op)?;
+        }
+        for value in read {
+            if f.is_live_value(value) {
+                f.erase_dead(value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets those that used a value use the matrix, or a view of it.
+    fn give_back(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
+        for view in self.leave(f, old).0 {
+            let result = f.result(view, 0);
+            if is_matrix(f, result, old) {
+                f.replace_op_with(view, &[matrix])?;
+            } else if let Some(shape) = known_dims(f, result).and_then(|dims| sizes(&dims)) {
+                let shape = f.add_ints(&shape)?;
+                let made = OpBuilder::new("onnx.Reshape").operands([matrix, shape]);
+                let made = made.result(f.type_id(result)).loc(f.loc(view));
+                f.replace_op(view, made)?;
+            }
+        }
+        if f.use_count(old) > 0
+            && let Some(shape) = known_dims(f, old).and_then(|dims| sizes(&dims))
+        {
+            let shape = f.add_ints(&shape)?;
+            let made = OpBuilder::new("onnx.Reshape").operands([matrix, shape]);
+            let made = made.result(f.type_id(old)).loc(f.loc(op));
+            let made = f.create_op(made, Position::before(op))?;
+            f.replace_uses(old, f.result(made, 0))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value is the matrix of another's rows.
+fn is_matrix(f: &Function, value: ValueId, rows: ValueId) -> bool {
+    let (Some(dims), Some(rows)) = (known_dims(f, value), Rows::of(f, rows)) else {
+        return false;
+    };
+    let [count, width] = rows.matrix();
+    // Whatever the rows are called, they are as many elements.
+    dims.len() == 2
+        && dims[1].as_const() == Some(width)
+        && (count == -1 || dims[0].as_const() == Some(count))
+}
+
+/// The matrix of rows that come from elsewhere, made before an op.
+fn entered(
+    f: &mut Function,
+    cx: &PassContext,
+    value: ValueId,
+    op: OpId,
+) -> Result<ValueId, EditError> {
+    let source = viewed(f, value).unwrap_or(value);
+    if is_matrix(f, source, value) {
+        return Ok(source);
+    }
+    let Some(rows) = Rows::of(f, value) else {
+        return Ok(value);
+    };
+    let shape = f.add_ints(&rows.matrix())?;
+    let reshape = OpBuilder::new("onnx.Reshape")
+        .operands([source, shape])
+        .loc(f.loc(op));
+    cx.create_value(f, reshape, Position::before(op))
+}
+
+/// A constant's elements in another shape.
+fn reshaped(f: &mut Function, value: ValueId, shape: &[i64]) -> Result<ValueId, EditError> {
+    let ty = f.add_type(&TypeSpec::shaped(f.dtype(value), shape))?;
+    let data = f
+        .constant_data(value)?
+        .map(<[u8]>::to_vec)
+        .unwrap_or_default();
+    f.add_constant(&ConstantSpec::new(ty, &data))
+}

@@ -1,0 +1,188 @@
+//! Sequences that are made of tensors only to be taken apart, or put together, again.
+
+use passdock_plugin_api::prelude::*;
+
+use super::pieces::{MOST, existing, pieces, split};
+use super::slices::{self, Range};
+use crate::rules::shared::read::{axis_in, is};
+
+pub(super) static RULES: Rules = rules! {
+    rule split_of_sequence keeps_type {
+        %s = onnx.SplitToSequence(%x, %sizes?) {axis = $axis, keepdims = $keep}
+        %y = onnx.SequenceAt(%s, %at)
+    } => sequence_at;
+    rule at_of_construct keeps_type {
+        %s = onnx.SequenceConstruct(%xs...)
+        %y = onnx.SequenceAt(%s, %at)
+    } => one_of;
+    rule concat_of_construct {
+        onnx.ConcatFromSequence(onnx.SequenceConstruct(%xs...)) {axis = $axis, new_axis = 0}
+            => onnx.Concat(%xs...) {axis = $axis}
+    }
+    rule concat_of_one {
+        %s = onnx.SequenceConstruct(%x)
+        %y = onnx.ConcatFromSequence(%s) {axis = $axis, new_axis = 1}
+    } => unsqueeze;
+    rule concat_of_split keeps_type {
+        %s = onnx.SplitToSequence(%x, %sizes?) {axis = $split, keepdims = $keep}
+        %y = onnx.ConcatFromSequence(%s) {axis = $axis, new_axis = $new}
+    } => put_together;
+    rule insert_into_construct {
+        %s = onnx.SequenceConstruct(%xs...)
+        %y = onnx.SequenceInsert(%s, %x, %at?)
+    } => construct;
+    rule insert_into_empty { onnx.SequenceInsert(onnx.SequenceEmpty(), %x) => onnx.SequenceConstruct(%x) }
+    rule length_of_construct {
+        %s = onnx.SequenceConstruct(%xs...)
+        %y = onnx.SequenceLength(%s)
+    } => length;
+};
+
+/// An element of a sequence that a tensor is split to: a result of a `Split`, which the elements share.
+fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, s) = (m.value(f, "x"), m.value(f, "s"));
+    let Some(axis) = m
+        .int("axis")
+        .zip(f.rank(x))
+        .and_then(|(axis, rank)| axis_in(axis, rank))
+    else {
+        return Ok(None);
+    };
+    if f.use_count(s) > MOST {
+        return Ok(None);
+    }
+    // If anybody needs the sequence itself, it stays.
+    for one in f.iter_uses(s) {
+        if !is(f, one.op, "onnx.SequenceAt") || index(f, one.op)?.is_none() {
+            return Ok(None);
+        }
+    }
+    let dim = f
+        .dims(x)
+        .and_then(|dims| dims.get(axis))
+        .and_then(Dim::as_const);
+    let by = m.value(f, "sizes");
+    let sizes = match (by.option(), dim) {
+        (None, Some(dim)) => Some(vec![1; usize::try_from(dim).unwrap_or(0).min(MOST + 1)]),
+        (None, None) => None,
+        (Some(by), dim) => match (f.constant_ints(by)?, f.rank(by), dim) {
+            (Some(sizes), Some(1), _) => Some(sizes),
+            (Some(size), Some(0), Some(dim)) if size[0] > 0 && dim / size[0] <= MOST as i64 => {
+                let whole = vec![size[0]; (dim / size[0]) as usize];
+                let rest = Some(dim % size[0]).filter(|rest| *rest > 0);
+                Some(whole.into_iter().chain(rest).collect())
+            }
+            _ => None,
+        },
+    };
+    let Some(sizes) = sizes.filter(|sizes| sizes.len() <= MOST) else {
+        return Ok(None);
+    };
+    let Some(at) = index(f, m.op("y"))?.and_then(|at| axis_in(at, sizes.len())) else {
+        return Ok(None);
+    };
+    if by.is_none() && m.int("keep") == Some(0) {
+        let Some(at) = r.scalar(DType::I64, at as f64)? else {
+            return Ok(None);
+        };
+        let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+        return Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]));
+    }
+    // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
+    if m.int("keep") != Some(1) {
+        return Ok(None);
+    }
+    let piece = pieces(&sizes)[at];
+    if let Some(found) = existing(f, x, m.root(), axis, piece)? {
+        return Ok(Some(vec![found]));
+    }
+    if f.use_count(s) == 1 {
+        let range = Range {
+            axis,
+            start: piece.start,
+            end: piece.end,
+            step: 1,
+        };
+        return Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]));
+    }
+    let made = split(r, x, axis, &sizes)?;
+    Ok(made.map(|results| vec![results[at]]))
+}
+
+/// The constant index of a `SequenceAt`.
+fn index(f: &Function, op: OpId) -> Result<Option<i64>, EditError> {
+    let at = f.operand(op, 1).and_then(ValueId::option);
+    let ints = at.map(|at| f.constant_ints(at)).transpose()?.flatten();
+    Ok(ints.and_then(|ints| ints.first().copied()))
+}
+
+/// An element of a sequence that is made of tensors.
+fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let xs = m.values("xs");
+    let at = index(f, m.op("y"))?.and_then(|at| axis_in(at, xs.len()));
+    Ok(at.map(|at| vec![xs[at]]))
+}
+
+/// A sequence of one tensor, put together along a new axis.
+fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let x = m.value(r.function(), "x");
+    let Some(axis) = m.int("axis") else {
+        return Ok(None);
+    };
+    let unsqueeze = OpBuilder::new("onnx.Unsqueeze").operand(x);
+    let unsqueeze = match r.function().opset("") >= Some(13) {
+        true => unsqueeze.operand(r.ints(&[axis])?),
+        false => unsqueeze.attr("axes", vec![axis]),
+    };
+    Ok(Some(vec![r.op(unsqueeze)?]))
+}
+
+/// A tensor that is split and put together again along the same axis.
+fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let axis = |name: &str| axis_in(m.int(name)?, f.rank(x)?);
+    let by = m.value(f, "sizes").option();
+    let is_sure = match by {
+        None => true,
+        // What can't be split so fails.
+        Some(by) => f.constant(by).is_some(),
+    };
+    let keeps = m.int("keep") == Some(1);
+    // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
+    if by.is_some() && !keeps {
+        return Ok(None);
+    }
+    let is_same = axis("split").is_some() && axis("split") == axis("axis");
+    let dim = axis("split").and_then(|axis| f.dims(x)?.get(axis)?.as_const());
+    let fits = is_sure && is_same && dim.is_some_and(|size| size > 0);
+    Ok((fits && (m.int("new") == Some(0)) == keeps).then(|| vec![x]))
+}
+
+/// A sequence that is made with one tensor more.
+fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (mut xs, x) = (m.values("xs").to_vec(), m.value(f, "x"));
+    let at = match m.value(f, "at").option() {
+        None => Some(xs.len()),
+        Some(at) => f.constant_ints(at)?.and_then(|at| {
+            let at = *at.first()?;
+            let at = if at < 0 { at + xs.len() as i64 } else { at };
+            usize::try_from(at).ok().filter(|at| *at <= xs.len())
+        }),
+    };
+    let Some(at) = at.filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST) else {
+        return Ok(None);
+    };
+    xs.insert(at, x);
+    let made = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
+    Ok(Some(vec![r.op(made)?]))
+}
+
+/// The number of tensors that a sequence is made of.
+fn length(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let count = m.values("xs").len();
+    Ok(r.scalar(DType::I64, count as f64)?.map(|count| vec![count]))
+}

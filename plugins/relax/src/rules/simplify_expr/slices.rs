@@ -1,0 +1,282 @@
+//! `Slice`s: what they take, and a `Slice` of a `Slice`.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{axis_in, int_or, ints_of};
+
+pub(super) static RULES: Rules = rules! {
+    rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;
+    rule slice_of_slice {
+        %inner = onnx.Slice(%x, %rest...)
+        %outer = onnx.Slice(%inner, %more...)
+    } => once;
+    rule view_of_gather {
+        %inner = onnx.Gather(%x, %at)
+        %outer = onnx.Squeeze|onnx.Unsqueeze(%inner, %axes...)
+    } => gather_so;
+    rule squeeze_of_slice {
+        %inner = onnx.Slice(%x, %rest...)
+        %outer = onnx.Squeeze(%inner, %axes...)
+    } => gather_instead;
+    rule shape_of_cast {
+        onnx.Shape(onnx.Cast(%x)) {start = $start, end = $end} => onnx.Shape(%x) {start = $start, end = $end}
+    }
+};
+
+/// What a `Slice` takes of an axis, as it says so: an end may lie behind, and both count from there if negative.
+#[derive(Clone, Copy)]
+pub(super) struct Range {
+    pub(super) axis: usize,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) step: i64,
+}
+
+impl Range {
+    /// Where a range with step 1 begins and ends in a dim of this size.
+    pub(super) fn within(self, size: i64) -> (i64, i64) {
+        let clamp = |at: i64| {
+            let at = if at < 0 { at.saturating_add(size) } else { at };
+            at.clamp(0, size)
+        };
+        let start = clamp(self.start);
+        (start, clamp(self.end).max(start))
+    }
+
+    /// The first place that it takes in a dim of this size, and the number of places.
+    fn places(self, size: i64) -> Option<(i64, i64)> {
+        let (least, most) = match self.step {
+            0 | i64::MIN => return None,
+            _ if size == 0 => return Some((0, 0)),
+            1.. => (0, size),
+            _ => (-1, size - 1),
+        };
+        let clamp = |at: i64| {
+            let at = if at < 0 { at.saturating_add(size) } else { at };
+            at.clamp(least, most)
+        };
+        let (start, end) = (clamp(self.start).max(0), clamp(self.end));
+        let length = if self.step > 0 {
+            end - start
+        } else {
+            start - end
+        };
+        let step = self.step.abs();
+        Some((
+            start,
+            length.max(0) / step + i64::from(length.max(0) % step != 0),
+        ))
+    }
+
+    /// What this range takes of what another with the same axis took; `size` is that of the dim, if known.
+    fn of(self, first: Range, size: Option<i64>) -> Option<Range> {
+        let range = |start: i64, end: i64, step: i64| Range {
+            start,
+            end,
+            step,
+            ..self
+        };
+        if let Some(size) = size {
+            let (start, count) = first.places(size)?;
+            let (from, taken) = self.places(count)?;
+            if taken == 0 {
+                return Some(range(0, 0, 1));
+            }
+            let step = first.step.checked_mul(self.step)?;
+            let start = start + from * first.step;
+            let last = start + (taken - 1) * step;
+            return Some(match step {
+                _ if taken == 1 => range(start, start + 1, 1),
+                1.. => range(start, last + 1, step),
+                // An end of -1 would be the last place.
+                _ if last == 0 => range(start, i64::MIN, step),
+                _ => range(start, last - 1, step),
+            });
+        }
+        if self.step != 1 || first.step != 1 {
+            return None;
+        }
+        let counts_from_front = [self.start, self.end, first.start, first.end];
+        if counts_from_front.iter().any(|at| *at < 0) {
+            return None;
+        }
+        let start = first.start.saturating_add(self.start);
+        let end = first.start.saturating_add(self.end).min(first.end);
+        Some(range(start, end, 1))
+    }
+}
+
+/// What a `Slice` takes, if constants say so.
+pub(super) fn ranges(f: &Function, op: OpId) -> Result<Option<Vec<Range>>, EditError> {
+    let rank = f.operand(op, 0).and_then(|x| f.rank(x));
+    let (Some(rank), Some(Some(starts)), Some(Some(ends)), Some(axes), Some(steps)) = (
+        rank,
+        ints_of(f, op, 1, "starts")?,
+        ints_of(f, op, 2, "ends")?,
+        ints_of(f, op, 3, "axes")?,
+        ints_of(f, op, 4, "steps")?,
+    ) else {
+        return Ok(None);
+    };
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
+        return Ok(None);
+    }
+    let mut ranges: Vec<Range> = Vec::new();
+    for (at, axis) in axes.iter().enumerate() {
+        let Some(axis) = axis_in(*axis, rank) else {
+            return Ok(None);
+        };
+        let range = Range {
+            axis,
+            start: starts[at],
+            end: ends[at],
+            step: steps[at],
+        };
+        if ranges.iter().any(|other| other.axis == axis) {
+            return Ok(None);
+        }
+        // A whole axis says nothing.
+        let is_whole = range.start == 0 && range.end == i64::MAX && range.step == 1;
+        let size = f
+            .operand(op, 0)
+            .and_then(|x| f.dims(x)?.get(axis)?.as_const());
+        let is_all = size.is_some_and(|size| range.step == 1 && range.within(size) == (0, size));
+        if !is_whole && !is_all {
+            ranges.push(range);
+        }
+    }
+    Ok(Some(ranges))
+}
+
+/// Makes a `Slice`, in the form that the function's opset has; the value itself if all of it is taken.
+pub(super) fn make(
+    r: &mut Rewriter<'_>,
+    x: ValueId,
+    ranges: &[Range],
+) -> Result<Option<ValueId>, EditError> {
+    if ranges.is_empty() {
+        return Ok(Some(x));
+    }
+    let column = |of: fn(&Range) -> i64| ranges.iter().map(of).collect::<Vec<i64>>();
+    let (starts, ends) = (column(|range| range.start), column(|range| range.end));
+    let (axes, steps) = (
+        column(|range| range.axis as i64),
+        column(|range| range.step),
+    );
+    let is_stepping = steps.iter().any(|step| *step != 1);
+    let slice = OpBuilder::new("onnx.Slice").operand(x);
+    let slice = match r.function().opset("") {
+        Some(10..) => {
+            let operands = [r.ints(&starts)?, r.ints(&ends)?, r.ints(&axes)?];
+            let steps = is_stepping.then(|| r.ints(&steps)).transpose()?;
+            slice.operands(operands).operands(steps)
+        }
+        Some(1..=9) if !is_stepping => slice
+            .attr("starts", starts)
+            .attr("ends", ends)
+            .attr("axes", axes),
+        _ => return Ok(None),
+    };
+    Ok(Some(r.op(slice)?))
+}
+
+/// A `Slice` of whole axes takes all, whatever their sizes are.
+fn whole(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let is_whole = ranges(f, m.op("y"))?.is_some_and(|ranges| ranges.is_empty());
+    Ok(is_whole.then(|| vec![m.value(f, "x")]))
+}
+
+/// A `Slice` of a `Slice` takes all at once.
+fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let (Some(first), Some(then)) = (ranges(f, m.op("inner"))?, ranges(f, m.op("outer"))?) else {
+        return Ok(None);
+    };
+    let mut all = first;
+    for range in then {
+        let size = f.dims(x).and_then(|dims| dims.get(range.axis)?.as_const());
+        match all.iter_mut().find(|other| other.axis == range.axis) {
+            None => all.push(range),
+            Some(other) => match range.of(*other, size) {
+                Some(both) => *other = both,
+                None => return Ok(None),
+            },
+        }
+    }
+    all.sort_by_key(|range| range.axis);
+    Ok(make(r, x, &all)?.map(|slice| vec![slice]))
+}
+
+/// The one axis that a view takes or gives.
+fn axis_of_view(f: &Function, view: OpId) -> Result<Option<i64>, EditError> {
+    let axes = ints_of(f, view, 1, "axes")?.flatten();
+    Ok(axes.filter(|axes| axes.len() == 1).map(|axes| axes[0]))
+}
+
+/// A `Gather` of one constant index leaves the axis or takes it away, by the index's rank.
+fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
+    let (at, takes_away) = (m.value(f, "at"), f.name(outer) == "onnx.Squeeze");
+    let is_one = match takes_away {
+        true => f.shape(at).is_some_and(|shape| shape == [1]),
+        false => f.rank(at) == Some(0),
+    };
+    let index = f.constant_ints(at)?.unwrap_or_default();
+    let (true, [index]) = (is_one, &index[..]) else {
+        return Ok(None);
+    };
+    let (index, dtype) = (*index, f.dtype(at));
+    let (Some(axis), Some(viewed), Some(rank)) = (
+        int_or(f, inner, "axis", 0),
+        axis_of_view(f, outer)?,
+        f.rank(x),
+    ) else {
+        return Ok(None);
+    };
+    let is_same = axis_in(axis, rank).is_some() && axis_in(axis, rank) == axis_in(viewed, rank);
+    if !is_same || f.use_count(f.result(inner, 0)) != 1 {
+        return Ok(None);
+    }
+    let at = match takes_away {
+        false => r.ints(&[index])?,
+        true => match r.scalar(dtype, index as f64)? {
+            Some(at) => at,
+            None => return Ok(None),
+        },
+    };
+    let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+    Ok(Some(vec![r.op(gather.attr("axis", axis))?]))
+}
+
+/// A `Slice` that takes one element of an axis, which a `Squeeze` then takes away, is a `Gather`.
+fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner) = (m.value(f, "x"), m.op("inner"));
+    let (Some(dims), Some(viewed)) = (f.dims(x), axis_of_view(f, m.op("outer"))?) else {
+        return Ok(None);
+    };
+    let rank = dims.len();
+    let found = ranges(f, inner)?.unwrap_or_default();
+    let [range @ Range { axis, step: 1, .. }] = &found[..] else {
+        return Ok(None);
+    };
+    let size = f.dims(x).and_then(|dims| dims.get(*axis)?.as_const());
+    let taken = size.map(|size| range.within(size));
+    let (Some((start, end)), true) = (taken, f.use_count(f.result(inner, 0)) == 1) else {
+        return Ok(None);
+    };
+    let axis = *axis;
+    if end - start != 1 || axis_in(viewed, rank) != Some(axis) {
+        return Ok(None);
+    }
+    let Some(at) = r.scalar(DType::I64, start as f64)? else {
+        return Ok(None);
+    };
+    let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+    Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
+}

@@ -1,0 +1,498 @@
+//! Transposes that meet: one after another, with ops between them that work element by element, and below ops that
+//! take several of them.
+
+use passdock_plugin_api::compose;
+use passdock_plugin_api::prelude::*;
+
+use super::transposed_axes as axes;
+use crate::rules::shared::read::{axes_in, ints_of, is, known_dims, like};
+
+pub(super) static RULES: Rules = rules! {
+    rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
+    rule transpose_of_transpose {
+        %outer = onnx.Transpose(%inner)
+    } => meet;
+    rule view_of_transpose {
+        %inner = onnx.Transpose(%x)
+        %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
+    } => units_elsewhere;
+    rule reduction_of_transpose {
+        %outer = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%inner, %axes...) {keepdims = 0}
+    } => reduce_before;
+    rule unsqueeze_of_transpose {
+        %view = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
+        %inner = onnx.Transpose(%view)
+        %outer = onnx.Unsqueeze(%inner, %axes...)
+    } => unsqueeze_before;
+};
+
+/// The most ops between two Transposes that are looked through.
+const MOST_BETWEEN: usize = 32;
+
+/// The permutation of a `Transpose`: without the attribute it turns the dims around.
+pub(super) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
+    match f.attr(op, "perm") {
+        Some(Attr::Ints(perm)) => {
+            let has = |axis: usize| perm.contains(&(axis as i64));
+            (0..perm.len()).all(has).then(|| perm.to_vec())
+        }
+        Some(_) => None,
+        None => Some((0..f.rank(f.result(op, 0))? as i64).rev().collect()),
+    }
+}
+
+pub(super) fn transpose(value: ValueId, perm: &[i64]) -> OpBuilder<'static> {
+    OpBuilder::new("onnx.Transpose")
+        .operand(value)
+        .attr("perm", perm)
+}
+
+/// The op that makes a value, if it is a `Transpose`, with its permutation.
+pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec<i64>)> {
+    let op = f
+        .defining_op(value)
+        .filter(|&op| f.name(op) == "onnx.Transpose")?;
+    Some((f.operand(op, 0)?, perm(f, op)?))
+}
+
+/// A view of what is transposed that only moves dims of 1 is a Transpose that puts those there.
+fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
+    let (Some(perm), Some(dims), Some(wanted)) = (
+        perm(f, m.op("inner")),
+        known_dims(f, x),
+        known_dims(f, m.value(f, "outer")),
+    ) else {
+        return Ok(None);
+    };
+    if dims.len() != wanted.len() || perm.len() != dims.len() || f.use_count(inner) != 1 {
+        return Ok(None);
+    }
+    let unit = Dim::constant(1);
+    let (mut units, mut others) = (Vec::new(), Vec::new());
+    for axis in perm {
+        match usize::try_from(axis).ok().and_then(|at| dims.get(at)) {
+            Some(dim) if *dim == unit => units.push(axis),
+            Some(dim) => others.push((axis, *dim)),
+            None => return Ok(None),
+        }
+    }
+    // The other dims keep their order, so each unit dim may come from any.
+    units.sort_unstable();
+    let (mut units, mut others) = (units.into_iter(), others.into_iter());
+    let from = |dim: &Dim| match *dim == unit {
+        true => units.next(),
+        false => others
+            .next()
+            .filter(|(_, own)| own == dim)
+            .map(|(axis, _)| axis),
+    };
+    let Some(perm) = wanted.iter().map(from).collect::<Option<Vec<i64>>>() else {
+        return Ok(None);
+    };
+    match perm.is_sorted() {
+        true => Ok(Some(vec![x])),
+        false => Ok(Some(vec![r.op(transpose(x, &perm))?])),
+    }
+}
+
+/// Dims of 1 are put in before a Transpose instead of after it, where they meet another view.
+fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (view, inner) = (m.value(f, "view"), m.value(f, "inner"));
+    let (Some(perm), Some(Some(axes))) = (
+        perm(f, m.op("inner")),
+        ints_of(f, m.op("outer"), 1, "axes")?,
+    ) else {
+        return Ok(None);
+    };
+    let added = axes.len();
+    let Some(axes) = axes_in(&axes, perm.len() + added) else {
+        return Ok(None);
+    };
+    if f.use_count(view) != 1 || f.use_count(inner) != 1 {
+        return Ok(None);
+    }
+    // The new dims come first; the Transpose takes them from there.
+    let front: Vec<i64> = (0..added as i64).collect();
+    let (mut units, mut others) = (front.iter().copied(), perm.iter());
+    let from = |axis: usize| match axes.contains(&axis) {
+        true => units.next(),
+        false => others.next().map(|from| from + added as i64),
+    };
+    let Some(perm) = (0..perm.len() + added)
+        .map(from)
+        .collect::<Option<Vec<i64>>>()
+    else {
+        return Ok(None);
+    };
+    let unsqueeze = OpBuilder::new("onnx.Unsqueeze").operand(view);
+    let unsqueeze = match f.opset("") >= Some(13) {
+        true => unsqueeze.operand(r.ints(&front)?),
+        false => unsqueeze.attr("axes", front),
+    };
+    let view = r.op(unsqueeze)?;
+    Ok(Some(vec![r.op(transpose(view, &perm))?]))
+}
+
+/// Lets the ops between two Transposes work on what the first one transposes: each of them does the same to every
+/// element, wherever it is. What is left of both Transposes stands before the ops.
+fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let Some(last) = perm(f, m.op("outer")) else {
+        return Ok(None);
+    };
+    let Some(above) = above(f, m.value(f, "inner"), Sharing::Allowed) else {
+        return Ok(None);
+    };
+    Ok(above.without(r, m.root(), &last)?.map(|value| vec![value]))
+}
+
+/// A Transpose and the ops that use what it makes, each the one before: all of them may work on what it transposes.
+pub(super) struct Above {
+    source: ValueId,
+    /// The Transpose's permutation.
+    pub(super) first: Vec<i64>,
+    /// The results between, the last one first, with the operand by which its op takes what is transposed.
+    between: Vec<(ValueId, usize)>,
+}
+
+/// Whether others may use what is between, too, if all of it ends in Transposes.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sharing {
+    Allowed,
+    None,
+}
+
+/// The Transpose above a value, and what is between.
+pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Above> {
+    let mut between = Vec::new();
+    let (source, first) = look(f, value, sharing, &mut between, &mut 0)?;
+    between.reverse();
+    Some(Above {
+        source,
+        first,
+        between,
+    })
+}
+
+/// Looks for a Transpose above a value, through one operand after the other.
+fn look(
+    f: &Function,
+    value: ValueId,
+    sharing: Sharing,
+    between: &mut Vec<(ValueId, usize)>,
+    looked: &mut usize,
+) -> Option<(ValueId, Vec<i64>)> {
+    if let Some(found) = transpose_of(f, value) {
+        return Some(found);
+    }
+    *looked += 1;
+    let op = may_move(f, value, sharing).filter(|_| *looked <= MOST_BETWEEN)?;
+    for slot in slots(f, op, value) {
+        if let Some(found) = look(f, f.operands(op).nth(slot)?, sharing, between, looked) {
+            between.push((value, slot));
+            return Some(found);
+        }
+    }
+    None
+}
+
+impl Above {
+    /// Makes what another Transpose, with this permutation, makes of all that: both of them before the ops.
+    pub(super) fn without(
+        &self,
+        r: &mut Rewriter<'_>,
+        root: OpId,
+        last: &[i64],
+    ) -> Result<Option<ValueId>, EditError> {
+        let Some(perm) = compose(&self.first, last) else {
+            return Ok(None);
+        };
+        let mut value = match perm.is_sorted() {
+            true => self.source,
+            false => r.op(transpose(self.source, &perm))?,
+        };
+        for &(result, slot) in self.between.iter().rev() {
+            let Some(op) = r.function().defining_op(result) else {
+                return Ok(None);
+            };
+            let moved = match r.function().traits(op).is_elementwise() {
+                true => elementwise(r, root, op, slot, value, last)?,
+                false => axes::moved(r, root, result, value, last)?,
+            };
+            match moved {
+                Some(moved) => value = moved,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(value))
+    }
+}
+
+impl Above {
+    /// What the Transpose makes, on the way to a value.
+    pub(super) fn top(&self, f: &Function, value: ValueId) -> ValueId {
+        let passed = |(result, slot): &(ValueId, usize)| {
+            let op = f.defining_op(*result)?;
+            f.operands(op).nth(*slot)
+        };
+        self.between
+            .last()
+            .map_or(Some(value), passed)
+            .unwrap_or(value)
+    }
+
+    /// The ops between.
+    pub(super) fn ops(&self, f: &Function) -> impl Iterator<Item = OpId> {
+        let between = self.between.iter();
+        between.filter_map(|(result, _)| f.defining_op(*result))
+    }
+
+    /// Whether none of the other operands would have to be transposed instead. That Transpose would be the next one
+    /// above, and moving it would give this one back.
+    fn is_last(&self, f: &Function, last: &[i64]) -> bool {
+        let is_constant = |value| f.constant(value).is_some();
+        let stays = |value: ValueId| {
+            is_scalar(f, value)
+                || is_constant(value)
+                || transpose_of(f, value).is_some_and(|(source, own)| {
+                    let both = compose(&own, last);
+                    is_constant(source) || both.is_some_and(|both| both.is_sorted())
+                })
+        };
+        let others = |&(result, slot): &(ValueId, usize)| {
+            let Some(op) = f.defining_op(result) else {
+                return false;
+            };
+            let is_elementwise = f.traits(op).is_elementwise();
+            let passed = f.operands(op).nth(slot);
+            let mut operands = f.operands(op).filter(|one| Some(*one) != passed);
+            !is_elementwise || operands.all(stays)
+        };
+        !is_constant(self.source) && self.between.iter().all(others)
+    }
+}
+
+/// A reduction of what is transposed reduces the same axes where they were, if the others keep their order.
+fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (inner, outer) = (m.value(f, "inner"), m.op("outer"));
+    let Some(above) = above(f, inner, Sharing::Allowed) else {
+        return Ok(None);
+    };
+    let rank = above.first.len();
+    let back = |axis: usize| above.first.iter().position(|from| *from == axis as i64);
+    let back = (0..rank).map(|axis| back(axis).map(|at| at as i64));
+    let (Some(back), Some(axes)) = (
+        back.collect::<Option<Vec<i64>>>(),
+        axes::reduced(f, outer, rank)?,
+    ) else {
+        return Ok(None);
+    };
+    let result = f.result(outer, 0);
+    let left = back
+        .iter()
+        .filter(|from| !axes.contains(&(**from as usize)));
+    if !left.is_sorted() || f.use_count(inner) != 1 || !above.is_last(f, &back) {
+        return Ok(None);
+    }
+    match above.without(r, m.root(), &back)? {
+        Some(value) => Ok(axes::moved(r, outer, result, value, &back)?.map(|value| vec![value])),
+        None => Ok(None),
+    }
+}
+
+/// An op that works element by element on what is transposed: its other operands are transposed, too.
+fn elementwise(
+    r: &mut Rewriter<'_>,
+    root: OpId,
+    op: OpId,
+    slot: usize,
+    value: ValueId,
+    last: &[i64],
+) -> Result<Option<ValueId>, EditError> {
+    let mut operands: Vec<ValueId> = r.function().operands(op).collect();
+    let before = operands[slot];
+    for operand in &mut operands {
+        let f = r.function();
+        if *operand == before {
+            *operand = value;
+        } else if let Some(other) = sibling(f, before, value, *operand) {
+            *operand = other;
+        } else if let Some((source, own)) = transpose_of(f, *operand) {
+            let Some(perm) = compose(&own, last) else {
+                return Ok(None);
+            };
+            *operand = match perm.is_sorted() {
+                true => source,
+                false => r.op(transpose(source, &perm))?,
+            };
+        } else if let Some((source, shape)) = other_view(f, *operand, last) {
+            let shape = r.ints(&shape)?;
+            *operand = r.op(OpBuilder::new("onnx.Reshape").operands([source, shape]))?;
+        } else if !is_scalar(f, *operand) {
+            let Some(whole) = with_rank(r, *operand, last.len())? else {
+                return Ok(None);
+            };
+            *operand = r.op(transpose(whole, last))?;
+        }
+    }
+    if let Some(twin) = twin(r.function(), root, op, &operands, None) {
+        return Ok(Some(r.function().result(twin, 0)));
+    }
+    let Some(moved) = like(r.function(), op, &[]) else {
+        return Ok(None);
+    };
+    Ok(Some(r.op(moved.operands(operands))?))
+}
+
+/// The part of what is split that stands for another one, where both were moved as one was.
+fn sibling(f: &Function, before: ValueId, value: ValueId, other: ValueId) -> Option<ValueId> {
+    let (from, to) = (f.defining_op(before)?, f.defining_op(value)?);
+    let is_moved = f.defining_op(other) == Some(from)
+        && f.symbol(from) == f.symbol(to)
+        && f.result_count(from) == f.result_count(to)
+        && f.index(before) == f.index(value);
+    is_moved.then(|| f.result(to, f.index(other)))
+}
+
+/// What a view is made of, and the shape of another one that is transposed, if only dims of 1 go elsewhere.
+fn other_view(f: &Function, value: ValueId, last: &[i64]) -> Option<(ValueId, Vec<i64>)> {
+    let op = f.defining_op(value)?;
+    let is_view = is(f, op, "onnx.Reshape") || is(f, op, "onnx.Unsqueeze");
+    let dims = f.shape(value).filter(|dims| !dims.contains(&0))?;
+    let before = last.len().checked_sub(dims.len())?;
+    if !is_view || f.use_count(value) != 1 || f.opset("") < Some(7) {
+        return None;
+    }
+    let mut whole = vec![1; before];
+    whole.extend(dims);
+    let large = last
+        .iter()
+        .copied()
+        .filter(|axis| whole[*axis as usize] != 1);
+    let shape = last.iter().map(|axis| whole[*axis as usize]).collect();
+    Some((f.operand(op, 0)?, shape)).filter(|_| large.is_sorted())
+}
+
+/// A value with dims of 1 before its own. Only of a constant that costs nothing.
+pub(super) fn with_rank(
+    r: &mut Rewriter<'_>,
+    value: ValueId,
+    rank: usize,
+) -> Result<Option<ValueId>, EditError> {
+    let f = r.function();
+    let (Some(dims), true) = (f.shape(value), f.opset("") >= Some(7)) else {
+        return Ok((f.rank(value) == Some(rank)).then_some(value));
+    };
+    if dims.len() == rank {
+        return Ok(Some(value));
+    }
+    if dims.len() > rank || f.constant(value).is_none() || dims.contains(&0) {
+        return Ok(None);
+    }
+    let mut shape = vec![1; rank - dims.len()];
+    shape.extend(dims);
+    let shape = r.ints(&shape)?;
+    let reshape = OpBuilder::new("onnx.Reshape").operands([value, shape]);
+    Ok(Some(r.op(reshape)?))
+}
+
+/// Whether one op uses a value, be it as several of its operands.
+pub(super) fn is_used_by_one(f: &Function, value: ValueId) -> bool {
+    let mut users = f.iter_uses(value).map(|one| one.op);
+    let first = users.next();
+    (1..=2).contains(&f.use_count(value)) && users.all(|user| Some(user) == first)
+}
+
+/// Whether a value is one element, whatever the rank it is written with is no larger than what it meets.
+pub(super) fn is_scalar(f: &Function, value: ValueId) -> bool {
+    value.is_none() || f.rank(value) == Some(0)
+}
+
+/// The op that makes a value, if it works element by element or along axes that can be moved, and all that is made of
+/// its results ends in Transposes.
+fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
+    let op = f.defining_op(value)?;
+    let is_plain = (f.traits(op).is_elementwise() && f.result_count(op) == 1
+        || axes::may_move(f, op))
+        && f.traits(op).is_pure()
+        && f.regions(op).is_empty();
+    let is_used_by_one = f.result_count(op) == 1 && is_used_by_one(f, value);
+    (is_plain
+        && (is_used_by_one || sharing == Sharing::Allowed && ends_in_transposes(f, op, &mut 0)))
+    .then_some(op)
+}
+
+/// Whether all results of an op go into Transposes, or into ops element by element of which that is true.
+fn ends_in_transposes(f: &Function, op: OpId, looked: &mut usize) -> bool {
+    let results = f.results(op).iter();
+    results.clone().any(|result| f.use_count(*result) > 0)
+        && results.flat_map(|result| f.iter_uses(*result)).all(|one| {
+            *looked += 1;
+            let is_unary = f.traits(one.op).is_elementwise()
+                && f.result_count(one.op) == 1
+                && f.operands(one.op)
+                    .all(|operand| is_scalar(f, operand) || f.defining_op(operand) == Some(op));
+            let is_near = f.parent_region(one.op) == f.parent_region(op);
+            *looked <= MOST_BETWEEN
+                && is_near
+                && (is(f, one.op, "onnx.Transpose")
+                    || is_unary && ends_in_transposes(f, one.op, looked))
+        })
+}
+
+/// The operands of an op that a Transpose may come by: Transposes first.
+fn slots(f: &Function, op: OpId, value: ValueId) -> Vec<usize> {
+    if !f.traits(op).is_elementwise() {
+        return vec![0];
+    }
+    let rank = f.rank(value);
+    // What is stretched by another operand has other dims.
+    let operands = f.operands(op).enumerate().filter(|(_, operand)| {
+        !operand.is_none()
+            && f.constant(*operand).is_none()
+            && f.rank(*operand) == rank
+            && rank.is_some()
+    });
+    let mut slots: Vec<(bool, usize)> = operands
+        .map(|(slot, operand)| (transpose_of(f, operand).is_none(), slot))
+        .collect();
+    slots.sort_unstable();
+    slots.into_iter().map(|(_, slot)| slot).collect()
+}
+
+/// An op before the root that does what another one does, with other operands and another axis.
+pub(super) fn twin(
+    f: &Function,
+    root: OpId,
+    op: OpId,
+    operands: &[ValueId],
+    axis: Option<i64>,
+) -> Option<OpId> {
+    let value = operands
+        .iter()
+        .find(|value| f.constant(**value).is_none())?;
+    if f.use_count(*value) > MOST_BETWEEN {
+        return None;
+    }
+    let attrs = |op: OpId, own: Option<i64>| {
+        let attrs = f.attrs(op).map(move |(name, attr)| match own {
+            Some(axis) if f.text(name) == "axis" => (name, Some(AttrValue::Int(axis))),
+            _ => (name, attr.to_value()),
+        });
+        attrs.collect::<Vec<_>>()
+    };
+    let mut users = f.iter_uses(*value).map(|one| one.op);
+    users.find(|other| {
+        *other != op
+            && f.symbol(*other) == f.symbol(op)
+            && f.result_count(*other) == f.result_count(op)
+            && f.operands(*other).eq(operands.iter().copied())
+            && f.parent_region(*other) == f.parent_region(root)
+            && f.is_before(*other, root)
+            && attrs(*other, None) == attrs(op, axis)
+    })
+}

@@ -1,0 +1,318 @@
+//! Transposes below ops that take several of them, or take or give dims.
+
+use std::collections::HashSet;
+
+use passdock_plugin_api::compose;
+use passdock_plugin_api::prelude::*;
+
+use super::transposed_axes::{is_reduction, reduce, reduced};
+use super::transposes::{
+    Above, Sharing, above, is_scalar, is_used_by_one, perm, transpose, transpose_of, with_rank,
+};
+use crate::rules::shared::read::{axes_in, axis_in, int_or, ints_of, is, like};
+
+pub(super) static RULES: Rules = rules! {
+    rule concat_of_transposes {
+        %y = onnx.Concat(%xs...) {axis = $axis}
+    } => concat;
+    rule transpose_of_concat {
+        %joined = onnx.Concat(%xs...) {axis = $axis}
+        %outer = onnx.Transpose(%joined)
+    } => concat_instead;
+    rule transpose_of_fewer_dims {
+        %inner = onnx.Squeeze|onnx.Unsqueeze|onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%x, %rest...)
+        %outer = onnx.Transpose(%inner)
+    } => after;
+    rule op_of_transposes {
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal|onnx.Less|onnx.Greater(%xs...)
+    } => behind;
+    rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => other_way_round;
+};
+
+/// A `Concat` of what is all transposed the same way is transposed once.
+fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let xs = m.values("xs");
+    let Some((_, perm)) = xs.first().and_then(|&x| transpose_of(f, x)) else {
+        return Ok(None);
+    };
+    let sources = xs.iter().map(|&x| {
+        let (source, own) = transpose_of(f, x)?;
+        (own == perm).then_some(source)
+    });
+    let Some(sources) = sources.collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let axis = m.int("axis").and_then(|axis| axis_in(axis, perm.len()));
+    let Some(&axis) = axis.and_then(|axis| perm.get(axis)) else {
+        return Ok(None);
+    };
+    let concat = OpBuilder::new("onnx.Concat")
+        .operands(sources)
+        .attr("axis", axis);
+    let concat = r.op(concat)?;
+    Ok(Some(vec![r.op(transpose(concat, &perm))?]))
+}
+
+/// What is put together of Transposes and others, then transposed back, needs only the others transposed.
+fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, joined) = (m.values("xs"), m.value(f, "joined"));
+    let Some(last) = perm(f, m.op("outer")).filter(|_| f.use_count(joined) == 1) else {
+        return Ok(None);
+    };
+    let axis = m.int("axis").and_then(|axis| axis_in(axis, last.len()));
+    let axis = axis.and_then(|axis| last.iter().position(|from| *from == axis as i64));
+    let mut sources = Vec::new();
+    let (mut gone, mut more) = (1, 0);
+    for &x in xs {
+        let back = transpose_of(f, x)
+            .and_then(|(source, own)| Some((source, compose(&own, &last)?)))
+            .filter(|(_, both)| both.is_sorted());
+        match back {
+            Some((source, _)) => {
+                gone += usize::from(f.use_count(x) == 1);
+                sources.push((source, true));
+            }
+            None => {
+                more += usize::from(f.constant(x).is_none());
+                sources.push((x, false));
+            }
+        }
+    }
+    let (Some(axis), true) = (axis, more < gone) else {
+        return Ok(None);
+    };
+    let mut operands = Vec::new();
+    for (source, is_back) in sources {
+        operands.push(match is_back {
+            true => source,
+            false => r.op(transpose(source, &last))?,
+        });
+    }
+    let concat = OpBuilder::new("onnx.Concat").operands(operands);
+    Ok(Some(vec![r.op(concat.attr("axis", axis as i64))?]))
+}
+
+/// An op that takes or gives dims between two Transposes does so before one.
+fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, op) = (m.value(f, "x"), m.op("inner"));
+    let (Some((source, first)), Some(last)) = (transpose_of(f, x), perm(f, m.op("outer"))) else {
+        return Ok(None);
+    };
+    if f.use_count(m.value(f, "inner")) != 1 {
+        return Ok(None);
+    }
+    let rank = first.len();
+    let first: Vec<usize> = first.iter().map(|axis| *axis as usize).collect();
+    if is(f, op, "onnx.Unsqueeze") {
+        let given = ints_of(f, op, 1, "axes")?.flatten();
+        let given = given.and_then(|axes| axes_in(&axes, last.len()));
+        let Some(given) = given.filter(|axes| axes.len() + rank == last.len()) else {
+            return Ok(None);
+        };
+        // Where each dim of what comes out was in the source; of what is given, nowhere.
+        let mut own = first.iter();
+        let inner: Vec<Option<usize>> = (0..last.len())
+            .map(|at| {
+                if given.contains(&at) {
+                    None
+                } else {
+                    own.next().copied()
+                }
+            })
+            .collect();
+        let outer: Vec<Option<usize>> = last.iter().map(|at| inner[*at as usize]).collect();
+        let is_sorted = outer.iter().flatten().is_sorted();
+        let units: Vec<i64> = match is_sorted {
+            true => (0..outer.len())
+                .filter(|at| outer[*at].is_none())
+                .map(|at| at as i64)
+                .collect(),
+            false => (0..given.len() as i64).collect(),
+        };
+        let mut front = 0..given.len() as i64;
+        let back: Vec<i64> = outer
+            .iter()
+            .map(|from| match from {
+                Some(from) => (from + given.len()) as i64,
+                None => front.next().unwrap_or(0),
+            })
+            .collect();
+        let made = OpBuilder::new("onnx.Unsqueeze").operand(source);
+        let made = match f.opset("") >= Some(13) {
+            true => made.operand(r.ints(&units)?),
+            false => made.attr("axes", units),
+        };
+        let value = r.op(made)?;
+        return Ok(Some(vec![match is_sorted {
+            true => value,
+            false => r.op(transpose(value, &back))?,
+        }]));
+    }
+    let is_reduction = is_reduction(f, op);
+    let axes = match is_reduction {
+        true if int_or(f, op, "keepdims", 1) != Some(0) => None,
+        true => reduced(f, op, rank)?,
+        false => {
+            let given = ints_of(f, op, 1, "axes")?.flatten();
+            given.and_then(|axes| axes_in(&axes, rank))
+        }
+    };
+    let Some(axes) = axes.filter(|axes| axes.len() + last.len() == rank) else {
+        return Ok(None);
+    };
+    let mut taken: Vec<usize> = axes.iter().map(|axis| first[*axis]).collect();
+    taken.sort_unstable();
+    let left: Vec<usize> = (0..rank).filter(|axis| !taken.contains(axis)).collect();
+    let inner: Vec<usize> = (0..rank)
+        .filter(|at| !axes.contains(at))
+        .map(|at| first[at])
+        .collect();
+    let place = |at: &i64| left.iter().position(|axis| *axis == inner[*at as usize]);
+    let Some(perm) = last
+        .iter()
+        .map(|at| place(at).map(|at| at as i64))
+        .collect::<Option<Vec<i64>>>()
+    else {
+        return Ok(None);
+    };
+    let taken: Vec<i64> = taken.into_iter().map(|axis| axis as i64).collect();
+    let value = match is_reduction {
+        true => reduce(r, op, source, &taken)?,
+        false => {
+            let Some(made) = like(f, op, &["axes"]) else {
+                return Ok(None);
+            };
+            let made = made.operand(source);
+            let made = match f.opset("") >= Some(13) {
+                true => made.operand(r.ints(&taken)?),
+                false => made.attr("axes", taken),
+            };
+            Some(r.op(made)?)
+        }
+    };
+    match value {
+        Some(value) if perm.is_sorted() => Ok(Some(vec![value])),
+        Some(value) => Ok(Some(vec![r.op(transpose(value, &perm))?])),
+        None => Ok(None),
+    }
+}
+
+/// An op element by element of what is all transposed the same way, also before other ops, is transposed once.
+///
+/// Past ops element by element Transposes go down only where fewer are left. For as many they go up, which
+/// `transpose_of_transpose` does: both ways would be without an end.
+fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, y) = (m.values("xs"), m.root());
+    let before = f.previous_op(y);
+    let Some(rank) = f.rank(f.result(y, 0)) else {
+        return Ok(None);
+    };
+    let mut found: Vec<Option<Above>> = Vec::new();
+    let mut tops: Vec<ValueId> = Vec::new();
+    for &x in xs {
+        if is_scalar(f, x) || f.constant(x).is_some() {
+            found.push(None);
+            continue;
+        }
+        if f.rank(x) != Some(rank) || !is_used_by_one(f, x) {
+            return Ok(None);
+        }
+        let Some(above) = above(f, x, Sharing::None) else {
+            return Ok(None);
+        };
+        let top = above.top(f, x);
+        if !is_used_by_one(f, top) {
+            return Ok(None);
+        }
+        if !tops.contains(&top) {
+            tops.push(top);
+        }
+        found.push(Some(above));
+    }
+    let mut perms = found.iter().flatten().map(|above| above.first.clone());
+    let (Some(first), true) = (perms.next(), tops.len() > 1) else {
+        return Ok(None);
+    };
+    if perms.any(|perm| perm != first) {
+        return Ok(None);
+    }
+    let back = (0..rank as i64).map(|axis| first.iter().position(|from| *from == axis));
+    let Some(back) = back
+        .map(|at| at.map(|at| at as i64))
+        .collect::<Option<Vec<i64>>>()
+    else {
+        return Ok(None);
+    };
+    let Some(made) = like(f, y, &[]) else {
+        return Ok(None);
+    };
+    let mut operands = Vec::new();
+    for (&x, above) in xs.iter().zip(&found) {
+        let operand = match above {
+            Some(above) => above.without(r, y, &back)?,
+            None if is_scalar(r.function(), x) => Some(x),
+            None => match with_rank(r, x, rank)? {
+                Some(whole) => Some(r.op(transpose(whole, &back))?),
+                None => None,
+            },
+        };
+        match operand {
+            Some(operand) => operands.push(operand),
+            None => return Ok(None),
+        }
+    }
+    let value = r.op(made.operands(operands))?;
+    let value = r.op(transpose(value, &first))?;
+    let f = r.function();
+    let moved = found.iter().flatten().flat_map(|above| above.ops(f));
+    let is_less = made_since(f, y, before) < only_used_by(f, moved.chain([y]).collect());
+    Ok(is_less.then(|| vec![value]))
+}
+
+/// The number of Transposes that were made before an op, behind what stood there.
+fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
+    let made = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
+    made.take_while(|op| Some(*op) != before)
+        .filter(|op| is(f, *op, "onnx.Transpose"))
+        .count()
+}
+
+/// The number of Transposes that only these ops use.
+fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
+    let operands = ops.iter().flat_map(|op| f.operands(*op));
+    let transposes = operands.filter(|operand| transpose_of(f, *operand).is_some());
+    let is_own = |value: &ValueId| f.iter_uses(*value).all(|one| ops.contains(&one.op));
+    transposes.filter(is_own).collect::<HashSet<_>>().len()
+}
+
+/// The product of two transposed matrices is the transposed product of both, the other way round.
+fn other_way_round(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (a, b) = (m.value(f, "a"), m.value(f, "b"));
+    let turned = |value: ValueId| {
+        let (source, perm) = transpose_of(f, value).filter(|_| f.use_count(value) == 1)?;
+        let rank = perm.len();
+        let is_turn = rank >= 2
+            && perm.iter().enumerate().all(|(at, from)| {
+                let place = match rank - at {
+                    1 => rank - 2,
+                    2 => rank - 1,
+                    _ => at,
+                };
+                *from == place as i64
+            });
+        is_turn.then_some((source, perm))
+    };
+    let (Some((left, perm)), Some((right, other))) = (turned(a), turned(b)) else {
+        return Ok(None);
+    };
+    if perm.len() != other.len() {
+        return Ok(None);
+    }
+    let product = r.op(OpBuilder::new("onnx.MatMul").operands([right, left]))?;
+    Ok(Some(vec![r.op(transpose(product, &perm))?]))
+}

@@ -1,0 +1,293 @@
+//! Views with ops between that work element by element, whatever the shape is; and views that are put together.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::views::reshape;
+use super::views_stretched::{Below, Runs, is_view, viewed};
+use crate::rules::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
+
+pub(super) static RULES: Rules = rules! {
+    rule view_after_ops keeps_type {
+        %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
+    } => once;
+    rule concat_of_views {
+        %y = onnx.Concat(%xs...) {axis = $axis}
+    } => concat;
+};
+
+/// The most ops between views that are looked through, and the most values that they stretch.
+const MOST_BETWEEN: usize = 16;
+
+/// With more uses, others than those ops have some.
+const MOST_USES: usize = 4 * MOST_BETWEEN;
+
+/// Whether an op works element by element, and on nothing else.
+fn is_plain(f: &Function, op: OpId) -> bool {
+    let traits = f.traits(op);
+    traits.is_elementwise()
+        && traits.is_pure()
+        && f.regions(op).is_empty()
+        && f.result_count(op) == 1
+}
+
+/// Ops element by element with views above them.
+#[derive(Default)]
+struct Between {
+    /// What they make, what is made first at first.
+    made: Vec<ValueId>,
+    views: Vec<OpId>,
+    /// What ops stretch, and the number of those that nobody else needs.
+    stretched: Vec<ValueId>,
+    last_stretched: usize,
+    /// The number of views that nobody else needs.
+    last_views: usize,
+    looked: usize,
+}
+
+impl Between {
+    /// Those between a view and what is above it.
+    fn above(f: &Function, root: OpId, value: ValueId) -> Option<Between> {
+        let mut between = Between::default();
+        between.look(f, value)?;
+        let is_own = |user: OpId| {
+            user == root || f.result_count(user) == 1 && between.made.contains(&f.result(user, 0))
+        };
+        let is_all = |value: &ValueId| {
+            f.use_count(*value) <= MOST_USES && f.iter_uses(*value).all(|one| is_own(one.op))
+        };
+        let views = between.views.iter().map(|view| f.result(*view, 0));
+        let last_views = views.filter(is_all).count();
+        let is_last = |value: &&ValueId| viewed(f, **value).is_some() && is_all(value);
+        let last_stretched = between.stretched.iter().filter(is_last).count();
+        let is_alone = between.made.iter().all(is_all);
+        is_alone.then_some(Between {
+            last_views,
+            last_stretched,
+            ..between
+        })
+    }
+
+    fn look(&mut self, f: &Function, value: ValueId) -> Option<()> {
+        let op = f.defining_op(value)?;
+        if self.made.contains(&value) || self.views.contains(&op) {
+            return Some(());
+        }
+        self.looked += 1;
+        if is_view(f, op) {
+            self.views.push(op);
+            return Some(());
+        }
+        if self.looked > MOST_BETWEEN || !is_plain(f, op) {
+            return None;
+        }
+        let is_scalar = |value: &ValueId| value.is_none() || f.rank(*value) == Some(0);
+        let mut passed: Vec<ValueId> = f.operands(op).filter(|one| !is_scalar(one)).collect();
+        let dims = |value: &ValueId| known_dims(f, *value);
+        let is_even = passed.windows(2).all(|two| {
+            two[0] == two[1] || dims(&two[0]).is_some_and(|own| Some(own) == dims(&two[1]))
+        });
+        let is_constant = |value: &ValueId| f.constant(*value).is_some();
+        if !is_even || passed.iter().any(is_constant) {
+            // Before opset 7, an op says how it stretches what.
+            let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
+            let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
+            let stretched = passed.iter().copied().filter(|one| !is_whole(one));
+            for one in stretched {
+                if !self.stretched.contains(&one) {
+                    self.stretched.push(one);
+                }
+                if self.stretched.len() > MOST_BETWEEN {
+                    return None;
+                }
+            }
+            passed.retain(is_whole);
+        }
+        if passed.is_empty() {
+            return None;
+        }
+        for operand in passed {
+            self.look(f, operand)?;
+        }
+        self.made.push(value);
+        Some(())
+    }
+}
+
+/// Whether one view takes away the dims that the other gave, or the other way round, as their axes say.
+fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
+    let (gives, takes) = ("onnx.Unsqueeze", "onnx.Squeeze");
+    let is_pair =
+        is(f, inner, gives) && is(f, outer, takes) || is(f, inner, takes) && is(f, outer, gives);
+    if !is_pair {
+        return Ok(false);
+    }
+    let (Some(a), Some(b)) = (
+        ints_of(f, inner, 1, "axes")?.flatten(),
+        ints_of(f, outer, 1, "axes")?.flatten(),
+    ) else {
+        return Ok(false);
+    };
+    // The axes are those of the longer shape: of what goes in, which is what comes out, or of what is between.
+    let longer = match is(f, inner, takes) {
+        true => f.operand(inner, 0).and_then(|x| f.rank(x)),
+        false => f.operand(outer, 0).and_then(|x| f.rank(x)),
+    };
+    let placed = |axes: &[i64]| match longer {
+        Some(rank) => axes_in(axes, rank),
+        None => axes_in(axes, usize::MAX >> 1).filter(|_| axes.iter().all(|axis| *axis >= 0)),
+    };
+    Ok(placed(&a).is_some() && placed(&a) == placed(&b))
+}
+
+/// Whether two values have the same dims, and all of them are known.
+fn has_same_dims(f: &Function, a: ValueId, b: ValueId) -> bool {
+    known_dims(f, a).is_some_and(|dims| Some(dims) == known_dims(f, b))
+}
+
+/// Ops between views work on what the first ones take. Of the views one is left, or none.
+fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (outer, inner) = (m.value(f, "outer"), m.value(f, "inner"));
+    let Some(between) = Between::above(f, m.root(), inner) else {
+        return Ok(None);
+    };
+    let mut moved: HashMap<ValueId, ValueId> = HashMap::new();
+    for &view in &between.views {
+        let Some(x) = f.operand(view, 0) else {
+            return Ok(None);
+        };
+        moved.insert(f.result(view, 0), x);
+    }
+    let is_same = moved.values().all(|x| has_same_dims(f, *x, outer));
+    let goes = between.last_views == between.views.len();
+    let undoes = match between.views[..] {
+        [view] => undoes(f, view, m.root())?,
+        _ => false,
+    };
+    // Without ops between it is a view of a view.
+    let is_near = between.made.is_empty() && !(undoes && goes);
+    let is_less = undoes || is_same || goes && between.views.len() == 1;
+    if is_near || !is_less {
+        return Ok(None);
+    }
+    if !between.stretched.is_empty() {
+        let Some(below) = below(f, inner, &between, &moved) else {
+            return Ok(None);
+        };
+        let gone = 1 + between.last_views + between.last_stretched;
+        let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
+        if made + usize::from(!undoes && !is_same) >= gone {
+            return Ok(None);
+        }
+        for (value, below) in below {
+            moved.insert(value, below.make(r)?);
+        }
+    }
+    for result in between.made {
+        let f = r.function();
+        let Some(op) = f.defining_op(result) else {
+            return Ok(None);
+        };
+        let own = |value| moved.get(&value).copied().unwrap_or(value);
+        let operands: Vec<ValueId> = f.operands(op).map(own).collect();
+        match like(f, op, &[]) {
+            Some(made) => moved.insert(result, r.op(made.operands(operands))?),
+            None => return Ok(None),
+        };
+    }
+    let Some(&value) = moved.get(&inner) else {
+        return Ok(None);
+    };
+    match undoes || is_same {
+        true => Ok(Some(vec![value])),
+        false => reshape(r, value, outer),
+    }
+}
+
+/// What is stretched by the ops between views, for them to work on what the views are made of.
+fn below(
+    f: &Function,
+    inner: ValueId,
+    between: &Between,
+    sources: &HashMap<ValueId, ValueId>,
+) -> Option<Vec<(ValueId, Below)>> {
+    let own = known_dims(f, inner)?;
+    let mut there = sources.values().map(|&x| known_dims(f, x));
+    let first = there.next()??;
+    let is_even = there.all(|dims| dims.as_ref() == Some(&first));
+    let mut views = sources.keys();
+    let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
+    let runs = Runs::between(own, first).filter(|_| fits)?;
+    let values = between.stretched.iter();
+    let below = values.map(|&value| Some((value, Below::of(f, value, &runs)?)));
+    below.collect()
+}
+
+/// Views that are put together are put together as what they are views of, and that is viewed once: if no element comes to
+/// stand elsewhere, and fewer views are left.
+fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, y) = (m.values("xs"), m.root());
+    let whole = f.result(y, 0);
+    let Some(sources) = xs.iter().map(|&x| viewed(f, x)).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let mut gone: Vec<ValueId> = xs.to_vec();
+    gone.sort_unstable_by_key(|value| value.0);
+    gone.dedup();
+    let is_own = |&x: &ValueId| f.iter_uses(x).all(|one| one.op == y);
+    gone.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
+    let (Some(axis), true) = (m.int("axis"), gone.len() > 1) else {
+        return Ok(None);
+    };
+    let dims = |values: &[ValueId]| -> Option<Vec<Vec<Dim>>> {
+        values.iter().map(|&value| known_dims(f, value)).collect()
+    };
+    let (Some(views), Some(shapes)) = (dims(xs), dims(&sources)) else {
+        return Ok(None);
+    };
+    let Some(axis) = axis_in(axis, views[0].len()) else {
+        return Ok(None);
+    };
+    let Some(there) = joined_axis(&shapes, &views[0][..axis]) else {
+        return Ok(None);
+    };
+    let concat = OpBuilder::new("onnx.Concat").operands(sources);
+    let value = r.op(concat.attr("axis", there as i64))?;
+    match has_same_dims(r.function(), value, whole) {
+        true => Ok(Some(vec![value])),
+        false => reshape(r, value, whole),
+    }
+}
+
+/// The axis along which shapes are joined, with as many elements before it as these dims have: the only one in which they
+/// differ, or the last such one.
+fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
+    let (first, others) = shapes.split_first()?;
+    if others.iter().any(|other| other.len() != first.len()) {
+        return None;
+    }
+    let before = extent(before)?;
+    let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
+    let differing: Vec<usize> = (0..first.len()).filter(differs).collect();
+    let is_there = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
+    match differing[..] {
+        [] => (0..first.len()).rev().find(is_there),
+        [at] => Some(at).filter(is_there),
+        _ => None,
+    }
+}
+
+/// The number of elements of dims: a size, and symbols in order.
+fn extent(dims: &[Dim]) -> Option<(i64, Vec<Dim>)> {
+    let (mut size, mut symbols) = (1_i64, Vec::new());
+    for dim in dims {
+        match dim.as_const() {
+            Some(own) => size = size.checked_mul(own)?,
+            None => symbols.push(*dim),
+        }
+    }
+    Some((size, symbols))
+}

@@ -1,0 +1,133 @@
+//! What ops element by element stretch, as it is below another view of the same elements: one number for each channel, where
+//! channels are cut into blocks, has the channels in blocks, too.
+
+use passdock_plugin_api::prelude::*;
+
+use crate::rules::shared::read::{is, known_dims};
+
+const UNIT: Dim = Dim::constant(1);
+
+/// Two shapes of the same elements in the same order: runs of axes of one and of the other that are as large, dims of 1
+/// aside.
+pub(super) struct Runs {
+    from: Vec<Dim>,
+    to: Vec<Dim>,
+    runs: Vec<(Vec<usize>, Vec<usize>)>,
+}
+
+impl Runs {
+    pub(super) fn between(from: Vec<Dim>, to: Vec<Dim>) -> Option<Runs> {
+        let large = |dims: &[Dim]| -> Vec<usize> {
+            let is_large = |at: &usize| dims[*at] != UNIT;
+            (0..dims.len()).filter(is_large).collect()
+        };
+        let (ours, theirs) = (large(&from), large(&to));
+        let (mut ours, mut theirs) = (ours.into_iter(), theirs.into_iter());
+        let mut runs = Vec::new();
+        loop {
+            let (a, b) = match (ours.next(), theirs.next()) {
+                (None, None) => break,
+                (Some(a), Some(b)) => (a, b),
+                _ => return None,
+            };
+            let (mut own, mut other) = (vec![a], vec![b]);
+            if from[a] != to[b] {
+                let size = |dim: Dim| dim.as_const().filter(|size| *size > 1);
+                let (mut left, mut right) = (size(from[a])?, size(to[b])?);
+                while left != right {
+                    let (size_so_far, dims, axes, next) = match left < right {
+                        true => (&mut left, &from, &mut own, ours.next()),
+                        false => (&mut right, &to, &mut other, theirs.next()),
+                    };
+                    let axis = next?;
+                    *size_so_far = size_so_far.checked_mul(size(dims[axis])?)?;
+                    axes.push(axis);
+                }
+            }
+            runs.push((own, other));
+        }
+        Some(Runs { from, to, runs })
+    }
+
+    /// The dims, below the other view, of what is stretched to the first shape; `None` if it has a part of a run only.
+    fn below(&self, dims: &[Dim]) -> Option<Vec<Dim>> {
+        let missing = self.from.len().checked_sub(dims.len())?;
+        let at = |axis: usize| match axis.checked_sub(missing) {
+            Some(at) => dims[at],
+            None => UNIT,
+        };
+        let mut below = vec![UNIT; self.to.len()];
+        for (own, other) in &self.runs {
+            if own.iter().all(|&axis| at(axis) == self.from[axis]) {
+                other.iter().for_each(|&axis| below[axis] = self.to[axis]);
+            } else if own.iter().any(|&axis| at(axis) != UNIT) {
+                return None;
+            }
+        }
+        let is_unit = |axis: usize| self.from[axis] != UNIT || at(axis) == UNIT;
+        (0..self.from.len()).all(is_unit).then_some(below)
+    }
+}
+
+/// An operand that is stretched, below another view.
+pub(super) enum Below {
+    /// This value, which is there.
+    Value(ValueId),
+    /// A `Reshape` of it to this shape.
+    Reshape(ValueId, Vec<i64>),
+}
+
+impl Below {
+    pub(super) fn of(f: &Function, value: ValueId, runs: &Runs) -> Option<Below> {
+        let dims = known_dims(f, value)?;
+        let wanted = runs.below(&dims)?;
+        // Dims of 1 at the front say nothing, unless there are more of them than the other shape has dims.
+        let is_wanted = |dims: &[Dim]| {
+            dims.len() <= wanted.len() && {
+                let (missing, own) = wanted.split_at(wanted.len() - dims.len());
+                missing.iter().all(|dim| *dim == UNIT) && own == dims
+            }
+        };
+        if is_wanted(&dims) {
+            return Some(Below::Value(value));
+        }
+        let viewed = viewed(f, value).unwrap_or(value);
+        if known_dims(f, viewed).is_some_and(|dims| is_wanted(&dims)) {
+            return Some(Below::Value(viewed));
+        }
+        let shape = wanted.iter().map(|dim| dim.as_const());
+        Some(Below::Reshape(viewed, shape.collect::<Option<_>>()?))
+    }
+
+    /// Whether it takes an op: of a constant it is another constant.
+    pub(super) fn is_op(&self, f: &Function) -> bool {
+        matches!(self, Below::Reshape(value, _) if f.constant(*value).is_none())
+    }
+
+    pub(super) fn make(self, r: &mut Rewriter<'_>) -> Result<ValueId, EditError> {
+        match self {
+            Below::Value(value) => Ok(value),
+            Below::Reshape(value, shape) => {
+                let shape = r.ints(&shape)?;
+                r.op(OpBuilder::new("onnx.Reshape").operands([value, shape]))
+            }
+        }
+    }
+}
+
+/// What a value is a view of.
+pub(super) fn viewed(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = f.defining_op(value).filter(|&op| is_view(f, op))?;
+    f.operand(op, 0)
+}
+
+/// Whether an op is a view: of the same elements in the same order.
+pub(super) fn is_view(f: &Function, op: OpId) -> bool {
+    let names = [
+        "onnx.Reshape",
+        "onnx.Squeeze",
+        "onnx.Unsqueeze",
+        "onnx.Flatten",
+    ];
+    names.iter().any(|name| is(f, op, name))
+}

@@ -1,0 +1,130 @@
+//! The text of rules: what is read.
+
+use std::fmt::Write;
+
+use expect_test::expect;
+use passdock::{RulesFile, sdk};
+
+#[test]
+fn a_file_is_rules_with_comments_above_them() {
+    let text = "\
+; The first one,
+; in two lines.
+rule one { onnx.Neg(onnx.Neg(%x)) => %x } ; not this
+
+; A remark by itself.
+
+// Slashes, too.
+rule two grows keeps_type {
+    %s = onnx.Split|com.microsoft.Split(%x, _, 1e-3, -2, ~0.5, [1, -1], none) {axis = $a, n = 2}
+    onnx.Sum(%s, %x, %more...) → onnx.Sum(onnx.Neg(%s), %more...) {..%s, axis = $a}
+    where rank(%x) >= 1, not float(%x), opset >= 13, opset(\"com.microsoft\") == 1,
+}
+rule three{onnx.Abs(%0)=>onnx.Relu(%0)}
+";
+    let file = RulesFile::parse("dir/some.rules", text).unwrap();
+    assert_eq!(file.pass_name(), "rules.some");
+    let mut shown = String::new();
+    for rule in file.rules() {
+        assert_eq!(text[rule.at.clone()], rule.name);
+        writeln!(shown, "{}: {:?}", rule.name, rule.doc).expect("a string");
+        for mention in &rule.operators {
+            assert_eq!(text[mention.at.clone()], mention.operator);
+            let what = if mention.is_made {
+                "makes"
+            } else {
+                "looks for"
+            };
+            writeln!(shown, "  {what} {}", mention.operator).expect("a string");
+        }
+    }
+    expect![[r#"
+        one: "The first one,\nin two lines."
+          looks for onnx.Neg
+          looks for onnx.Neg
+        two: "Slashes, too."
+          looks for onnx.Split
+          looks for com.microsoft.Split
+          looks for onnx.Sum
+          makes onnx.Sum
+          makes onnx.Neg
+        three: ""
+          looks for onnx.Abs
+          makes onnx.Relu
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn text_that_nests_without_an_end() {
+    let deep = |open: &str| {
+        let text = format!("rule r {{ {}", open.repeat(100_000));
+        RulesFile::parse("r.rules", &text)
+            .unwrap_err()
+            .message
+            .clone()
+    };
+    for open in [
+        "onnx.Neg(",
+        "onnx.Add(%x, [",
+        "onnx.Neg(%x) {a = [[",
+        "onnx.Neg(%x) => onnx.Neg(",
+    ] {
+        let said = deep(open);
+        assert!(!said.is_empty());
+    }
+    assert_eq!(deep("onnx.Neg("), "This nests deeper than 100 levels.");
+    let terms = format!(
+        "rule r {{ onnx.Neg(%x) => %x where {}",
+        "compose(".repeat(100_000)
+    );
+    let error = RulesFile::parse("r.rules", &terms).unwrap_err();
+    assert_eq!(error.message, "This nests deeper than 100 levels.");
+}
+
+/// No text, however broken, is more than an error about a place in it.
+#[test]
+fn texts_with_a_mistake_anywhere() {
+    let whole = "rule r grows {
+        %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, %r...) {axis = $p, t = \"é\\n\"}
+        => %b = onnx.Neg(onnx.Add(%x, 1)) {..%a, p = compose($p, [0])} %a = %b ; remark
+        where not float(%x), dim(%x, -1) in [1, 2], $p == 1, opset(\"x\") >= 2
+    }";
+    RulesFile::parse("r.rules", whole).unwrap();
+    let mut refused = 0;
+    let mut check = |text: &str| match sdk::Rules::parse(text) {
+        Ok(rules) => assert_eq!(rules.describe().unwrap().len(), 1, "{text}"),
+        Err(error) => {
+            assert!(
+                text.get(error.at.clone()).is_some(),
+                "{:?}: {text}",
+                error.at
+            );
+            assert!(error.message.ends_with('.'), "{}", error.message);
+            refused += 1;
+        }
+    };
+    for (at, c) in whole.char_indices() {
+        let (before, after) = (&whole[..at], &whole[at + c.len_utf8()..]);
+        if !before.trim().is_empty() {
+            check(before);
+        }
+        for other in [
+            "", "%", "$", "(", "}", "[", "\"", ".", "=>", "é", "9", "where ", ",",
+        ] {
+            check(&format!("{before}{other}{after}"));
+        }
+    }
+    assert!(refused > 2000, "{refused}");
+}
+
+#[test]
+fn the_rules_of_the_standard_passes_apply_as_far_as_definitions_tell() {
+    let ops = support::registry().op_defs();
+    let all = simplify_expr::RULES.iter().copied();
+    for rules in all.chain([&fold_explicit_padding::NOTHING]) {
+        if let Err(error) = passdock::check_rules(rules, &ops) {
+            panic!("{error}");
+        }
+    }
+}
