@@ -2,7 +2,7 @@
 //!
 //! - `# words`: the next case, in a directory that has the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
-//! - `$ WORDS`: a line for `sh`, in which `passdock` is the command, and `$TAP` and so on are the libraries of [`PLUGINS`];
+//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command, and `$TAP` and so on are the libraries of [`PLUGINS`];
 //!   `| json PATH FIELD…` at its end prints parts of its output, `$ cc FILE FLAGS` makes `plugin.so` of a C file of
 //!   the repository, and the session ends there on machines that have no C compiler;
 //! - what comes of it: standard output after `< `, and after two blanks standard error, the files that `passdock`
@@ -36,7 +36,11 @@ macro_rules! sessions {
     };
 }
 
-sessions! { bind blame brief built_in command_line diagnostics extract misbehaving models pipelines raise_opset rules sequentials }
+sessions! {
+    bad_input bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
+    instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
+    report rewriting rules sequentials shells stats strangers working writing
+}
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
 
@@ -158,7 +162,7 @@ fn output(bench: &Bench, command: &str) -> String {
         None => (command, None),
     };
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = bench.command("sh");
+    let mut shell = bench.command("bash");
     shell
         .args(["-c", line])
         .env("LC_ALL", "C")
