@@ -1,17 +1,13 @@
 //! The command as people use it: what it prints, what it writes, how it ends.
 
-mod bad_input;
 mod batch;
-mod built_in;
 mod compare;
-mod data;
 #[cfg(unix)]
 mod deaths;
 #[cfg(unix)]
 mod deaths_in_commands;
 #[cfg(unix)]
 mod deaths_told;
-mod diagnostics;
 mod diff;
 mod diff_output;
 mod diff_regions;
@@ -21,30 +17,16 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod flips;
 mod help;
-mod inspecting;
-mod instruments;
 mod json;
-mod listing;
 mod numerics;
 mod planted;
+#[cfg(target_os = "linux")]
 mod plugin_check;
+#[cfg(target_os = "linux")]
 mod plugin_files;
-mod plugin_instruments;
-mod plugin_new;
 mod replay;
-mod report;
-mod rewriting;
-mod schema;
-mod sentences;
-mod sequentials;
 mod sessions;
-mod shells;
-mod stats;
-#[cfg(unix)]
-mod strangers;
 mod support;
 mod terminal;
 #[cfg(unix)]
 mod time_limit;
-mod working;
-mod writing;

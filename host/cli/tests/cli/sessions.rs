@@ -2,17 +2,19 @@
 //!
 //! - `# words`: the next case, in a directory that has the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
-//! - `$ passdock …`: the command, or `$ mkdir NAME`, or `$ cat NAME`;
-//! - what it says: standard output, after `< `, and after two blanks standard error, the files that it
-//!   wrote, and its status unless that is 0. `UPDATE_EXPECT=1` rewrites these lines.
-//!
-//! No command may write over a file that is given.
+//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command, and `$TAP` and so on are the libraries of [`PLUGINS`];
+//!   `| json PATH FIELD…` at its end prints parts of its output, `$ cc FILE FLAGS` makes `plugin.so` of a C file of
+//!   the repository, and the session ends there on machines that have no C compiler;
+//! - what comes of it: standard output after `< `, and after two blanks standard error, the files that `passdock`
+//!   wrote, changed or removed, and the status unless it is 0. `UPDATE_EXPECT=1` rewrites these lines.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use expect_test::expect_file;
+use serde_json::Value;
 
-use crate::support::{Bench, without_time};
+use crate::support::{Bench, REPOSITORY, beside, in_c, plugin, plugin_elsewhere, without_time};
 
 macro_rules! sessions {
     ($($name:ident)*) => {
@@ -34,9 +36,22 @@ macro_rules! sessions {
     };
 }
 
-sessions! { bind blame brief built_in command_line diagnostics extract misbehaving models pipelines raise_opset rules sequentials }
+sessions! {
+    bad_input bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
+    instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
+    report rewriting rules sequentials shells stats strangers working writing
+}
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
+
+/// The variables of commands, and the plugins that they are the files of.
+const PLUGINS: [(&str, &str); 5] = [
+    ("BAD", "passdock-misbehaving"),
+    ("ONNX_OPS", "passdock-onnx-ops"),
+    ("RELAX", "passdock-relax"),
+    ("TAP", "passdock-tap"),
+    ("TIR", "passdock-tir"),
+];
 
 /// Plays a session and compares it with its file.
 fn play(name: &str) {
@@ -55,7 +70,10 @@ fn play(name: &str) {
                 }
                 session.give(name, content);
             }
-            Some(("$ ", command)) => session.run(command),
+            Some(("$ ", command)) => match session.run(command) {
+                Some(()) => {}
+                None => return,
+            },
             Some(("< " | "  ", _)) => {}
             _ => assert!(matches!(line, "" | "<"), "{path}: what is this? {line}"),
         }
@@ -69,9 +87,8 @@ struct Session {
     played: String,
     /// The directory, once there is a case.
     bench: Option<Bench>,
-    /// The files of all cases, and those of this one, too.
-    common: BTreeMap<String, String>,
-    given: BTreeMap<String, String>,
+    /// The files of all cases.
+    common: Vec<(String, String)>,
 }
 
 impl Session {
@@ -80,9 +97,8 @@ impl Session {
         self.played += &format!("{separator}{line}\n");
         let bench = Bench::new();
         for (name, content) in &self.common {
-            bench.write(name, content);
+            write(&bench, name, content);
         }
-        self.given = self.common.clone();
         self.bench = Some(bench);
     }
 
@@ -93,27 +109,34 @@ impl Session {
             self.played += &format!("|{blank}{line}\n");
         }
         match &self.bench {
-            Some(bench) => {
-                bench.write(name, &content);
-                self.given.insert(name.to_owned(), content);
-            }
-            None => {
-                self.common.insert(name.to_owned(), content);
-            }
+            Some(bench) => write(bench, name, &content),
+            None => self.common.push((name.to_owned(), content)),
         }
     }
 
-    fn run(&mut self, command: &str) {
-        self.played += &format!("$ {command}\n");
+    /// Runs a command; `None` where a C compiler is missing.
+    fn run(&mut self, command: &str) -> Option<()> {
         let bench = self.bench.as_ref().expect("a command is of a case");
-        for line in answer(bench, command).lines() {
+        let output = match command.strip_prefix("cc ") {
+            Some(words) => {
+                let words: Vec<&str> = words.split(' ').collect();
+                in_c(bench, words[0], &words[1..]).map(|_| String::new())?
+            }
+            None => output(bench, command),
+        };
+        self.played += &format!("$ {command}\n");
+        for line in output.lines() {
             self.played += line.trim_end();
             self.played.push('\n');
         }
-        for (name, content) in &self.given {
-            assert_eq!(&bench.read(name), content, "after `{command}`");
-        }
+        Some(())
     }
+}
+
+fn write(bench: &Bench, name: &str, content: &str) {
+    let path = bench.path(name);
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("a new directory");
+    std::fs::write(path, content).expect("a new file");
 }
 
 /// The text with the passes of each file on one line: where it breaks, the length of the file's directory says.
@@ -133,36 +156,113 @@ fn on_one_line(text: &str, dirs: &[String]) -> String {
 }
 
 /// What comes of a command, in marked lines.
-fn answer(bench: &Bench, command: &str) -> String {
-    let words = words(command);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
-        ["mkdir", name] => {
-            std::fs::create_dir(bench.path(name)).expect("a new directory");
-            String::new()
-        }
-        ["cat", name] => marked("< ", &bench.read(name)),
-        ["passdock", ref words @ ..] => {
-            let before = bench.files();
-            let ran = bench.run(words.iter().copied(), "");
-            // Directories are other ones on each machine.
-            let dirs = [bench.plugins(), bench.path("").display().to_string()];
-            let stdout = on_one_line(&ran.stdout, &dirs);
-            let mut said = marked("< ", &stdout) + &marked("  ", &ran.stderr);
-            for dir in dirs {
-                said = said.replace(&dir, "");
-            }
-            let after = bench.files().into_iter();
-            for name in after.filter(|name| !before.contains(name)) {
-                said += &format!("  wrote {name}\n");
-            }
-            match ran.status {
-                0 => said,
-                status => said + &format!("  status {status}\n"),
-            }
-        }
-        _ => panic!("there is no command `{command}`"),
+fn output(bench: &Bench, command: &str) -> String {
+    let (line, filter) = match command.split_once(" | json ") {
+        Some((line, filter)) => (line, Some(filter)),
+        None => (command, None),
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut shell = bench.command("bash");
+    shell
+        .args(["-c", line])
+        .env("LC_ALL", "C")
+        .env("REPOSITORY", REPOSITORY);
+    shell.env("PATH", format!("{}:{path}", beside().display()));
+    shell.env("ELSEWHERE", plugin_elsewhere());
+    shell.envs(PLUGINS.map(|(variable, name)| (variable, plugin(name))));
+    let before = files(bench);
+    let ran = bench.finish(&mut shell, "");
+    // Directories are other ones on each machine.
+    let dirs = [bench.plugins(), bench.path("").display().to_string()];
+    let stdout = match filter {
+        Some(filter) => filtered(&ran.json(), filter),
+        None => on_one_line(&ran.stdout, &dirs),
+    };
+    let mut output = marked("< ", &stdout) + &marked("  ", &ran.stderr);
+    for dir in dirs {
+        output = output.replace(&dir, "");
     }
+    let program = line.split(' ').find(|word| !word.contains('='));
+    if program == Some("passdock") {
+        output += &changes(&before, &files(bench));
+    }
+    if ran.status != 0 {
+        output += &format!("  status {}\n", ran.status);
+    }
+    output
+}
+
+/// The files below the directory, with their bytes.
+fn files(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
+    let root = bench.path("");
+    let files = bench.contents().into_iter();
+    let relative = |path: PathBuf| path.strip_prefix(&root).expect("below it").to_path_buf();
+    files.map(|(path, bytes)| (relative(path), bytes)).collect()
+}
+
+/// A line for each file that isn't as it was before. Of a directory that wasn't there, none of its files.
+fn changes(before: &BTreeMap<PathBuf, Vec<u8>>, after: &BTreeMap<PathBuf, Vec<u8>>) -> String {
+    let mut lines = String::new();
+    for (path, bytes) in after {
+        let parent = path.parent().expect("a directory");
+        let done = match before.get(path) {
+            None if parent.as_os_str().is_empty() || before.contains_key(parent) => "wrote",
+            Some(earlier) if earlier != bytes => "changed",
+            _ => continue,
+        };
+        lines += &format!("  {done} {}\n", path.display());
+    }
+    for path in before.keys().filter(|path| !after.contains_key(*path)) {
+        lines += &format!("  removed {}\n", path.display());
+    }
+    lines
+}
+
+/// The values at a path, a line each, or of each value the fields at further paths: `.passes[] .name .status`.
+fn filtered(json: &Value, filter: &str) -> String {
+    let mut paths = filter.split(' ');
+    let values = select(json, paths.next().unwrap_or_default());
+    let fields: Vec<&str> = paths.collect();
+    let line = |value| match &fields[..] {
+        [] => plain(value),
+        fields => {
+            let values = fields.iter().flat_map(|path| select(value, path));
+            values.map(plain).collect::<Vec<_>>().join(" ")
+        }
+    };
+    values.into_iter().map(|value| line(value) + "\n").collect()
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The values at a path: of `.KEY`, `[INDEX]`, `[]` for all elements, and `[KEY=VALUE]` for those that have it.
+fn select<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
+    let mut values = vec![json];
+    let mut rest = path;
+    while let Some((kind, further)) = rest.split_at_checked(1).filter(|_| rest != ".") {
+        let end = if kind == "[" {
+            further.find(']')
+        } else {
+            further.find(['.', '['])
+        };
+        let (key, after) = further.split_at(end.unwrap_or(further.len()));
+        rest = after.strip_prefix(']').unwrap_or(after);
+        let elements = |value: &'v Value| value.as_array().into_iter().flatten();
+        values = match (kind, key.split_once('='), key.parse::<usize>()) {
+            ("[", Some((key, wanted)), _) => {
+                let all = values.into_iter().flat_map(elements);
+                all.filter(|value| plain(&value[key]) == wanted).collect()
+            }
+            ("[", None, Ok(at)) => values.iter().map(|value| &value[at]).collect(),
+            ("[", None, Err(_)) => values.into_iter().flat_map(elements).collect(),
+            _ => values.iter().map(|value| &value[key]).collect(),
+        };
+    }
+    values
 }
 
 /// The lines of a stream, each after a mark.
@@ -171,19 +271,4 @@ fn marked(mark: &str, text: &str) -> String {
     lines
         .map(|line| format!("{mark}{}\n", without_time(line)))
         .collect()
-}
-
-/// The words of a command, of which some stand in quotes.
-fn words(command: &str) -> Vec<String> {
-    let (mut words, mut quote) = (vec![String::new()], None);
-    for c in command.chars() {
-        let word = words.last_mut().expect("there is one");
-        match (c, quote) {
-            (' ', None) => words.push(String::new()),
-            ('\'' | '"', None) => quote = Some(c),
-            (c, Some(end)) if c == end => quote = None,
-            _ => word.push(c),
-        }
-    }
-    words
 }

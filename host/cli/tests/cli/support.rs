@@ -108,16 +108,34 @@ impl Bench {
         words: impl IntoIterator<Item = &'w str>,
         input: &str,
     ) -> Ran {
-        let mut command = Command::new(passdock());
-        command.args(words).current_dir(self.dir.path());
+        self.finish(
+            self.command(passdock())
+                .args(words)
+                .envs(variables.iter().copied()),
+            input,
+        )
+    }
+
+    /// A program in the directory, whose environment doesn't depend on the machine.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
         command
-            .env_remove("PASSDOCK_PLUGIN_PATH")
-            .env_remove("ORT_DYLIB_PATH")
-            .env_remove("CI")
-            .env_remove("RUST_BACKTRACE")
+            .current_dir(self.dir.path())
             .env("PASSDOCK_CACHE", "off")
-            .env("NO_COLOR", "1")
-            .envs(variables.iter().copied());
+            .env("NO_COLOR", "1");
+        for variable in [
+            "PASSDOCK_PLUGIN_PATH",
+            "ORT_DYLIB_PATH",
+            "CI",
+            "RUST_BACKTRACE",
+        ] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs a command to its end, with a text on standard input.
+    pub(crate) fn finish(&self, command: &mut Command, input: &str) -> Ran {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -132,7 +150,7 @@ impl Bench {
             stdout,
             stderr,
         } = child.wait_with_output().expect("it ends");
-        let text = |bytes| String::from_utf8(bytes).expect("text");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         // A signal has no code.
         Ran {
             status: status.code().unwrap_or(-1),
@@ -224,7 +242,7 @@ fn library(name: &str) -> String {
 
 /// Where the command and the plugins lie: not cargo's own directory, which other tests' plugins
 /// are in, too.
-fn beside() -> &'static Path {
+pub(crate) fn beside() -> &'static Path {
     Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/installed"))
 }
 

@@ -1,13 +1,10 @@
 //! What edits do, what they refuse and in which words, and who sees them.
 
-mod groups;
 mod inline;
-mod ops;
-mod results;
+mod script;
 mod sharing;
 #[path = "../support/mod.rs"]
 mod support;
-mod symbols;
 mod values;
 
 use expect_test::{Expect, expect};
@@ -85,15 +82,6 @@ pub(crate) fn refuse<T: std::fmt::Debug>(
     assert_eq!(error.status, status);
     assert_eq!(text::print(&module), SOURCE);
     verify::verify_module(&module).expect("it is as before");
-}
-
-/// Does an edit of `@f` and shows what has changed.
-#[track_caller]
-pub(crate) fn accept<T>(edit: impl FnOnce(&mut Function) -> Edit<T>, expected: Expect) {
-    let mut module = source();
-    edit(function(&mut module, "f")).expect("it can be done");
-    verify::verify_module(&module).expect("edits keep it whole");
-    expected.assert_eq(&support::changed(SOURCE, &text::print(&module)));
 }
 
 pub(crate) fn new_op(f: &Function, name: &str) -> NewOp<'static> {
