@@ -44,6 +44,7 @@ class _GlobalVar(Protocol):
 _Name: TypeAlias = str | _GlobalVar
 
 __all__ = [
+    "Batch",
     "Buffer",
     "Constant",
     "Diagnostic",
@@ -64,11 +65,12 @@ __all__ = [
     "Timing",
     "Type",
     "Value",
+    "Worker",
+    "batch_items",
     "built_in",
     "config_schema",
     "declaration",
     "explain",
-    "in_python",
     "list_passes",
     "load_dir",
     "load_plugin",
@@ -756,6 +758,57 @@ class Outcomes:
         """Closes the file, which another batch may have then."""
 
 @final
+class Worker:
+    """A process that runs models, and the way to start others like it.
+
+    Args:
+        said: the request, without a model.
+        command: the program and its arguments.
+        environment: variables, besides those of this process.
+        job: what a worker of Python gets, as JSON; without it the worker is the command.
+        timeout: seconds after which a run has failed.
+    """
+
+    def __new__(
+        cls,
+        said: Mapping[str, Any],
+        command: Sequence[str],
+        environment: Sequence[tuple[str, str]],
+        job: str | None = None,
+        timeout: float | None = None,
+    ) -> Worker: ...
+    def start(self) -> None:
+        """Starts the process; raises PassError if it can't be started."""
+    def explain(self) -> str:
+        """Looks the pipeline up in the process, and returns the report."""
+    def run(self, model: _Path, output: _Path, jobs: int | None) -> tuple[str, bool]:
+        """Runs a model; returns the report as JSON, and whether the process crashed."""
+    def close(self) -> None:
+        """Ends the process, and those of a batch of this worker."""
+
+@final
+class Batch:
+    """A batch that runs. Its outcomes come as JSON."""
+
+    def __new__(
+        cls,
+        worker: Worker,
+        fingerprint: Fingerprint,
+        items: Sequence[tuple[_Path, _Path]],
+        results: _Path,
+        at_once: int | None,
+        resume: bool,
+    ) -> Batch:
+        """Begins a batch of items, models with their outputs. resume: whether those are left out that were done before."""
+    def next(self) -> str | None:
+        """The next outcome, as JSON; None at the end.
+
+        Raises PassError if outcomes can't be kept.
+        """
+    def close(self) -> None:
+        """Ends the batch and its processes."""
+
+@final
 class PassHandle:
     """A pass, as the classes of ``passdock.transform`` hold it."""
 
@@ -987,6 +1040,9 @@ class Value:
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+def batch_items(models: Sequence[_Path], to: _Path) -> list[tuple[_Path, _Path]]:
+    """The models of files and directories, and the files of their results."""
+
 def built_in(name: str) -> str:
     """The text of a pipeline that comes with the host."""
 
@@ -998,9 +1054,6 @@ def declaration(name: str) -> dict[str, Any]:
 
 def explain(said: dict[str, Any]) -> dict[str, Any]:
     """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
-
-def in_python(text: str) -> str:
-    """A text of the host for a program in Python: ``--allow-growth`` is ``allow_growth=True``."""
 
 def list_passes() -> list[str]:
     """The names of the registered passes."""

@@ -69,10 +69,10 @@ def batch(
             keeps the same file: either continues what the other began, unless passes of Python are among them.
         imports: modules that register passes of Python, by name or as ``.py`` files: the processes import them. Without
             them only what is installed, or in TOML, is known there.
-        options: as of ``run``. ``verify_outputs`` takes the command: passes of Python can't be in such a batch.
+        options: as of ``run``.
 
     Returns:
-        An iterator over outcomes as they come; its ``wait()`` runs all and answers the ``Summary``. Outcomes of models
+        An iterator over outcomes as they come; its ``wait()`` runs all and returns the ``Summary``. Outcomes of models
         that were done before come first, largest models next.
 
     Raises:
@@ -93,14 +93,11 @@ def batch(
         _check_int("jobs", jobs, 1)
     refuse_in_worker()
     to = os.fspath(output)
-    named = expand(models)
-    found = items(named, to)
+    found = items(expand(models), to)
     kept = os.path.join(to, OUTCOMES) if results is None else os.fspath(results)
     plan = engines.Plan(
-        models=named,
         items=found,
         pipeline=pipeline,
-        output=to,
         results=kept,
         jobs=jobs,
         resume=resume,

@@ -8,9 +8,10 @@ find it.
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _passdock
@@ -22,7 +23,6 @@ from .errors import PassError
 if TYPE_CHECKING:
     from ._batch import engines as _engines
     from ._batch import items as _items
-    from ._batch import worker as _worker
     from .pipeline import PathLike, Pipeline
 
 __all__ = ["batch"]
@@ -85,7 +85,7 @@ def batch(
             nodes, too: ``runtime_env={"py_modules": […]}`` takes them there.
 
     Returns:
-        An iterator over outcomes as they come, whose ``wait()`` runs all and answers the ``Summary``.
+        An iterator over outcomes as they come, whose ``wait()`` runs all and returns the ``Summary``.
 
     Raises:
         ImportError: ray isn't installed, or what fsspec takes for the storage.
@@ -93,7 +93,6 @@ def batch(
     """
     from ._batch import engines as _engines
     from ._batch import items as _items
-    from ._batch import loop as _loop
     from ._batch import storage as _storage
 
     ray = _ray()
@@ -102,16 +101,12 @@ def batch(
     if retries < 0 or num_cpus < 1 or (max_in_flight is not None and max_in_flight < 1):
         raise ValueError("retries is 0 or more, num_cpus and max_in_flight are 1 or more")
     refuse_in_worker()
-    _engines.refuse_of_command(options, "and nodes run workers of Python")
     to = os.fspath(output)
-    named = _items.expand(models)
-    found = _storage.items(named, to, storage_options)
+    found = _storage.items(_items.expand(models), to, storage_options)
     kept = f"{to.rstrip('/')}/{OUTCOMES}" if results is None else os.fspath(results)
     plan = _engines.Plan(
-        models=named,
-        items=found,
+        items=[(item.model, item.output) for item in found],
         pipeline=pipeline,
-        output=to,
         results=kept,
         jobs=num_cpus,
         resume=resume,
@@ -124,19 +119,55 @@ def batch(
     summary = Summary(kept)
     storage = None if storage_options is None else dict(storage_options)
     cluster = _Cluster(ray, plan, storage, retries, max_in_flight, runtime_env, num_cpus, summary)
-    outcomes = _loop.run(
-        found,
-        cluster,
-        lambda: _Kept(kept, storage),
-        lambda: _engines.fingerprints(plan),
-        lambda path: _storage.is_file(path, storage),
-        resume,
-    )
-    return Batch(outcomes, len(found), summary, progress)
+    return Batch(_outcomes_of(cluster, plan, found, storage), len(found), summary, progress)
+
+
+def _outcomes_of(
+    cluster: _Cluster, plan: _engines.Plan, items: Sequence[_items.Item], storage: Mapping[str, Any] | None
+) -> Iterator[Outcome]:
+    """The outcomes of models as they come: first of those that are done, then the largest first."""
+    from ._batch import engines as _engines
+    from ._batch import storage as _storage
+
+    own = _engines.fingerprint(plan)
+
+    def fingerprint(item: _items.Item) -> str:
+        is_address = _storage.is_address(item.model)
+        return own.of_address(item.model, item.state) if is_address else own.of_file(item.model)
+
+    kept = _Kept(plan.results, storage)
+    running: dict[Any, tuple[_items.Item, int]] = {}
+    try:
+        left: list[tuple[_items.Item, int]] = []
+        for item in items:
+            known = kept.done(item.model, item.output, fingerprint(item)) if plan.resume else None
+            if known is not None and _storage.is_file(item.output, storage):
+                yield known
+            else:
+                left.append((item, 0))
+        left.sort(key=lambda each: each[0].size)
+        while left or running:
+            while left and len(running) < cluster.room():
+                item, attempt = left.pop()
+                running[cluster.begin(item)] = item, attempt
+            for task, report in cluster.answered(running.keys()):
+                item, attempt = running.pop(task)
+                if report.get("died") and attempt < cluster.retries:
+                    # After the others: the reason may be gone by then.
+                    cluster.summary.retried += 1
+                    left.insert(0, (item, attempt + 1))
+                    continue
+                outcome = Outcome.of_report(item.model, item.output, report, fingerprint(item))
+                kept.add(outcome)
+                yield outcome
+    finally:
+        for task in running:
+            cluster.ray.cancel(task, force=True)
+        kept.close()
 
 
 class _Cluster:
-    """How models are given to the cluster: a crew, as ``loop`` has it."""
+    """A Ray cluster that runs models."""
 
     def __init__(
         self,
@@ -154,7 +185,8 @@ class _Cluster:
         self.summary = summary
         self._job = {
             # A node's processes may be in another directory.
-            "setup": plan.setup(os.path.abspath),
+            "request": plan.request(os.path.abspath),
+            "job": plan.job(os.path.abspath),
             "version": _passdock.version(),
             "timeout": plan.timeout,
             "jobs": plan.jobs,
@@ -169,9 +201,6 @@ class _Cluster:
         if runtime_env is not None:
             settings["runtime_env"] = dict(runtime_env)
         self._task = ray.remote(_run).options(**settings)
-
-    def prepare(self, left: Sequence[_items.Item]) -> None:
-        """The nodes make directories."""
 
     def room(self) -> int:
         if self._given is not None:
@@ -207,15 +236,6 @@ class _Cluster:
                 _engines.check(report)
             heard.append((reference, report))
         return heard
-
-    def begins_again(self, report: Mapping[str, Any], attempt: int) -> bool:
-        again = bool(report.get("died")) and attempt < self.retries
-        self.summary.retried += again
-        return again
-
-    def end(self, running: Collection[Any]) -> None:
-        for reference in running:
-            self.ray.cancel(reference, force=True)
 
 
 def _of_node(path: str) -> str:
@@ -279,12 +299,12 @@ class _Kept:
 
 # What is below runs on the nodes.
 
-# The process that runs this task's models, one of this process's tasks after another: it may die, and this one not.
-_running: _worker.Worker | None = None
+# The process that runs the models of this process's tasks, one after another, and what it was started for.
+_running: tuple[str, _passdock.Worker] | None = None
 
 
 def _run(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs a model, and answers the parts of the report that an outcome has."""
+    """Runs a model, and returns the parts of the report that an outcome has."""
     import tempfile
 
     from ._batch import storage as _storage
@@ -305,7 +325,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
                 name = output.rsplit("/", 1)[-1]
                 output = os.path.join(directory, "out", name)
             os.makedirs(os.path.dirname(output) or ".", exist_ok=True)
-            report = _ask(job, {"model": model, "output": output, "jobs": job["jobs"]})
+            report = _run_here(job, model, output)
             if is_far:
                 # It would be gone with the directory.
                 report["reproducer"] = None
@@ -317,15 +337,18 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     return {**report, "seconds": time.monotonic() - began, "passes": []}
 
 
-def _ask(job: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def _run_here(job: Mapping[str, Any], model: str, output: str) -> dict[str, Any]:
     global _running
-    from ._batch.worker import Worker
+    from ._batch import engines as _engines
 
-    if _running is None or _running.is_over or _running.setup != job["setup"]:
+    if _running is None or _running[0] != job["job"]:
         if _running is not None:
-            _running.end()
-        _running = Worker(job["setup"])
-        explained = _running.ask({"explain": True})
+            _running[1].close()
+        worker = _engines.python_worker(job["request"], job["job"], job["timeout"])
+        _running = job["job"], worker
+        explained: dict[str, Any] = json.loads(worker.explain())
         if not explained["ok"]:
-            return {**explained, "refused": not explained.get("died")}
-    return _running.ask(asked, job["timeout"])
+            _running = None
+            return {**explained, "refused": True}
+    report, died = _running[1].run(model, output, job["jobs"])
+    return {**json.loads(report), "died": died}

@@ -1,34 +1,59 @@
-//! What of a batch is the command's, too: how a result is known that was made before, and the file of outcomes.
+//! Batches: the engine that the command `passdock batch` uses, too.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use passdock::Registry;
-use passdock::batch::{BatchItem, Fingerprint as Own, Outcomes as Kept, plugin_files};
+use passdock::batch::{
+    self, BatchItem, ModelOutcome, Outcomes as OutcomeFile, WorkerCommand, plugin_files,
+};
+use passdock::pipeline::{Print, Request};
+use passdock::{PassError, Registry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Value as Json, json};
 
 use crate::crossing::error;
 use crate::crossing::gil;
-use crate::pipeline::request;
+use crate::pipeline::{in_python_words, request};
+
+/// How long a call waits for an outcome before it looks at signals.
+const SIGNALS: Duration = Duration::from_millis(100);
+
+/// The models of files and directories, and the files of their results.
+#[pyfunction]
+pub(crate) fn batch_items(
+    py: Python<'_>,
+    models: Vec<PathBuf>,
+    to: PathBuf,
+) -> PyResult<Vec<(PathBuf, PathBuf)>> {
+    let items = gil::detach(py, || batch::items(&models, &to));
+    let items = items.map_err(|error| error::to_exception(py, &error))?;
+    Ok(items
+        .into_iter()
+        .map(|item| (item.model, item.output))
+        .collect())
+}
 
 /// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and those
 /// of passes of Python.
 #[pyclass(frozen, module = "passdock")]
-pub(crate) struct Fingerprint(Own);
+pub(crate) struct Fingerprint(Arc<batch::Fingerprint>);
 
 #[pymethods]
 impl Fingerprint {
     #[new]
     fn new(py: Python<'_>, said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> PyResult<Fingerprint> {
         let (request, _) = request(said)?;
-        let plugins = gil::detach(py, || plugin_files(Registry::global(), &request));
-        let plugins = plugins.map_err(|error| error::to_exception(py, &error))?;
-        let own = Own::new(&request, &plugins);
-        Ok(Fingerprint(
-            own.with_files(files.iter().map(PathBuf::as_path)),
-        ))
+        let fingerprint = gil::detach(py, || fingerprint(&request, &files));
+        fingerprint
+            .map(|own| Fingerprint(Arc::new(own)))
+            .map_err(|error| error::to_exception(py, &error))
     }
 
     /// The fingerprint of the result of a model's file, as the command ``passdock batch`` has it.
@@ -42,15 +67,21 @@ impl Fingerprint {
     }
 }
 
+fn fingerprint(request: &Request, files: &[PathBuf]) -> Result<batch::Fingerprint, PassError> {
+    let plugins = plugin_files(Registry::global(), request)?;
+    let fingerprint = batch::Fingerprint::new(request, &plugins);
+    Ok(fingerprint.with_files(files.iter().map(PathBuf::as_path)))
+}
+
 /// The file of outcomes, which is this batch's until it is closed. Outcomes go in and out as JSON.
 #[pyclass(frozen, module = "passdock")]
-pub(crate) struct Outcomes(Mutex<Option<Kept>>);
+pub(crate) struct Outcomes(Mutex<Option<OutcomeFile>>);
 
 #[pymethods]
 impl Outcomes {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Outcomes> {
-        let opened = gil::detach(py, || Kept::open(&path));
+        let opened = gil::detach(py, || OutcomeFile::open(&path));
         let opened = opened.map_err(|error| error::to_exception(py, &error))?;
         Ok(Outcomes(Mutex::new(Some(opened))))
     }
@@ -63,33 +94,296 @@ impl Outcomes {
         fingerprint: &str,
     ) -> PyResult<Option<String>> {
         let item = BatchItem { model, output };
-        self.with(|kept| kept.known(&item, fingerprint))?
-            .map(|known| serde_json::to_string(&known).map_err(not_one))
+        self.with(|file| file.known(&item, fingerprint))?
+            .map(|known| serde_json::to_string(&known).map_err(invalid))
             .transpose()
     }
 
     /// Adds an outcome, in one piece.
     fn add(&self, py: Python<'_>, outcome: &str) -> PyResult<()> {
-        let outcome = serde_json::from_str(outcome).map_err(not_one)?;
-        self.with(|kept| kept.add(&outcome))?
+        let outcome = serde_json::from_str(outcome).map_err(invalid)?;
+        self.with(|file| file.add(&outcome))?
             .map_err(|error| error::to_exception(py, &error))
     }
 
     /// Closes the file, which another batch may have then.
     fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0) = None;
     }
 }
 
 impl Outcomes {
-    fn with<T>(&self, done: impl FnOnce(&mut Kept) -> T) -> PyResult<T> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.as_mut();
-        kept.map(done)
-            .ok_or_else(|| PyValueError::new_err("the file of outcomes is closed"))
+    fn with<T>(&self, use_file: impl FnOnce(&mut OutcomeFile) -> T) -> PyResult<T> {
+        let mut file = lock(&self.0);
+        let file = file.as_mut().map(use_file);
+        file.ok_or_else(|| PyValueError::new_err("the file of outcomes is closed"))
     }
 }
 
-fn not_one(error: serde_json::Error) -> PyErr {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn invalid(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// How the models of a batch are run: workers, and what their jobs have in common.
+struct Jobs {
+    command: Arc<WorkerCommand>,
+    /// A job, without model and output.
+    template: Json,
+    /// Whether the batch was ended.
+    stop: Arc<AtomicBool>,
+}
+
+impl Jobs {
+    fn worker(&self) -> batch::Worker {
+        batch::Worker::new(self.command.clone(), self.stop.clone())
+    }
+
+    fn job(&self, model: &Path, output: &Path, jobs: Option<usize>) -> Json {
+        let request = Request {
+            model: model.to_owned(),
+            output: Some(output.to_owned()),
+            ..Request::default()
+        };
+        let mut paths = serde_json::to_value(request).unwrap_or_default();
+        let mut job = self.template.clone();
+        for name in ["model", "output"] {
+            job["request"][name] = paths[name].take();
+        }
+        job["request"]["replaces_links"] = true.into();
+        job["request"]["jobs"] = jobs.into();
+        job
+    }
+}
+
+/// A process that runs models, and the way to start others like it.
+///
+/// Args:
+///     said: the request, without a model.
+///     command: the program and its arguments.
+///     environment: variables, besides those of this process.
+///     job: what a worker of Python gets, as JSON; without it the worker is the command.
+///     timeout: seconds after which a run has failed.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Worker {
+    jobs: Arc<Jobs>,
+    worker: Mutex<batch::Worker>,
+}
+
+#[pymethods]
+impl Worker {
+    #[new]
+    #[pyo3(signature = (said, command, environment, job = None, timeout = None))]
+    fn new(
+        said: &Bound<'_, PyDict>,
+        command: Vec<OsString>,
+        environment: Vec<(OsString, OsString)>,
+        job: Option<&str>,
+        timeout: Option<f64>,
+    ) -> PyResult<Worker> {
+        let template = match job {
+            Some(job) => serde_json::from_str(job).map_err(invalid)?,
+            None => {
+                let print = Print {
+                    to_stderr: true,
+                    color: false,
+                };
+                let request = Request {
+                    print,
+                    ..request(said)?.0
+                };
+                json!({ "request": request, "timeout": timeout })
+            }
+        };
+        // The command has the limit itself, and knows which call took too long. A time that is too long is no limit.
+        let limit = timeout.filter(|_| job.is_some());
+        let timeout = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let mut command = command.into_iter();
+        let jobs = Arc::new(Jobs {
+            command: Arc::new(WorkerCommand {
+                program: command.next().unwrap_or_default(),
+                arguments: command.collect(),
+                environment,
+                own_group: true,
+                timeout,
+            }),
+            template,
+            stop: Arc::default(),
+        });
+        let worker = Mutex::new(jobs.worker());
+        Ok(Worker { jobs, worker })
+    }
+
+    /// Starts the process; raises PassError if it can't be started.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        let started = gil::detach(py, || lock(&self.worker).start());
+        started.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Looks the pipeline up in the process, and returns the report.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        let mut job = self.jobs.template.clone();
+        job["explain"] = true.into();
+        self.run_job(py, &job).map(|(report, _)| report)
+    }
+
+    /// Runs a model; returns the report as JSON, and whether the process crashed.
+    fn run(
+        &self,
+        py: Python<'_>,
+        model: PathBuf,
+        output: PathBuf,
+        jobs: Option<usize>,
+    ) -> PyResult<(String, bool)> {
+        self.run_job(py, &self.jobs.job(&model, &output, jobs))
+    }
+
+    /// Ends the process, and those of a batch of this worker.
+    fn close(&self, py: Python<'_>) {
+        self.jobs.stop.store(true, Ordering::Relaxed);
+        gil::detach(py, || *lock(&self.worker) = self.jobs.worker());
+    }
+}
+
+impl Worker {
+    fn run_job(&self, py: Python<'_>, job: &Json) -> PyResult<(String, bool)> {
+        let (report, crashed) = gil::detach(py, || {
+            let start = Instant::now();
+            match lock(&self.worker).run(job) {
+                Ok(report) => (report, false),
+                Err(failure) => {
+                    let seconds = start.elapsed().as_secs_f64();
+                    (
+                        batch::failed(Path::new(""), &failure, seconds),
+                        failure.crashed,
+                    )
+                }
+            }
+        });
+        Ok((serde_json::to_string(&report).map_err(invalid)?, crashed))
+    }
+}
+
+/// A batch that runs. Its outcomes come as JSON.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Batch {
+    outcomes: Mutex<Receiver<Result<ModelOutcome, PassError>>>,
+    stop: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[pymethods]
+impl Batch {
+    /// Begins a batch of items, models with their outputs. resume: whether those are left out that were done before.
+    #[new]
+    fn new(
+        worker: &Worker,
+        fingerprint: &Fingerprint,
+        items: Vec<(PathBuf, PathBuf)>,
+        results: PathBuf,
+        at_once: Option<usize>,
+        resume: bool,
+    ) -> Batch {
+        let (jobs, fingerprint) = (worker.jobs.clone(), fingerprint.0.clone());
+        let (send, outcomes) = mpsc::sync_channel(0);
+        let stop = jobs.stop.clone();
+        let items = items
+            .into_iter()
+            .map(|(model, output)| BatchItem { model, output });
+        let items = items.collect();
+        let thread = thread::spawn(move || {
+            let mut report = |outcome| send.send(Ok(outcome)).map_err(|_| None);
+            let ended = run(
+                &jobs,
+                &fingerprint,
+                items,
+                &results,
+                at_once,
+                resume,
+                &mut report,
+            );
+            if let Err(Some(error)) = ended {
+                // Nothing waits for it if the batch was ended.
+                _ = send.send(Err(error));
+            }
+        });
+        Batch {
+            outcomes: Mutex::new(outcomes),
+            stop,
+            thread: Mutex::new(Some(thread)),
+        }
+    }
+
+    /// The next outcome, as JSON; None at the end.
+    ///
+    /// Raises PassError if outcomes can't be kept.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        loop {
+            let outcome = gil::detach(py, || lock(&self.outcomes).recv_timeout(SIGNALS));
+            match outcome {
+                Ok(Ok(outcome)) => {
+                    let mut outcome = serde_json::to_value(outcome).map_err(invalid)?;
+                    in_python_words(&mut outcome["diagnostics"]);
+                    return Ok(Some(outcome.to_string()));
+                }
+                Ok(Err(error)) => return Err(error::to_exception(py, &error)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            }
+        }
+    }
+
+    /// Ends the batch and its processes.
+    fn close(&self, py: Python<'_>) {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = lock(&self.thread).take();
+        gil::detach(py, || {
+            // No outcome can be sent any more.
+            *lock(&self.outcomes) = mpsc::channel().1;
+            _ = thread.map(JoinHandle::join);
+        });
+    }
+}
+
+/// Runs a batch; `None` is the error of outcomes that nothing receives.
+fn run(
+    jobs: &Jobs,
+    fingerprint: &batch::Fingerprint,
+    items: Vec<BatchItem>,
+    results: &Path,
+    at_once: Option<usize>,
+    resume: bool,
+    report: &mut dyn FnMut(ModelOutcome) -> Result<(), Option<PassError>>,
+) -> Result<(), Option<PassError>> {
+    let mut file = OutcomeFile::open(results).map_err(Some)?;
+    let mut left = Vec::new();
+    for item in items {
+        match file.done(&item, fingerprint).filter(|_| resume) {
+            Some(outcome) => report(outcome)?,
+            None => left.push(item),
+        }
+    }
+    let at_once = at_once.unwrap_or_else(batch::cores);
+    // A model that is alone has all cores.
+    let threads = (at_once > 1 && left.len() > 1).then_some(1);
+    let new_runner = || {
+        let mut worker = jobs.worker();
+        move |item: &BatchItem| {
+            let start = Instant::now();
+            let job = jobs.job(&item.model, &item.output, threads);
+            worker.run(&job).unwrap_or_else(|failure| {
+                batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
+            })
+        }
+    };
+    batch::run(&left, fingerprint, at_once, new_runner, &mut |outcome| {
+        if jobs.stop.load(Ordering::Relaxed) {
+            return Err(None);
+        }
+        file.add(&outcome).map_err(Some)?;
+        report(outcome)
+    })
 }

@@ -18,9 +18,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _passdock {
     #[pymodule_export]
-    use super::batch::{Fingerprint, Outcomes};
-    #[pymodule_export]
-    use super::crossing::words::in_python;
+    use super::batch::{Batch, Fingerprint, Outcomes, Worker, batch_items};
     #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]

@@ -149,12 +149,12 @@ fn meet(report: &Report) {
     }
 }
 
-/// Says what a report says in words in Python's.
-fn say_in_python(said: &mut Json) {
+/// Puts the text of a report into Python's words.
+pub(crate) fn in_python_words(said: &mut Json) {
     match said {
         Json::String(text) => *text = in_python(text),
-        Json::Array(items) => items.iter_mut().for_each(say_in_python),
-        Json::Object(fields) => fields.values_mut().for_each(say_in_python),
+        Json::Array(items) => items.iter_mut().for_each(in_python_words),
+        Json::Object(fields) => fields.values_mut().for_each(in_python_words),
         _ => {}
     }
 }
@@ -184,7 +184,7 @@ fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<Said>)>
     if is_of_command(&json) && is_of_command(&said().map_err(is_wrong)?) {
         let mut value = serde_json::from_str::<Json>(&json).map_err(is_wrong)?;
         for part in ["diagnostics", "passes"] {
-            value.get_mut(part).into_iter().for_each(say_in_python);
+            value.get_mut(part).into_iter().for_each(in_python_words);
         }
         json = value.to_string();
     }

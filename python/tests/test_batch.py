@@ -318,7 +318,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     assert error(lambda: passdock.batch([], None, out)) == "No model was named."
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
     assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
-        "`modles` can't be read: No such file or directory."
+        "`modles` can't be read: No such file or directory (os error 2)."
     )
     a, other = models / "a.onnx", model(tmp_path / "other" / "a.onnx")
     assert error(lambda: passdock.batch([a, other], None, out)).startswith(
@@ -492,7 +492,7 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
 
 def test_a_command_that_is_not_there(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSDOCK", str(tmp_path / "none"))
-    with pytest.raises(PassError, match="none: No such file or directory"):
+    with pytest.raises(PassError, match="none` can't be started: No such file or directory"):
         passdock.batch(models, None, tmp_path / "out").wait()
 
 

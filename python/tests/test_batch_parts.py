@@ -1,16 +1,13 @@
-"""Parts of a batch by themselves: the file of outcomes, the loop, the lines that the command is told."""
+"""Parts of a batch by themselves: the file of outcomes, the models."""
 
 from __future__ import annotations
 
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from passdock import UsageError
-from passdock._batch import engines, loop
 from passdock._batch.items import items
 from passdock._batch.outcomes import Outcome, OutcomeFile
 
@@ -56,30 +53,4 @@ def test_a_model_that_is_named_and_in_a_directory_is_one_item(tmp_path: Path) ->
     model.parent.mkdir(parents=True)
     model.touch()
     found = items([str(tmp_path / "models"), str(model)], str(tmp_path / "out"))
-    assert [item.output for item in found] == [str(tmp_path / "out" / "sub" / "a.onnx")]
-
-
-def test_no_file_stays_open_where_nothing_can_be_known() -> None:
-    opened: list[str] = []
-
-    class Nobody:
-        def end(self, running: object) -> None:
-            pass
-
-    def keep() -> Any:
-        opened.append("a file")
-
-    def fingerprints() -> Any:
-        raise UsageError("a plugin is gone")
-
-    nobody: Any = Nobody()
-    with pytest.raises(UsageError, match="a plugin is gone"):
-        next(loop.run([], nobody, keep, fingerprints, os.path.exists, resume=True))
-    assert opened == []
-
-
-def test_many_models_are_several_command_lines() -> None:
-    models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
-    portions = list(engines._portions(models))
-    assert len(portions) == 4
-    assert [name for portion in portions for name in portion] == models
+    assert [output for _, output in found] == [str(tmp_path / "out" / "sub" / "a.onnx")]

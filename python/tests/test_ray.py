@@ -183,8 +183,6 @@ def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, 
         passdock.ray.batch(f"file://{models}/zzz", None, tmp_path / "out")
     with pytest.raises(UsageError, match="no file system that fsspec knows"):
         passdock.ray.batch("nothing://bucket/a.onnx", None, tmp_path / "out")
-    with pytest.raises(UsageError, match="`verify_outputs` is an option of the command"):
-        passdock.ray.batch(models, None, tmp_path / "out", verify_outputs=True)
     with pytest.raises(ValueError, match="retries"):
         passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
     wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")

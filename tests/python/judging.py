@@ -183,6 +183,9 @@ def tries_equal_names_apart(passdock, work):
         a, b = pair(symbol)
         status, answer = passdock.compare(a, b)
         claim(status == 1 and not answer["same"] and "apart" not in answer, (symbol, answer))
+        apart = [size["inputs"] for size in answer["sizes"] if size.get("apart") == symbol]
+        claim(apart and all(inputs["x"] != inputs["w"] for inputs in apart), answer["sizes"])
+        claim(f"1 run, `{symbol}` of several sizes: " in passdock.run("compare", a, b).stdout, "text")
         verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
         claim(verified.returncode == 1, (symbol, verified))
 

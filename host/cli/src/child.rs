@@ -1,9 +1,11 @@
 //! Commands that the command starts: for so long at most, and what they said.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+#[cfg(not(unix))]
+use std::process::Stdio;
+use std::process::{Child, Command, ExitStatus};
 #[cfg(unix)]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,27 +26,6 @@ pub(crate) fn run(
     };
     ended(&child);
     status
-}
-
-/// The answer of a command that is told something on standard input. What it started ends with it.
-pub(crate) fn talk(command: &mut Command, told: &[u8]) -> io::Result<Output> {
-    let mut child = start(command.stdin(Stdio::piped()).stdout(Stdio::piped()), false)?;
-    let asked = child.stdin.take().map(|mut input| input.write_all(told));
-    let mut stdout = Vec::new();
-    let heard = child
-        .stdout
-        .take()
-        .map(|mut output| output.read_to_end(&mut stdout));
-    let status = child.wait();
-    ended(&child);
-    // One that ends before it has heard everything says why by its status.
-    let _ = asked;
-    heard.transpose()?;
-    Ok(Output {
-        status: status?,
-        stdout,
-        stderr: Vec::new(),
-    })
 }
 
 /// Forgets a command that was waited for.

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::{CommandFactory, FromArgMatches, Parser};
-use command::batch::ONE;
+use command::batch::WORKER;
 use passdock::{crash, files, pipeline};
 
 /// The bytes of the stack that the command has at least: what systems give it by default.
@@ -73,10 +73,13 @@ fn start() -> ExitCode {
             return ExitCode::from(status);
         }
     }
-    if std::env::args_os().nth(1).is_some_and(|word| word == ONE) {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == WORKER)
+    {
         files::set_output_apart();
-        let one = || command::batch::one().unwrap_or_else(|error| show::fail(&error));
-        return ExitCode::from(done(one));
+        let work = || command::batch::work().unwrap_or_else(|error| show::fail(&error));
+        return ExitCode::from(done(work));
     }
     let cli = match parse() {
         Ok(cli) => cli,

@@ -1,4 +1,4 @@
-"""The models of a batch, and where their results go: as the command finds them."""
+"""The models of a batch, and the files of their results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .. import _passdock
 from ..errors import UsageError
 
-__all__ = ["Item", "expand", "found", "items"]
+__all__ = ["Item", "expand", "items"]
 
 
 class Item:
@@ -57,58 +58,16 @@ def expand(models: Any) -> list[str]:
     return paths
 
 
-def items(models: Sequence[str], to: str) -> list[Item]:
-    """The models of files and directories, and where below ``to`` their results go.
-
-    A file's has its name; what is found in a directory, a ``.onnx`` at any depth, has the path that it has there.
-    Hidden files, directories behind links, and ``to`` itself aren't looked into. The same file is one item, however often
-    it is named; a model's that isn't there is one, too, whose run fails.
+def items(models: Sequence[str], to: str) -> list[tuple[str, str]]:
+    """The models of files and directories, and the files below ``to`` of their results, as the command finds them.
 
     Raises:
         UsageError: a directory can't be read, nothing is found, two results would be one file, or a result would replace
             a model.
     """
-    made = [Item(model, os.path.join(to, below), size, state) for model, below, size, state in found(models, to)]
-    if not made:
+    if not models:
         raise none_found(models)
-    made = once(made, os.path.realpath)
-    read = {os.path.realpath(item.model) for item in made}
-    for item in made:
-        if os.path.realpath(item.output) in read:
-            replaced = f"A result would take the place of the model `{item.output}`."
-            raise usage(replaced, "Let results go to another directory.")
-    return made
-
-
-def found(models: Sequence[str], to: str) -> list[tuple[str, str, int, str]]:
-    """The models of files and directories: of each its path, where its result is below ``to``, its size and its state.
-
-    Raises:
-        UsageError: a directory can't be read.
-    """
-    out = os.path.realpath(to)
-    there: list[tuple[str, str]] = []
-    made = []
-    for path in models:
-        try:
-            if os.path.isdir(path):
-                _add_all(path, "", out, there)
-            else:
-                if not is_model(path):
-                    # It may be a directory's name.
-                    os.stat(path)
-                there.append((path, os.path.basename(path)))
-        except OSError as error:
-            raise usage(f"`{error.filename or path}` can't be read: {error.strerror}.") from error
-        for model, below in there:
-            try:
-                about = os.stat(model)
-                made.append((model, below, about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
-            except OSError:
-                # It may have gone since it was listed.
-                made.append((model, below, 0, ""))
-        there.clear()
-    return made
+    return [(os.fspath(model), os.fspath(output)) for model, output in _passdock.batch_items(models, to)]
 
 
 def is_model(path: str) -> bool:
@@ -140,17 +99,3 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
             both = f"The results of `{other.model}` and of `{item.model}` would both be `{item.output}`."
             raise usage(both, "Name the directory that both are in, or do them in two batches.")
     return list(known.values())
-
-
-def _add_all(directory: str, below: str, out: str, there: list[tuple[str, str]]) -> None:
-    with os.scandir(directory) as entries:
-        by_name = sorted(entries, key=lambda entry: entry.name)
-    for entry in by_name:
-        if entry.name.startswith("."):
-            continue
-        path, name = entry.path, os.path.join(below, entry.name)
-        if entry.is_dir(follow_symlinks=False):
-            if os.path.realpath(path) != out:
-                _add_all(path, name, out, there)
-        elif os.path.splitext(entry.name)[1] == ".onnx":
-            there.append((path, name))

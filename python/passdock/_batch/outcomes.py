@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import _passdock
@@ -134,7 +134,9 @@ def failure(
         "message": message,
         "pass": pass_name,
     }
-    return {"ok": False, "exit_status": exit_status, "seconds": seconds, "model": {}, "diagnostics": [diagnostic]}
+    model = {"in": "", "out": None, "ops_before": 0, "ops_after": 0}
+    report = {"ok": False, "exit_status": exit_status, "seconds": seconds, "model": model, "passes": []}
+    return {**report, "diagnostics": [diagnostic]}
 
 
 class Summary(Sequence[Outcome]):
@@ -264,25 +266,3 @@ class OutcomeFile:
     def close(self) -> None:
         """Closes the file, which another batch may have then."""
         self._file.close()
-
-
-def fingerprint(parts: Iterable[str], files: Iterable[str]) -> str:
-    """A fingerprint of texts, and of files, each known by its path, length and time."""
-    import hashlib
-
-    hasher = hashlib.blake2b(digest_size=16)
-
-    def add(text: str) -> None:
-        data = text.encode("utf-8", "surrogatepass")
-        hasher.update(len(data).to_bytes(8, "little") + data)
-
-    for part in parts:
-        add(part)
-    for path in files:
-        add(path)
-        try:
-            about = os.stat(path)
-            add(f"{about.st_size} {about.st_mtime_ns}")
-        except OSError:
-            add("none")
-    return hasher.hexdigest()

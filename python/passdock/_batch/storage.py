@@ -59,7 +59,16 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     found: list[tuple[str, str, int, str]] = []
     for named in models:
         if not is_address(named):
-            found += _items.found([named], os.devnull if is_address(to) else to)
+            # Below a directory where nothing is.
+            below = os.path.join(os.devnull, "") if is_address(to) else to
+            for model, output in _items.items([named], below):
+                try:
+                    about = os.stat(model)
+                    size, state = about.st_size, f"{about.st_size} {about.st_mtime_ns}"
+                except OSError:
+                    # It may have gone since it was listed.
+                    size, state = 0, ""
+                found.append((model, os.path.relpath(output, below), size, state))
             continue
         there, path = file_system(named, options)
         at_first = len(found)

@@ -1,7 +1,5 @@
 //! What the host says in the command line's words, in Python's.
 
-use pyo3::prelude::*;
-
 /// Flags whose option is called otherwise.
 const NAMES: [(&str, &str); 7] = [
     ("plugin", "plugins"),
@@ -50,7 +48,6 @@ pub(crate) fn is_of_command(text: &str) -> bool {
 }
 
 /// A text of the host for a program in Python: `--allow-growth` is `allow_growth=True`.
-#[pyfunction]
 pub(crate) fn in_python(text: &str) -> String {
     if !is_of_command(text) {
         return text.to_owned();

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Instant;
 
-use passdock::batch::{self, BatchItem, Fingerprint, ModelOutcome, Outcomes};
-use passdock::pipeline::{self, AskedInstrument, ModelReport, Print, Report, Request, Watch};
+use passdock::batch::{
+    self, BatchItem, Fingerprint, ModelOutcome, Outcomes, Worker, WorkerCommand,
+};
+use passdock::pipeline::{self, AskedInstrument, Print, Request, Watch};
 use passdock::{ErrorKind, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
@@ -17,19 +20,21 @@ use super::worker;
 use crate::args::batch::BatchArgs;
 use crate::args::process::ProcessArgs;
 use crate::progress::Progress;
-use crate::{child, plugins, request, show, watchdog};
+use crate::{plugins, request, show, watchdog};
 
 /// The file of outcomes in the directory of results.
 const OUTCOMES: &str = "outcomes.jsonl";
 
-/// The word on the command line that makes this program run one model of a batch.
-pub(crate) const ONE: &str = "__one";
+/// The word on the command line that makes this program a worker of a batch.
+pub(crate) const WORKER: &str = "__batch-worker";
 
-/// What a process that runs one model is told, on its standard input.
+/// A job of such a process.
 #[derive(Serialize, Deserialize)]
-struct One {
+struct Job {
     request: Request,
+    #[serde(default)]
     in_process: bool,
+    #[serde(default)]
     timeout: Option<f64>,
 }
 
@@ -78,22 +83,36 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
             None => left.push(item),
         }
     }
-    let at_once = jobs.map_or_else(cores, usize::from);
+    let at_once = jobs.map_or_else(batch::cores, usize::from);
     let is_alone = at_once == 1 || left.len() == 1;
     let count = left.len();
-    let run_one = |item: &BatchItem| {
-        let request = Request {
-            model: item.model.clone(),
-            output: Some(item.output.clone()),
-            replaces_links: true,
-            jobs: (!is_alone).then_some(1),
-            ..request.clone()
-        };
-        run_apart(request, &process)
+    let command = Arc::new(worker_command()?);
+    let stop = Arc::new(AtomicBool::new(false));
+    let new_runner = || {
+        let mut worker = Worker::new(command.clone(), stop.clone());
+        let (request, process) = (&request, &process);
+        move |item: &BatchItem| {
+            let start = Instant::now();
+            let job = Job {
+                request: Request {
+                    model: item.model.clone(),
+                    output: Some(item.output.clone()),
+                    replaces_links: true,
+                    jobs: (!is_alone).then_some(1),
+                    ..request.clone()
+                },
+                in_process: process.in_process,
+                timeout: process.timeout,
+            };
+            let report = worker.run(&job);
+            report.unwrap_or_else(|failure| {
+                batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
+            })
+        }
     };
     let mut done = 0;
     progress.say(&format!("0 of {count} models"));
-    batch::run(&left, &fingerprint, at_once, run_one, &mut |outcome| {
+    batch::run(&left, &fingerprint, at_once, new_runner, &mut |outcome| {
         kept.add(&outcome)?;
         done += 1;
         progress.say(&format!("{done} of {count} models, {} failed", sum.failed));
@@ -127,10 +146,6 @@ fn read_request(args: BatchArgs) -> Result<Request, PassError> {
     })
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
-}
-
 /// Makes the directories that results go to.
 fn make_dirs(to: &Path, items: &[BatchItem]) -> Result<(), PassError> {
     let mut dirs: BTreeSet<&Path> = items
@@ -146,58 +161,68 @@ fn make_dirs(to: &Path, items: &[BatchItem]) -> Result<(), PassError> {
     })
 }
 
-/// Runs one model in a process, which may have one of its own for plugins.
-fn run_apart(request: Request, process: &ProcessArgs) -> Report {
-    let one = One {
-        request,
-        in_process: process.in_process,
-        timeout: process.timeout,
-    };
-    start(&one).unwrap_or_else(|error| Report {
-        exit_status: error.exit_status(),
-        diagnostics: vec![error.to_diagnostic()],
-        model: ModelReport {
-            input: one.request.model.display().to_string(),
-            ..ModelReport::default()
-        },
-        ..Report::default()
-    })
-}
-
-fn start(one: &One) -> Result<Report, PassError> {
-    let failed = |message: String| PassError::new(ErrorKind::Crashed, message);
-    let told = serde_json::to_vec(one).map_err(|error| failed(format!("{error}.")))?;
-    let program = std::env::current_exe();
-    let ended = program.and_then(|program| {
-        let mut command = Command::new(program);
-        command.arg(ONE).stderr(Stdio::null());
-        child::talk(&mut command, &told)
-    });
-    let ended = ended.map_err(|error| failed(format!("No process can be started: {error}.")))?;
-    serde_json::from_slice(&ended.stdout).map_err(|_| {
-        failed(format!(
-            "The process that ran the model ended without an answer: {}.",
-            ended.status
-        ))
-    })
-}
-
-/// Runs the model that standard input tells of; the report goes to standard output.
-pub(crate) fn one() -> Result<u8, PassError> {
-    let told = serde_json::from_reader::<_, One>(std::io::stdin().lock());
-    let one = told.map_err(|error| {
-        PassError::new(
-            ErrorKind::Usage,
-            format!("This isn't a model of a batch: {error}."),
-        )
+/// Returns how a process is started that runs models with the passes of plugins.
+fn worker_command() -> Result<WorkerCommand, PassError> {
+    let program = std::env::current_exe().map_err(|error| {
+        let message = format!("No process can be started: {error}.");
+        PassError::new(ErrorKind::Crashed, message)
     })?;
-    let process = ProcessArgs {
-        in_process: one.in_process,
-        timeout: one.timeout,
-    };
-    let report = worker::run(&one.request, &process, Watch::default());
-    show::print(&show::json(&report));
-    Ok(report.exit_status)
+    Ok(WorkerCommand {
+        program: program.into(),
+        arguments: vec![WORKER.into()],
+        ..WorkerCommand::default()
+    })
+}
+
+/// Runs the models of jobs on standard input, as [`Worker`] has it.
+pub(crate) fn work() -> Result<u8, PassError> {
+    let (send, jobs) = mpsc::channel();
+    thread::spawn(move || {
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            _ = send.send(line);
+        }
+        drop(send);
+        end();
+    });
+    for line in jobs {
+        let job = serde_json::from_str::<Job>(&line).map_err(|error| {
+            let message = format!("This isn't a model of a batch: {error}.");
+            PassError::new(ErrorKind::Usage, message)
+        })?;
+        let mut request = job.request;
+        if request.standard_dirs.is_empty() {
+            // A program asks, which doesn't know them.
+            request.standard_dirs = plugins::standard_dirs();
+            request.program_dir = plugins::program_dir();
+            request.manifest_cache = plugins::manifest_cache();
+        }
+        IS_RUNNING.store(true, Ordering::SeqCst);
+        let process = ProcessArgs {
+            in_process: job.in_process,
+            timeout: job.timeout,
+        };
+        let report = worker::run(&request, &process, Watch::default());
+        show::print(&show::json_line(&report));
+        IS_RUNNING.store(false, Ordering::SeqCst);
+    }
+    Ok(0)
+}
+
+/// Whether this process runs a model.
+static IS_RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Ends this process while it runs a model: the program that started it is gone.
+fn end() {
+    if !IS_RUNNING.load(Ordering::SeqCst) {
+        return;
+    }
+    #[cfg(unix)]
+    if rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)
+        .is_ok()
+    {
+        return;
+    }
+    std::process::exit(1);
 }
 
 /// What is shown of each model.

@@ -1,12 +1,14 @@
-//! Many models through one pipeline: each in a run of its own, several at once, told of as each is done.
+//! Many models through one pipeline: several at once, each in a process of its own.
 //!
-//! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does what is left,
-//! and [`run`] does it. Who calls says what a run is: in a process of its own, none takes another one along.
+//! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does the rest,
+//! and [`run`] runs it, with processes of [`Worker`]. The command and the Python package use it.
 
 mod items;
 mod outcomes;
 mod plugins;
+mod worker;
 
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -18,10 +20,11 @@ use serde::{Deserialize, Serialize};
 pub use items::{BatchItem, items};
 pub use outcomes::{Fingerprint, Outcomes};
 pub use plugins::plugin_files;
+pub use worker::{Worker, WorkerCommand, WorkerFailure};
 
-use crate::pipeline::{REPRODUCER, Report};
+use crate::pipeline::{ModelReport, REPRODUCER, Report};
 
-/// What came of one model: a line of the file of outcomes, and of `--json`.
+/// The outcome of one model: a line of the file of outcomes, and of `--json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelOutcome {
     /// The model that was read.
@@ -56,8 +59,9 @@ pub struct ModelOutcome {
 impl ModelOutcome {
     /// The outcome of a run.
     fn new(item: &BatchItem, fingerprint: String, report: Report) -> ModelOutcome {
-        let is_told =
-            |said: &Diagnostic| said.severity <= Severity::Warning || said.code == REPRODUCER;
+        let is_kept = |diagnostic: &Diagnostic| {
+            diagnostic.severity <= Severity::Warning || diagnostic.code == REPRODUCER
+        };
         ModelOutcome {
             model: shown(&item.model),
             output: shown(&item.output),
@@ -69,7 +73,7 @@ impl ModelOutcome {
             ops_after: report.model.ops_after,
             bytes_before: report.model.bytes_before,
             bytes_after: report.model.bytes_after,
-            diagnostics: report.diagnostics.into_iter().filter(is_told).collect(),
+            diagnostics: report.diagnostics.into_iter().filter(is_kept).collect(),
             reproducer: report.reproducer,
             fingerprint,
         }
@@ -80,31 +84,33 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Runs what `run_one` does on each item, `at_once` at a time; the largest models begin. `told` hears each outcome on this
-/// thread. An error of it ends the batch when the runs that have begun are done.
+/// Runs the models of `items`, `at_once` at a time; the largest begin. `new_runner` makes what runs the models of one thread,
+/// one after another. `report` receives each outcome on this thread. An error of it ends the batch when the running models are
+/// done.
 ///
 /// # Errors
-/// That of `told`.
-pub fn run<E>(
+/// That of `report`.
+pub fn run<E, R: FnMut(&BatchItem) -> Report>(
     items: &[BatchItem],
     fingerprint: &Fingerprint,
     at_once: usize,
-    run_one: impl Fn(&BatchItem) -> Report + Sync,
-    told: &mut dyn FnMut(ModelOutcome) -> Result<(), E>,
+    new_runner: impl Fn() -> R + Sync,
+    report: &mut dyn FnMut(ModelOutcome) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut order: Vec<&BatchItem> = items.iter().collect();
     order.sort_by_key(|item| std::cmp::Reverse(item.bytes()));
     let next = AtomicUsize::new(0);
     let (send, outcomes) = mpsc::channel();
-    let (order, next, run_one) = (&order, &next, &run_one);
+    let (order, next, new_runner) = (&order, &next, &new_runner);
     thread::scope(|scope| {
         for _ in 0..at_once.clamp(1, items.len().max(1)) {
             let send = send.clone();
             scope.spawn(move || {
+                let mut runner = new_runner();
                 while let Some(item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // A model that changes while it is read is another one the next time.
+                    // Taken first: a model that changes while it is read is another one the next time.
                     let fingerprint = fingerprint.of(item);
-                    let outcome = ModelOutcome::new(item, fingerprint, run_one(item));
+                    let outcome = ModelOutcome::new(item, fingerprint, runner(item));
                     if send.send(outcome).is_err() {
                         break;
                     }
@@ -112,9 +118,28 @@ pub fn run<E>(
             });
         }
         drop(send);
-        // When an error drops `outcomes`, threads have nobody to tell and end.
-        outcomes.into_iter().try_for_each(told)
+        // When an error drops `outcomes`, threads can't send and end.
+        outcomes.into_iter().try_for_each(report)
     })
+}
+
+/// Returns the report of a model whose process has none.
+pub fn failed(model: &Path, failure: &WorkerFailure, seconds: f64) -> Report {
+    Report {
+        exit_status: failure.error.exit_status(),
+        diagnostics: vec![failure.error.to_diagnostic()],
+        seconds,
+        model: ModelReport {
+            input: shown(model),
+            ..ModelReport::default()
+        },
+        ..Report::default()
+    }
+}
+
+/// The models at once if none are asked for: the number of cores.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 #[cfg(test)]

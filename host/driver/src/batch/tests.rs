@@ -120,7 +120,7 @@ fn what_is_done_is_known_until_something_of_it_changes() {
             &items,
             &fingerprint(),
             1,
-            |_| report.clone(),
+            || |_: &BatchItem| report.clone(),
             &mut |outcome| kept.add(&outcome),
         )
         .expect("kept");
@@ -259,7 +259,7 @@ fn the_largest_begin_and_an_error_ends_it() {
             &items,
             &fingerprint,
             1,
-            |_| Report::default(),
+            || |_: &BatchItem| Report::default(),
             &mut |outcome| {
                 order.borrow_mut().extend(name(&outcome));
                 match order.borrow().len() < at_most {

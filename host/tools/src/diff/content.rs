@@ -1,21 +1,21 @@
 //! Constants by content: equal classes are equal types and equal bytes.
 //!
 //! A constant's bytes are read only if the other function has one of the same type and length, and
-//! not if both stand at the same place of the same file. Equal hashes are confirmed byte by byte.
+//! not if both are at the same offset of the same file. Equal hashes are confirmed byte by byte.
 
 use std::sync::Arc;
 
 use half::{bf16, f16};
 use passdock_abi::{ConstId, DType, TypeId};
 use passdock_ir::{ConstantData, Function, Payload, text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use passdock_core::{ErrorKind, PassError};
 
 /// The class of each constant of two functions.
 pub(super) struct Contents {
-    classes: [Vec<u32>; 2],
+    classes: [FxHashMap<ConstId, u32>; 2],
 }
 
 /// The difference of the numbers of two constants of one type.
@@ -29,110 +29,88 @@ pub struct Numbers {
     pub max_abs: f64,
 }
 
-/// A constant of the first function (0) or the second (1).
-type Member = (usize, ConstId);
-
-/// Constants that may be equal, those of one type and length: the first function's, then the second's.
-type Bucket = Vec<Member>;
-
 impl Contents {
     pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
-        let mut buckets: FxHashMap<(String, u64), Bucket> = FxHashMap::default();
-        let mut classes = [Vec::new(), Vec::new()];
+        // Constants that may be equal, by type and length.
+        let mut buckets: FxHashMap<(String, u64), [Vec<ConstId>; 2]> = FxHashMap::default();
         for (side, f) in functions.into_iter().enumerate() {
             for (id, constant) in f.live_constants() {
-                let known = classes[side].len().max(id.index() + 1);
-                classes[side].resize(known, super::NONE);
                 let key = (text::type_text(f, constant.ty), f.constant_data(id).len());
-                buckets.entry(key).or_default().push((side, id));
+                buckets.entry(key).or_default()[side].push(id);
             }
         }
-        let mut contents = Contents { classes };
+        let mut classes = [FxHashMap::default(), FxHashMap::default()];
         let mut next = 0;
         for bucket in buckets.values() {
-            contents.classify(functions, bucket, &mut next)?;
-        }
-        Ok(contents)
-    }
-
-    pub(super) fn class(&self, side: usize, id: ConstId) -> u32 {
-        let class = self.classes[side].get(id.index());
-        class.copied().unwrap_or(super::NONE)
-    }
-
-    fn classify(
-        &mut self,
-        functions: [&Function; 2],
-        bucket: &[Member],
-        next: &mut u32,
-    ) -> Result<(), PassError> {
-        let mut fresh = || {
-            *next += 1;
-            *next - 1
-        };
-        let data = |(side, id): Member| functions[side].constant_data(id);
-        // What stands at one place in both is the same, read or not.
-        let mut places: FxHashMap<Place<'_>, [bool; 2]> = FxHashMap::default();
-        for &member in bucket {
-            if let Some(place) = place(data(member)) {
-                places.entry(place).or_default()[member.0] = true;
-            }
-        }
-        let is_shared = |member: Member| {
-            place(data(member)).is_some_and(|place| places[&place] == [true, true])
-        };
-        let rest = bucket.iter().filter(|&&member| !is_shared(member));
-        let lonely = [0, 1].map(|side| rest.clone().all(|member| member.0 != side));
-        let lonely = lonely.contains(&true);
-        let mut known_places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
-        let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
-        for &member in bucket {
-            let place = place(data(member));
-            let known = place.as_ref().and_then(|place| known_places.get(place));
-            let class = match known {
-                Some(&class) => class,
-                None if lonely || is_shared(member) => fresh(),
-                None => {
-                    let alike = hashes
-                        .entry(data(member).hash().map_err(unreadable)?)
-                        .or_default();
-                    let mut found = None;
-                    for &(other, class) in alike.iter() {
-                        if data(other).same(data(member)).map_err(unreadable)? {
-                            found = Some(class);
+            let data = |side: usize| {
+                let ids = bucket[side].iter();
+                ids.map(move |&id| (side, id, functions[side].constant_data(id)))
+            };
+            let sources = [0, 1].map(|side| data(side).filter_map(|(.., data)| Source::new(data)));
+            let [old, new] = sources.map(|sources| sources.collect::<FxHashSet<_>>());
+            let is_read = bucket.iter().all(|ids| !ids.is_empty());
+            let mut by_source = FxHashMap::default();
+            let mut by_hash: FxHashMap<u64, Vec<(&ConstantData, u32)>> = FxHashMap::default();
+            for (side, id, data) in data(0).chain(data(1)) {
+                let source = Source::new(data);
+                let mut class = source
+                    .as_ref()
+                    .and_then(|source| by_source.get(source))
+                    .copied();
+                let is_shared = source
+                    .as_ref()
+                    .is_some_and(|it| old.contains(it) && new.contains(it));
+                let mut alike = None;
+                if class.is_none() && is_read && !is_shared {
+                    let hash = data.hash().map_err(unreadable)?;
+                    let others = alike.insert(by_hash.entry(hash).or_default());
+                    for &(other, known) in others.iter() {
+                        if other.same(data).map_err(unreadable)? {
+                            class = Some(known);
                             break;
                         }
                     }
-                    found.unwrap_or_else(|| {
-                        let class = fresh();
-                        alike.push((member, class));
-                        class
-                    })
                 }
-            };
-            self.classes[member.0][member.1.index()] = class;
-            known_places.extend(place.map(|place| (place, class)));
+                let class = class.unwrap_or_else(|| {
+                    next += 1;
+                    if let Some(others) = alike {
+                        others.push((data, next - 1));
+                    }
+                    next - 1
+                });
+                classes[side].insert(id, class);
+                by_source.extend(source.map(|source| (source, class)));
+            }
         }
-        Ok(())
+        Ok(Contents { classes })
+    }
+
+    /// Returns the class of a constant; of none, [`NONE`](super::NONE).
+    pub(super) fn class(&self, side: usize, id: ConstId) -> u32 {
+        self.classes[side].get(&id).copied().unwrap_or(super::NONE)
     }
 }
 
-/// The place of a constant's bytes: of equal places they are equal.
+/// The file and offset of a constant's bytes: those of equal sources are equal.
 #[derive(PartialEq, Eq, Hash)]
-enum Place<'d> {
-    /// A file that is mapped already. What has its name by now may be another one.
+enum Source<'d> {
+    /// A file that is mapped already, whose name may be another file's by now.
     Mapped(*const (), u64),
     /// A file of this name.
     External(&'d str, u64),
 }
 
-fn place(data: &ConstantData) -> Option<Place<'_>> {
-    match data.payload() {
-        Payload::Mapped { source, offset, .. } => {
-            Some(Place::Mapped(Arc::as_ptr(source).cast(), *offset))
+impl Source<'_> {
+    fn new(data: &ConstantData) -> Option<Source<'_>> {
+        match data.payload() {
+            Payload::Mapped { source, offset, .. } => {
+                Some(Source::Mapped(Arc::as_ptr(source).cast(), *offset))
+            }
+            Payload::External { source, offset, .. } => {
+                Some(Source::External(source.name(), *offset))
+            }
+            _ => None,
         }
-        Payload::External { source, offset, .. } => Some(Place::External(source.name(), *offset)),
-        _ => None,
     }
 }
 

@@ -224,17 +224,6 @@ impl<'f> Graph<'f> {
             .map(|slot| slot.value)
     }
 
-    /// The values that a node defines.
-    pub(super) fn values(&self, node: u32) -> impl Iterator<Item = ValueId> + '_ {
-        let (one, op) = match self.node(node).what {
-            What::Arg(value) => (Some(value), None),
-            What::Const(id) => (Some(self.f.constant(id).value), None),
-            What::Op(op) => (None, Some(op)),
-        };
-        one.into_iter()
-            .chain(op.into_iter().flat_map(|op| self.f.results(op)))
-    }
-
     /// The users of a value, each with the slot in which it uses it.
     pub(super) fn users(&self, value: ValueId) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.f.uses(value).map(|(id, slot)| {
@@ -246,13 +235,6 @@ impl<'f> Graph<'f> {
     /// The areas of a node's regions.
     pub(super) fn areas_of(&self, node: u32) -> Range<u32> {
         self.areas_of.get(&node).cloned().unwrap_or(0..0)
-    }
-
-    /// The nodes that define an op's operands, constants and operands that are left out aside, and which of
-    /// their values each is.
-    pub(super) fn sources(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let places = self.operands(node).filter_map(|value| self.place(value));
-        places.filter(|&(def, _)| self.node(def).kind != CONST)
     }
 
     /// The terminator of an area.

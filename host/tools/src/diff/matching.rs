@@ -3,20 +3,15 @@
 //! Region by region, from the body inwards; the regions of two ops that are paired are paired by name. In a pair
 //! of regions the nodes are paired in steps, surest first:
 //!
-//! 1. by name and kind, unless the values were renumbered (`names_hold`);
+//! 1. by name, unless the values were renumbered (`names_hold`);
 //! 2. by a hash of the label and of all that flows into the node;
-//! 3. operands of paired nodes that have the same label, backwards from the terminator;
-//! 4. the longest common subsequence, of labels and then of kinds, between nodes that are paired; by kind only
-//!    nodes that have an operand or a use in common, unless both have as many of the kind there;
-//! 5. operands of paired nodes that are both constants, or ops of other kinds that use the same values.
+//! 3. by the longest common subsequence, of labels, kinds and then operands, between nodes that are paired.
 //!
-//! By a name or a hash a node is paired only where one node of either side has it. Steps 1, 2, 3 and 5 take time in
-//! proportion to the nodes and uses, and `similar` limits the work of step 4. A pair only proposes how to describe
+//! By a name or a hash a node is paired only if one node of either side has it. A pair only proposes how to describe
 //! the difference: a bad pair makes a longer report, never a wrong one.
 
 use std::hash::{Hash, Hasher};
 
-use passdock_abi::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -96,17 +91,12 @@ pub(super) fn matching(
             to: graphs.map(|graph| vec![NONE; graph.nodes.len()]),
             areas: vec![(0, 0)],
         },
-        partner: FxHashMap::from_iter([(0, 0)]),
         flows: graphs.map(|graph| vec![0; graph.nodes.len()]),
     };
     let mut at = 0;
     while let Some(&areas) = matcher.m.areas.get(at) {
-        matcher.area(areas);
+        matcher.area(areas.into());
         at += 1;
-    }
-    // Ops in regions may be the only ones that use a constant.
-    for a in (0..graphs[0].nodes.len() as u32).rev() {
-        matcher.operands(a, Matcher::fits);
     }
     matcher.m
 }
@@ -116,67 +106,70 @@ struct Matcher<'g, 'f> {
     interface: &'g Interface,
     labels: [Vec<u64>; 2],
     m: Matching,
-    /// The second function's area of each paired area of the first.
-    partner: FxHashMap<u32, u32>,
     /// The hashes of all that flows into the nodes.
     flows: [Vec<u64>; 2],
 }
 
 impl Matcher<'_, '_> {
     /// Pairs the nodes of two areas.
-    fn area(&mut self, areas: (u32, u32)) {
+    fn area(&mut self, areas: [u32; 2]) {
         self.ends(areas);
-        let [a, b] = self.graphs;
-        let nodes = [(a, areas.0), (b, areas.1)]
-            .map(|(graph, area)| graph.areas[area as usize].nodes.clone());
         let own = [0, 1].map(|side: usize| -> Vec<u32> {
-            let nodes = nodes[side].clone();
-            let is_own = |node: &u32| self.graphs[side].node(*node).kind != ARG;
-            nodes.filter(is_own).collect()
+            let graph = self.graphs[side];
+            let nodes = graph.areas[areas[side] as usize].nodes.clone();
+            nodes.filter(|&node| graph.node(node).kind != ARG).collect()
         });
         let named = self.unique(&own, |m, side, node| {
             let node = m.graphs[side].node(node);
-            Some(hash((node.name?, node.kind)))
+            Some(hash((node.name?, node.kind == CONST)))
         });
-        if self.names_hold(&own) {
+        // An exporter that numbers its values gives all of them other names when one is added.
+        let same = named
+            .iter()
+            .filter(|&&(a, b)| self.label(0, a) == self.label(1, b));
+        if same.count() * 2 >= named.len() {
             self.pair_all(named);
         }
         for (side, own) in own.iter().enumerate() {
             for &node in own {
-                self.flows[side][node as usize] = self.flow(side, node);
+                self.flows[side][node as usize] = self.flow(side, node, self.label(side, node));
             }
         }
         let alike = self.unique(&own, |m, side, node| {
             (!m.has_little_data(side, node)).then(|| m.flows[side][node as usize])
         });
         self.pair_all(alike);
-        for a in nodes[0].clone().rev() {
-            self.operands(a, |m, from, to| m.label(0, from) == m.label(1, to));
-        }
-        self.gaps(&own, |m, side, node| m.label(side, node));
-        self.gaps(&own, |m, side, node| hash(m.graphs[side].node(node).kind));
-        for a in nodes[0].clone().rev() {
-            self.operands(a, Matcher::fits);
-        }
+        self.in_order(&own, |m, side, node| m.label(side, node));
+        self.in_order(&own, |m, side, node| hash(m.graphs[side].node(node).kind));
+        // An op of another kind with the same operands.
+        self.in_order(&own, |m, side, node| {
+            m.flow(
+                side,
+                node,
+                u64::from(m.graphs[side].node(node).kind == CONST),
+            )
+        });
         self.descend(&own[0]);
     }
 
     /// Pairs the arguments and the terminators of two areas.
-    fn ends(&mut self, areas: (u32, u32)) {
-        let [a, b] = self.graphs;
-        let starts = [(a, areas.0), (b, areas.1)]
-            .map(|(graph, area)| graph.areas[area as usize].nodes.start);
-        let args = [(a, areas.0), (b, areas.1)]
-            .map(|(graph, area)| graph.f.args(graph.areas[area as usize].region).len());
+    fn ends(&mut self, areas: [u32; 2]) {
+        let [a, b] = [0, 1].map(|side: usize| &self.graphs[side].areas[areas[side] as usize]);
         let pairs = match areas {
-            (0, 0) => self.interface.params.clone(),
-            _ => (0..args[0].min(args[1])).map(|at| (at, at)).collect(),
+            [0, 0] => self.interface.params.clone(),
+            _ => {
+                let args = [(0, a), (1, b)]
+                    .map(|(side, area)| self.graphs[side].f.args(area.region).len());
+                (0..args[0].min(args[1])).map(|at| (at, at)).collect()
+            }
         };
         for (from, to) in pairs {
-            self.m.pair(starts[0] + from as u32, starts[1] + to as u32);
+            self.m
+                .pair(a.nodes.start + from as u32, b.nodes.start + to as u32);
         }
-        if let (Some(end_a), Some(end_b)) = (a.terminator(areas.0), b.terminator(areas.1)) {
-            self.m.pair(end_a, end_b);
+        let ends = [0, 1].map(|side: usize| self.graphs[side].terminator(areas[side]));
+        if let [Some(a), Some(b)] = ends {
+            self.m.pair(a, b);
         }
     }
 
@@ -213,17 +206,6 @@ impl Matcher<'_, '_> {
         pairs.collect()
     }
 
-    /// Whether names mean the same on both sides: an exporter that numbers its values gives all of them other names
-    /// when one is added.
-    fn names_hold(&self, nodes: &[Vec<u32>; 2]) -> bool {
-        let name = |m: &Self, side: usize, node: u32| m.graphs[side].node(node).name.map(hash);
-        let named = self.unique(nodes, name);
-        let same = named
-            .iter()
-            .filter(|&&(a, b)| self.label(0, a) == self.label(1, b));
-        same.count() * 2 >= named.len()
-    }
-
     /// Whether a node is a constant that is told from others by its name: two are not one because both are 1.
     fn has_little_data(&self, side: usize, node: u32) -> bool {
         /// More data than is the same by chance.
@@ -233,10 +215,10 @@ impl Matcher<'_, '_> {
         graph.constant(node).is_some_and(is_small) && graph.node(node).is_named()
     }
 
-    /// Hashes a node's label and what flows into it, whose hashes are computed.
-    fn flow(&self, side: usize, node: u32) -> u64 {
+    /// Hashes a label and what flows into a node, whose hashes are computed.
+    fn flow(&self, side: usize, node: u32, label: u64) -> u64 {
         let graph = self.graphs[side];
-        let mut flow = self.label(side, node);
+        let mut flow = label;
         for value in graph.operands(node) {
             let source = graph.place(value).map(|(def, index)| {
                 let other = self.m.counterpart(side, def);
@@ -250,118 +232,28 @@ impl Matcher<'_, '_> {
         flow
     }
 
-    /// Pairs the operands of a paired node with those of its counterpart where they fit.
-    fn operands(&mut self, a: u32, fits: impl Fn(&Self, u32, u32) -> bool) {
-        if !self.m.is_paired(0, a) {
-            return;
-        }
-        for (old, new) in self.slots(a, self.m.counterpart(0, a)) {
-            if let Some((from, i)) = self.graphs[0].place(old)
-                && let Some((to, j)) = self.graphs[1].place(new)
-                && i == j
-                && !self.m.is_paired(0, from)
-                && !self.m.is_paired(1, to)
-                && self.partner.get(&self.graphs[0].node(from).area)
-                    == Some(&self.graphs[1].node(to).area)
-                && fits(self, from, to)
-            {
-                self.m.pair(from, to);
-            }
-        }
-    }
-
-    /// The operands of two nodes, slot by slot; of the bodies' terminators result by result.
-    fn slots(&self, a: u32, b: u32) -> Vec<(ValueId, ValueId)> {
-        let [of_a, of_b] = self.graphs;
-        if of_a.terminator(0) == Some(a) {
-            let (old, new): (Vec<_>, Vec<_>) =
-                (of_a.operands(a).collect(), of_b.operands(b).collect());
-            let both = |&(i, j): &(usize, usize)| Some((*old.get(i)?, *new.get(j)?));
-            return self.interface.results.iter().filter_map(both).collect();
-        }
-        of_a.operands(a).zip(of_b.operands(b)).collect()
-    }
-
-    /// Whether two nodes in the same place are one that changed: constants, or ops whose labels or whose operands,
-    /// constants aside, are the same.
-    fn fits(&self, a: u32, b: u32) -> bool {
-        let [of_a, of_b] = self.graphs;
-        match [of_a.node(a).kind, of_b.node(b).kind] {
-            [CONST, CONST] => true,
-            [CONST | ARG, _] | [_, CONST | ARG] => false,
-            _ if self.label(0, a) == self.label(1, b) => true,
-            _ => {
-                let olds = of_a
-                    .sources(a)
-                    .map(|(def, index)| (self.m.counterpart(0, def), index));
-                olds.eq(of_b.sources(b))
-            }
-        }
-    }
-
-    /// Pairs nodes that are in order between paired ones and have the same key. A constant with a name isn't another
-    /// one because of its position.
-    fn gaps(&mut self, nodes: &[Vec<u32>; 2], key: impl Fn(&Self, usize, u32) -> u64) {
-        let all = [0, 1].map(|side: usize| {
+    /// Pairs nodes that are in order between paired ones and have the same key. A constant with a name isn't paired by
+    /// its position.
+    fn in_order(&mut self, nodes: &[Vec<u32>; 2], key: impl Fn(&Self, usize, u32) -> u64) {
+        let keys = [0, 1].map(|side: usize| -> Vec<(u32, u32, u64)> {
             let graph = self.graphs[side];
-            let is_known = |node: &u32| {
-                self.m.is_paired(side, *node)
-                    || graph.constant(*node).is_none()
-                    || !graph.node(*node).is_named()
-            };
-            let known = nodes[side].iter().copied().filter(is_known);
-            known.collect::<Vec<u32>>()
-        });
-        let keys = [0, 1].map(|side: usize| -> Vec<(u32, u64)> {
+            let has_position =
+                |node: u32| graph.constant(node).is_none() || !graph.node(node).is_named();
             let key = |&node: &u32| match self.m.counterpart(side, node) {
-                NONE => (NONE, key(self, side, node)),
-                other => ([node, other][side], 0),
+                NONE => has_position(node).then(|| (node, NONE, key(self, side, node))),
+                other => Some((node, [node, other][side], 0)),
             };
-            all[side].iter().map(key).collect()
+            nodes[side].iter().filter_map(key).collect()
         });
-        let pairs = common(&keys[0], &keys[1]);
-        // The nodes of each kind between two paired ones.
-        let mut counts: FxHashMap<(usize, u64), [usize; 2]> = FxHashMap::default();
-        for (side, keys) in keys.iter().enumerate() {
-            let paired = pairs
+        let same = [0, 1].map(|side: usize| {
+            keys[side]
                 .iter()
-                .filter(|pair| self.m.is_paired(0, all[0][pair.0]));
-            let mut paired = paired.map(|pair| [pair.0, pair.1][side]).peekable();
-            let mut gap = 0;
-            for (at, (_, key)) in keys.iter().enumerate() {
-                gap += usize::from(paired.next_if_eq(&at).is_some());
-                counts.entry((gap, *key)).or_default()[side] += 1;
-            }
+                .map(|key| (key.1, key.2))
+                .collect::<Vec<_>>()
+        });
+        for (i, j) in common(&same[0], &same[1]) {
+            self.m.pair(keys[0][i].0, keys[1][j].0);
         }
-        let mut gap = 0;
-        for (i, j) in pairs {
-            let (a, b) = (all[0][i], all[1][j]);
-            if self.m.is_paired(0, a) {
-                gap += 1;
-                continue;
-            }
-            let [olds, news] = counts[&(gap, keys[0][i].1)];
-            if olds == news || self.label(0, a) == self.label(1, b) || self.is_near(a, b) {
-                self.m.pair(a, b);
-            }
-        }
-    }
-
-    /// Whether two nodes have an operand or a use in common.
-    fn is_near(&self, a: u32, b: u32) -> bool {
-        let [of_a, of_b] = self.graphs;
-        let is_same = |(old, new): (ValueId, ValueId)| match [of_a.place(old), of_b.place(new)] {
-            [Some((from, i)), Some((to, j))] => i == j && self.m.counterpart(0, from) == to,
-            _ => false,
-        };
-        let mut values = of_a.values(a).zip(of_b.values(b));
-        self.slots(a, b).into_iter().any(is_same)
-            || values.any(|(old, new)| {
-                of_a.users(old).any(|(user, slot)| {
-                    let other = self.m.counterpart(0, user);
-                    other != NONE && of_b.operands(other).nth(slot as usize) == Some(new)
-                })
-            })
     }
 
     /// Pairs the regions of paired ops: by name, the first with the first.
@@ -380,7 +272,6 @@ impl Matcher<'_, '_> {
                     .position(|&other| name(1, other) == name(0, area));
                 if let Some(at) = same {
                     let other = of_b.remove(at);
-                    self.partner.insert(area, other);
                     self.m.areas.push((area, other));
                 }
             }

@@ -1,278 +1,480 @@
-//! The comparison: whether results are the same, as far as computing with rounded numbers allows.
+//! The comparison of what two models compute from the same samples, output by output.
+//!
+//! The model before is the reference: the sizes that it refuses are left out, and if it runs with none, or doesn't
+//! compute the same twice, nothing is compared, which is an error. A model after that is refused or fails to run is a
+//! difference.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::elements::{self, Overrides};
-use super::ort::{ModelOutput, OutputValue, Tensor};
+use passdock_abi::DType;
+use passdock_core::{ErrorKind, PassError, capitalized};
+use passdock_ir::Module;
+use serde::Serialize;
 
-/// The comparison of a module's results with another's.
-pub(super) enum Compared {
-    /// The results are the same.
-    Same {
-        /// The largest error, as a part of what is allowed.
-        worst: f64,
-    },
-    /// The results differ.
-    Different(Box<Difference>),
-    /// There is no telling, and why.
-    NotChecked(String),
+use super::elements::{self, ElementDifference, Overrides};
+use super::interface::{self, InterfaceDifference};
+use super::ort::{self, ModelOutput, OutputValue, Runtime, Tensor};
+use super::precision::brought_in;
+use super::sessions::{Sessions, run_all};
+use super::sizes::{self, SampleSize, Samples};
+use super::text;
+
+/// The help where ONNX Runtime isn't found.
+const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the library: \
+                      `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.";
+
+/// The options of a comparison.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// ONNX Runtime's library; `None`: `ORT_DYLIB_PATH`, then the usual places.
+    pub library: Option<PathBuf>,
+    /// Sample inputs, as the instrument's option `inputs`; `None`: they are generated.
+    pub inputs: Option<PathBuf>,
+    /// Sizes of dims that inputs leave open, by symbol.
+    pub dims: BTreeMap<String, i64>,
+    /// The seed of generated inputs.
+    pub seed: u32,
+    /// The number of generated samples of each size.
+    pub runs: usize,
+    /// The number of sizes, for a model that leaves some open.
+    pub sizes: usize,
+    /// The part of an element by which it may be off, instead of its type's.
+    pub rtol: Option<f64>,
+    /// The distance by which every element may be off, instead of what its type and the largest element allow.
+    pub atol: Option<f64>,
 }
 
-impl Compared {
-    /// Compares the outputs of all samples.
-    pub(super) fn new(
-        before: &[Vec<ModelOutput>],
-        after: &[Vec<ModelOutput>],
-        overrides: Overrides,
-    ) -> Compared {
-        let mut worst: f64 = 0.0;
-        for (sample, (before, after)) in before.iter().zip(after).enumerate() {
-            let names = |outputs: &[ModelOutput]| {
-                let names: Vec<&str> = outputs.iter().map(|output| &*output.name).collect();
-                names.join(", ")
-            };
-            let (old, new) = (names(before), names(after));
-            if old != new {
-                return Compared::NotChecked(format!(
-                    "the model's outputs were {old} and are {new} now"
-                ));
-            }
-            match outputs(before, after, sample, overrides) {
-                Ok(error) => worst = worst.max(error),
-                Err(difference) => return Compared::Different(difference),
-            }
-        }
-        let opaque = |output: &ModelOutput| match output.value {
-            OutputValue::Opaque(kind) if kind != "nothing" => Some(format!(
-                "the output `{}` is {kind}, which can't be compared",
-                output.name
-            )),
-            _ => None,
-        };
-        match after.iter().flatten().find_map(opaque) {
-            Some(reason) => Compared::NotChecked(reason),
-            None => Compared::Same { worst },
-        }
-    }
-
-    /// A module that ran before and fails now.
-    pub(super) fn failing(error: String) -> Compared {
-        Compared::Different(Box::new(Difference {
-            output: String::new(),
-            sample: 0,
-            what: Differing::Fails(error),
-        }))
-    }
-
-    /// The largest error over what is allowed; `None` if it can't be told.
-    pub(super) fn error(&self) -> Option<f64> {
-        match self {
-            Compared::Same { worst } => Some(*worst),
-            Compared::Different(difference) => Some(difference.ratio()),
-            Compared::NotChecked(_) => None,
+impl Default for CompareOptions {
+    fn default() -> CompareOptions {
+        CompareOptions {
+            library: None,
+            inputs: None,
+            dims: BTreeMap::new(),
+            seed: 0,
+            runs: 2,
+            sizes: 3,
+            rtol: None,
+            atol: None,
         }
     }
 }
 
-/// The first difference of two results.
-pub(super) struct Difference {
-    /// The output, and where in it if it is a sequence or a map.
-    output: String,
-    /// The number of the sample that showed it, from 0.
-    sample: usize,
-    /// The kind of difference.
-    what: Differing,
-}
-
-/// The kind of a difference in an output.
-pub(super) enum Differing {
-    /// Element type, shape or length, as IR text spells them.
-    Type {
-        /// Before the pass.
-        before: String,
-        /// After it.
-        after: String,
-    },
-    /// Elements.
-    Element {
-        /// The index of the one that differs most.
-        index: Vec<u64>,
-        /// The element before the pass.
-        before: String,
-        /// The element after it.
-        after: String,
-        /// The distance of the two; not a number where only equality counts.
-        error: f64,
-        /// The distance that is allowed.
-        allowed: f64,
-        /// The number of elements that differ by more than is allowed.
-        count: u64,
-        /// The number of elements.
-        of: u64,
-    },
-    /// ONNX Runtime runs the model before, and fails to run the one after.
-    Fails(String),
-}
-
-impl Difference {
-    /// The largest error over what is allowed; infinite where there is no such number.
-    fn ratio(&self) -> f64 {
-        match self.what {
-            Differing::Element { error, allowed, .. } if error.is_finite() => error / allowed,
-            _ => f64::INFINITY,
+impl CompareOptions {
+    /// Returns the tolerances for models of which the later one brings a type in.
+    pub(super) fn overrides(&self, computed_in: Option<DType>) -> Overrides {
+        Overrides {
+            relative: self.rtol,
+            absolute: self.atol,
+            computed_in,
         }
     }
 }
 
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (output, sample) = (&self.output, self.sample);
-        match &self.what {
-            Differing::Type { before, after } => {
-                write!(f, "output `{output}` was {before} and is {after} now")?;
-            }
-            Differing::Fails(error) => {
-                return write!(f, "the model ran before, and fails now: {error}");
-            }
-            Differing::Element {
-                index,
-                before,
-                after,
-                error,
-                allowed,
-                count,
-                of,
-            } => {
-                let index: Vec<String> = index.iter().map(u64::to_string).collect();
-                let index = index.join(", ");
-                write!(
-                    f,
-                    "output `{output}`[{index}] was {before} and is {after} now"
-                )?;
-                if error.is_finite() {
-                    write!(f, ", {error:.3e} apart where {allowed:.3e} is allowed")?;
-                }
-                write!(f, "; {count} of {of} elements differ")?;
-            }
-        }
-        write!(f, " (sample {sample})")
+/// The reason why nothing of a model is checked.
+#[derive(Clone, Debug)]
+pub(super) struct Reason {
+    pub(super) text: String,
+    /// The option that is wrong, if that is the reason.
+    pub(super) option: Option<&'static str>,
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Reason {
+        Reason { text, option: None }
     }
 }
 
-/// Compares the outputs of one run with those of another; the largest error over what is allowed.
+/// The library that ran the models.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuntimeUsed {
+    /// Its file, or the name that the system's loader found it by.
+    pub library: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// The result of comparing two models.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Whether the model after computes the same, and has the same interface.
+    pub same: bool,
+    /// ONNX Runtime.
+    pub onnxruntime: RuntimeUsed,
+    /// The seed of the inputs; `None`: they were read from files.
+    pub seed: Option<u32>,
+    /// The sizes that the models ran with, and those that the model before refused.
+    pub sizes: Vec<SampleSize>,
+    /// Inputs and outputs that aren't alike.
+    pub interface: Vec<InterfaceDifference>,
+    /// The float type that only the model after computes in, and whose tolerance counts.
+    pub computed_in: Option<&'static str>,
+    /// Each output that both models have.
+    pub outputs: Vec<OutputComparison>,
+    /// Differences for sizes that contradict what the model before declares: one symbol has several sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<ApartSizes>,
+    /// The reason why the model after doesn't run where the one before does.
+    pub failure: Option<RunFailure>,
+}
+
+/// Inputs in which a symbol has another size each, and the difference for them. It isn't the fault of the model after:
+/// the one before declares that the sizes are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ApartSizes {
+    /// The symbol.
+    pub symbol: String,
+    /// Each input with its type.
+    pub inputs: BTreeMap<String, String>,
+    /// The difference.
+    pub difference: String,
+}
+
+/// A model that doesn't run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunFailure {
+    /// Whether ONNX Runtime takes it, and only fails to run it.
+    pub is_taken: bool,
+    /// Its message.
+    pub message: String,
+}
+
+/// Finds ONNX Runtime and loads it: the library's file, or the name that the system's loader found it by.
 ///
 /// # Errors
-/// The first output that differs.
-fn outputs(
-    before: &[ModelOutput],
-    after: &[ModelOutput],
-    sample: usize,
-    overrides: Overrides,
-) -> Result<f64, Box<Difference>> {
-    let mut worst: f64 = 0.0;
-    for (a, b) in before.iter().zip(after) {
-        let differ = |place: &str, what| {
-            let output = format!("{}{place}", a.name);
-            Box::new(Difference {
-                output,
-                sample,
-                what,
-            })
-        };
-        let typed = |before: String, after: String| Differing::Type { before, after };
-        let (OutputValue::Tensors(from), OutputValue::Tensors(to)) = (&a.value, &b.value) else {
-            if a.value != b.value {
-                return Err(differ("", typed(kind(&a.value), kind(&b.value))));
-            }
-            continue;
-        };
-        // A longer sequence has another last place.
-        let places = |parts: &[(String, Tensor)]| parts.last().map(|(place, _)| place.clone());
-        if from.len() != to.len() || places(from) != places(to) {
-            return Err(differ("", typed(kind(&a.value), kind(&b.value))));
-        }
-        for ((place, a), (_, b)) in from.iter().zip(to) {
-            if (a.dtype, &a.shape) != (b.dtype, &b.shape) {
-                return Err(differ(place, typed(a.ty(), b.ty())));
-            }
-            worst =
-                worst.max(elements::compare(a, b, overrides).map_err(|what| differ(place, what))?);
-        }
-    }
-    Ok(worst)
+/// Where it was looked for, and how to get it.
+pub fn find() -> Result<PathBuf, PassError> {
+    load(&CompareOptions::default()).map(|runtime| runtime.path.clone())
 }
 
-fn kind(value: &OutputValue) -> String {
-    match value {
-        OutputValue::Opaque(kind) => (*kind).to_owned(),
-        OutputValue::Tensors(parts) => match &parts[..] {
-            [(place, tensor)] if place.is_empty() => tensor.ty(),
-            parts => format!("a sequence or map of {} tensors", parts.len()),
+/// Loads ONNX Runtime for a comparison with these options.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn load(options: &CompareOptions) -> Result<Arc<Runtime>, PassError> {
+    let runtime = ort::runtime(options.library.as_deref()).map_err(|text| {
+        let message = format!("The models can't be run: {}.", text.trim_end_matches('.'));
+        PassError::new(ErrorKind::NotChecked, message).help(GET_ONNX_RUNTIME)
+    })?;
+    Ok(Arc::new(runtime))
+}
+
+/// Compares what two models compute.
+///
+/// # Errors
+/// If nothing is compared: ONNX Runtime isn't found, the model before doesn't run with any input, or doesn't compute
+/// the same twice; and if an option is wrong.
+pub fn compare(
+    before: &Module,
+    after: &Module,
+    options: &CompareOptions,
+) -> Result<Comparison, PassError> {
+    let runtime = load(options)?;
+    // Two, since data files of both may have the same names.
+    let sessions = [(); 2].map(|()| Sessions::new(runtime.clone()));
+    let first = sessions[0]
+        .open(before)
+        .map_err(|error| not_compared(&format!("of the model before: {error}").into()))?;
+    let (second, refusal) = match sessions[1].open(after) {
+        Ok(second) => (Some(second), None),
+        Err(message) => (None, Some(message)),
+    };
+    let after_ports = second.as_ref().map(|second| &second.ports);
+    let samples = sizes::samples(&first, after_ports, options, true);
+    let Samples {
+        samples,
+        results,
+        sizes,
+        apart,
+    } = samples.map_err(|reason| not_compared(&reason))?;
+    let computed_in = brought_in(before, after);
+    let overrides = options.overrides(computed_in);
+    let mut comparison = Comparison {
+        same: false,
+        onnxruntime: RuntimeUsed {
+            library: runtime.path.display().to_string(),
+            version: runtime.version.clone(),
         },
+        seed: options.inputs.is_none().then_some(options.seed),
+        sizes,
+        interface: after_ports.map_or(Vec::new(), |after| interface::compare(&first.ports, after)),
+        computed_in: computed_in.and_then(DType::name),
+        outputs: Vec::new(),
+        apart: Vec::new(),
+        failure: refusal.map(|message| RunFailure {
+            is_taken: false,
+            message,
+        }),
+    };
+    if let Some(second) = second.filter(|second| interface::takes(&first.ports, &second.ports)) {
+        match run_all(&second, &samples) {
+            Ok(after) => comparison.outputs = compare_results(&results, &after, overrides),
+            Err(message) => {
+                comparison.failure = Some(RunFailure {
+                    is_taken: true,
+                    message,
+                })
+            }
+        }
+        for sample in apart {
+            if comparison
+                .apart
+                .iter()
+                .any(|known| known.symbol == sample.symbol)
+            {
+                continue;
+            }
+            let difference = match run_all(&second, std::slice::from_ref(&sample.sample)) {
+                Ok(after) => worst(&compare_results(&[sample.results], &after, overrides)),
+                Err(message) => Some(fails_now(&message)),
+            };
+            comparison
+                .apart
+                .extend(difference.map(|difference| ApartSizes {
+                    inputs: SampleSize::new(&sample.sample).inputs,
+                    symbol: sample.symbol,
+                    difference,
+                }));
+        }
+    }
+    comparison.same = comparison.failure.is_none()
+        && !comparison
+            .interface
+            .iter()
+            .any(|difference| difference.breaks)
+        && comparison.outputs.iter().all(|output| output.same);
+    Ok(comparison)
+}
+
+/// The error of a comparison that can't be made.
+fn not_compared(reason: &Reason) -> PassError {
+    if reason.option.is_some() {
+        return PassError::new(ErrorKind::Config, capitalized(&reason.text));
+    }
+    let text = reason.text.trim_end_matches('.');
+    let message = format!("The models can't be compared: {text}.");
+    PassError::new(ErrorKind::NotChecked, message)
+}
+
+/// The difference of a model that fails to run after a pass.
+pub(super) fn fails_now(message: &str) -> String {
+    format!("it ran before, and fails now: {message}")
+}
+
+/// Describes the output with the largest difference; `None` if all are the same.
+pub(super) fn worst(outputs: &[OutputComparison]) -> Option<String> {
+    let differing = outputs.iter().filter(|output| !output.same);
+    let worst = differing.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    worst.map(OutputComparison::sentence)
+}
+
+impl Comparison {
+    /// The difference in a sentence; `None` if there is none.
+    pub fn difference(&self) -> Option<String> {
+        if self.same {
+            return None;
+        }
+        if let Some(failure) = &self.failure {
+            return Some(match failure.is_taken {
+                true => fails_now(&failure.message),
+                false => failure.message.clone(),
+            });
+        }
+        let breaking = self.interface.iter().find(|difference| difference.breaks);
+        breaking
+            .map(ToString::to_string)
+            .or_else(|| worst(&self.outputs))
+    }
+
+    /// Renders the comparison as text.
+    pub fn text(&self) -> String {
+        text::text(self)
     }
 }
 
-/// Whether every number of these outputs is NaN, so that comparing them says nothing.
-pub(super) fn says_nothing(outputs: &[ModelOutput]) -> bool {
-    let tensors = outputs.iter().flat_map(|output| match &output.value {
-        OutputValue::Tensors(parts) => &parts[..],
-        OutputValue::Opaque(_) => &[],
+/// An output, over all runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OutputComparison {
+    /// Its name; of a sequence or a map, each tensor in it with its position.
+    pub name: String,
+    /// Whether it is the same.
+    pub same: bool,
+    /// The number of elements that were compared; two for a complex one.
+    pub elements: u64,
+    /// The number of elements that are further apart than is allowed.
+    pub differing: u64,
+    /// The largest distance as a part of what is allowed; `null` in JSON: no number.
+    pub ratio: f64,
+    /// The largest distance; `None`: all are equal, or they are no numbers.
+    pub absolute: Option<ElementDifference>,
+    /// The largest distance as a part of the larger of two elements.
+    pub relative: Option<ElementDifference>,
+    /// The element that is furthest beyond what is allowed.
+    pub worst: Option<ElementDifference>,
+    /// The types, where these differ, or the kind of an output that can't be compared.
+    pub what: Option<String>,
+}
+
+impl OutputComparison {
+    fn differ(&mut self, what: String) {
+        (self.same, self.ratio) = (false, f64::INFINITY);
+        self.what.get_or_insert(what);
+    }
+
+    fn add(&mut self, run: usize, before: &Tensor, after: &Tensor, overrides: Overrides) {
+        if (before.dtype, &before.shape) != (after.dtype, &after.shape) {
+            return self.differ(format!("was {} and is {} now", before.ty(), after.ty()));
+        }
+        let measured = elements::measure(before, after, run, overrides);
+        self.elements += measured.elements;
+        self.differing += measured.beyond;
+        self.same &= measured.beyond == 0;
+        if measured.beyond > 0 && (self.worst.is_none() || measured.ratio > self.ratio) {
+            self.worst = measured.worst;
+        }
+        self.ratio = self.ratio.max(measured.ratio);
+        for (largest, new) in [
+            (&mut self.absolute, measured.absolute),
+            (&mut self.relative, measured.relative),
+        ] {
+            let value =
+                |difference: &Option<ElementDifference>| difference.as_ref().map(|it| it.value);
+            if value(&new) > value(largest) {
+                *largest = new;
+            }
+        }
+    }
+
+    /// Describes the difference.
+    fn sentence(&self) -> String {
+        let name = &self.name;
+        if let Some(what) = &self.what {
+            return format!("output `{name}` {what}");
+        }
+        let counted = format!("{} of {} elements differ", self.differing, self.elements);
+        let Some(worst) = &self.worst else {
+            return format!("output `{name}`: {counted}");
+        };
+        let by = match worst.value.is_finite() {
+            true => {
+                let allowed = worst.value / self.ratio;
+                format!(", {:.3e} apart where {allowed:.3e} is allowed", worst.value)
+            }
+            false => String::new(),
+        };
+        let (index, before, after) = (&worst.index, &worst.before, &worst.after);
+        let largest = match &self.absolute {
+            Some(largest) if largest.value.is_finite() && largest.value > worst.value => {
+                let (value, index) = (largest.value, &largest.index);
+                format!("; the largest difference is {value:.3e}, at {index:?}")
+            }
+            _ => String::new(),
+        };
+        format!("output `{name}`{index:?} was {before} and is {after} now{by}{largest}; {counted}")
+    }
+}
+
+/// Returns the comparison of the output of a name.
+fn named(outputs: &mut Vec<OutputComparison>, name: String) -> &mut OutputComparison {
+    let known = outputs.iter().position(|output| output.name == name);
+    let at = known.unwrap_or_else(|| {
+        outputs.push(OutputComparison {
+            name,
+            same: true,
+            ..OutputComparison::default()
+        });
+        outputs.len() - 1
     });
-    let mut tensors = tensors
-        .map(|(_, tensor)| tensor)
-        .filter(|tensor| !tensor.data.is_empty())
-        .peekable();
-    tensors.peek().is_some() && tensors.all(elements::is_all_nan)
+    &mut outputs[at]
+}
+
+/// Compares the results of two models, run by run. Outputs that only one model has are left out.
+pub(super) fn compare_results(
+    before: &[Vec<ModelOutput>],
+    after: &[Vec<ModelOutput>],
+    overrides: Overrides,
+) -> Vec<OutputComparison> {
+    let mut outputs: Vec<OutputComparison> = Vec::new();
+    for (run, (before, after)) in before.iter().zip(after).enumerate() {
+        for old in before {
+            let Some(new) = after.iter().find(|new| new.name == old.name) else {
+                continue;
+            };
+            match (&old.value, &new.value) {
+                (OutputValue::Tensors(from), OutputValue::Tensors(to)) => {
+                    if !from
+                        .iter()
+                        .map(|part| &part.0)
+                        .eq(to.iter().map(|part| &part.0))
+                    {
+                        named(&mut outputs, old.name.clone()).differ(format!(
+                            "had {} tensors and has {}",
+                            from.len(),
+                            to.len()
+                        ));
+                        continue;
+                    }
+                    for ((position, before), (_, after)) in from.iter().zip(to) {
+                        named(&mut outputs, format!("{}{position}", old.name))
+                            .add(run, before, after, overrides);
+                    }
+                }
+                // An optional value that is absent.
+                (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
+                    named(&mut outputs, old.name.clone());
+                }
+                (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {
+                    named(&mut outputs, old.name.clone()).differ(format!(
+                        "is {kind} in one of the models, which can't be compared"
+                    ));
+                }
+            }
+        }
+    }
+    outputs
 }
 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use half::f16;
-    use passdock_abi::DType;
     use passdock_ir::constant::string_data;
 
     use super::*;
 
     fn tensor(dtype: DType, shape: &[i64], data: impl Into<Vec<u8>>) -> Tensor {
-        Tensor {
-            dtype,
-            shape: shape.to_vec(),
-            data: data.into(),
-        }
+        let (shape, data) = (shape.to_vec(), data.into());
+        Tensor { dtype, shape, data }
     }
 
     fn f32s(values: &[f32]) -> Tensor {
-        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        tensor(DType::F32, &[values.len() as i64], bytes)
+        let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        tensor(DType::F32, &[values.len() as i64], data)
     }
 
     fn f16s(values: &[f32]) -> Tensor {
-        let bytes = values.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes());
-        tensor(
-            DType::F16,
-            &[values.len() as i64],
-            bytes.collect::<Vec<u8>>(),
-        )
+        let half = |&x: &f32| half::f16::from_f32(x).to_le_bytes();
+        let data: Vec<u8> = values.iter().flat_map(half).collect();
+        tensor(DType::F16, &[values.len() as i64], data)
     }
 
     #[track_caller]
-    fn check(a: Tensor, b: Tensor, expected: Expect) {
-        check_with(a, b, Overrides::default(), expected);
-    }
-
-    #[track_caller]
-    fn check_with(a: Tensor, b: Tensor, overrides: Overrides, expected: Expect) {
+    fn check_with(before: Tensor, after: Tensor, overrides: Overrides, expected: Expect) {
         let output = |tensor| {
             let value = OutputValue::Tensors(vec![(String::new(), tensor)]);
-            let name = "y".to_owned();
-            [ModelOutput { name, value }]
+            vec![vec![ModelOutput {
+                name: "y".to_owned(),
+                value,
+            }]]
         };
-        let text = match outputs(&output(a), &output(b), 0, overrides) {
-            Ok(worst) => format!("same, {worst:.3}"),
-            Err(difference) => difference.to_string(),
-        };
-        expected.assert_eq(&text);
+        let outputs = compare_results(&output(before), &output(after), overrides);
+        let same = || format!("same, {:.3}", outputs[0].ratio);
+        expected.assert_eq(&worst(&outputs).unwrap_or_else(same));
+    }
+
+    #[track_caller]
+    fn check(before: Tensor, after: Tensor, expected: Expect) {
+        check_with(before, after, Overrides::default(), expected);
     }
 
     #[test]
@@ -287,7 +489,7 @@ mod tests {
             f32s(&[1.0, 100.0]),
             f32s(&[1.0012, 100.0]),
             expect![
-                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements differ (sample 0)"
+                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements differ"
             ],
         );
         check(
@@ -306,7 +508,7 @@ mod tests {
             f16s(&[1.0, 2.0]),
             f16s(&[1.04, 2.0]),
             expect![
-                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements differ (sample 0)"
+                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements differ"
             ],
         );
     }
@@ -335,7 +537,7 @@ mod tests {
             b,
             computed_in(DType::F64),
             expect![
-                "output `y`[0] was 1 and is 1.02 now, 2.000e-2 apart where 1.200e-4 is allowed; 1 of 2 elements differ (sample 0)"
+                "output `y`[0] was 1 and is 1.02 now, 2.000e-2 apart where 1.200e-4 is allowed; 1 of 2 elements differ"
             ],
         );
     }
@@ -356,19 +558,19 @@ mod tests {
         check(
             f32s(&[1.0, 2.0]),
             f32s(&[1.0, nan]),
-            expect!["output `y`[1] was 2 and is NaN now; 1 of 2 elements differ (sample 0)"],
+            expect!["output `y`[1] was 2 and is NaN now; 1 of 2 elements differ"],
         );
         check(
             f32s(&[inf]),
             f32s(&[-inf]),
-            expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ (sample 0)"],
+            expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ"],
         );
         // Beside an infinity not everything is allowed.
         check(
             f32s(&[inf, 1.0]),
             f32s(&[inf, 2.0]),
             expect![
-                "output `y`[1] was 1 and is 2 now, 1.000e0 apart where 1.100e-4 is allowed; 1 of 2 elements differ (sample 0)"
+                "output `y`[1] was 1 and is 2 now, 1.000e0 apart where 1.100e-4 is allowed; 1 of 2 elements differ"
             ],
         );
     }
@@ -387,13 +589,13 @@ mod tests {
         check(
             i64s([1, 2, 3, 4]),
             i64s([1, 2, -3, 5]),
-            expect!["output `y`[1, 0] was 3 and is -3 now; 2 of 4 elements differ (sample 0)"],
+            expect!["output `y`[1, 0] was 3 and is -3 now; 2 of 4 elements differ"],
         );
         let bools = |values: [u8; 2]| tensor(DType::BOOL, &[2], values);
         check(
             bools([0, 1]),
             bools([0, 0]),
-            expect!["output `y`[1] was true and is false now; 1 of 2 elements differ (sample 0)"],
+            expect!["output `y`[1] was true and is false now; 1 of 2 elements differ"],
         );
         // What is behind the last element isn't an element.
         let i4s = |values: [u8; 2]| tensor(DType::I4, &[3], values);
@@ -405,13 +607,13 @@ mod tests {
         check(
             i4s([0x21, 0x03]),
             i4s([0x21, 0x0d]),
-            expect!["output `y`[2] was 3 and is -3 now; 1 of 3 elements differ (sample 0)"],
+            expect!["output `y`[2] was 3 and is -3 now; 1 of 3 elements differ"],
         );
         let strings = |values: [&str; 2]| tensor(DType::STRING, &[2], string_data(&values));
         check(
             strings(["a", "b"]),
             strings(["a", "c"]),
-            expect![[r#"output `y`[1] was "b" and is "c" now; 1 of 2 elements differ (sample 0)"#]],
+            expect![[r#"output `y`[1] was "b" and is "c" now; 1 of 2 elements differ"#]],
         );
     }
 
@@ -420,27 +622,12 @@ mod tests {
         check(
             f32s(&[1.0]),
             f32s(&[1.0, 1.0]),
-            expect!["output `y` was f32[1] and is f32[2] now (sample 0)"],
+            expect!["output `y` was f32[1] and is f32[2] now"],
         );
         check(
             f32s(&[1.0]),
             f16s(&[1.0]),
-            expect!["output `y` was f32[1] and is f16[1] now (sample 0)"],
+            expect!["output `y` was f32[1] and is f16[1] now"],
         );
-    }
-
-    #[test]
-    fn only_nan_says_nothing() {
-        let output = |tensor| ModelOutput {
-            name: "y".to_owned(),
-            value: OutputValue::Tensors(vec![(String::new(), tensor)]),
-        };
-        assert!(says_nothing(&[output(f32s(&[f32::NAN, f32::NAN]))]));
-        assert!(!says_nothing(&[output(f32s(&[f32::NAN, 0.0]))]));
-        assert!(!says_nothing(&[
-            output(f32s(&[f32::NAN])),
-            output(tensor(DType::BOOL, &[1], [1]))
-        ]));
-        assert!(!says_nothing(&[output(f32s(&[]))]));
     }
 }

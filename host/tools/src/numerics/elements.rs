@@ -1,18 +1,18 @@
-//! Two tensors of one type and shape, element by element.
+//! The comparison of two tensors of one type and shape, element by element.
 
 use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_elements;
+use serde::Serialize;
 
-use super::compare::Differing;
 use super::ort::Tensor;
 
-/// What a user says of the distance between two numbers; the rest is the element type's.
+/// The user's tolerances, and the type that a model computes in.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overrides {
-    /// The part of an element, in place of `Tolerance::of_element`.
+    /// The allowed part of an element, instead of `Tolerance::of_element`.
     pub(super) relative: Option<f64>,
-    /// The distance of all elements, in place of what the largest of them allows.
+    /// The allowed distance of all elements, instead of what the largest of them allows.
     pub(super) absolute: Option<f64>,
     /// The type that is computed in, whose tolerance floats of a finer one have.
     pub(super) computed_in: Option<DType>,
@@ -27,304 +27,263 @@ struct Tolerance {
 }
 
 impl Tolerance {
-    /// `None`: elements have to be equal.
-    fn of(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
-        let own = Tolerance::of_type(dtype)?;
-        let computed_in = overrides.computed_in.and_then(Tolerance::of_type);
-        let (tiny, of_largest, of_element) = match computed_in {
-            Some(coarser) if coarser.0 > own.0 => coarser,
-            _ => own,
-        };
-        let (tiny, of_largest) = match overrides.absolute {
-            Some(absolute) => (absolute, 0.0),
-            None => (tiny, of_largest),
+    /// Returns the tolerance of a type; `None` if elements have to be equal.
+    fn new(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
+        let mut tolerance = Tolerance::of_type(dtype)?;
+        match overrides.computed_in.and_then(Tolerance::of_type) {
+            Some(coarser) if coarser.tiny > tolerance.tiny => tolerance = coarser,
+            _ => {}
+        }
+        if let Some(absolute) = overrides.absolute {
+            (tolerance.tiny, tolerance.of_largest) = (absolute, 0.0);
+        }
+        let of_element = overrides.relative.unwrap_or(tolerance.of_element);
+        Some(Tolerance {
+            of_element,
+            ..tolerance
+        })
+    }
+
+    fn of_type(dtype: DType) -> Option<Tolerance> {
+        let (tiny, of_largest, of_element) = match dtype {
+            DType::F64 | DType::C128 => (1e-12, 1e-7, 1e-6),
+            DType::F32 | DType::C64 => (1e-7, 1e-5, 1e-4),
+            DType::F16 => (1e-4, 1e-2, 1e-2),
+            DType::BF16 => (1e-3, 2e-2, 2e-2),
+            _ => return None,
         };
         Some(Tolerance {
             tiny,
             of_largest,
-            of_element: overrides.relative.unwrap_or(of_element),
+            of_element,
         })
     }
 
-    /// The three parts of a type's tolerance.
-    fn of_type(dtype: DType) -> Option<(f64, f64, f64)> {
-        match dtype {
-            DType::F64 | DType::C128 => Some((1e-12, 1e-7, 1e-6)),
-            DType::F32 | DType::C64 => Some((1e-7, 1e-5, 1e-4)),
-            DType::F16 => Some((1e-4, 1e-2, 1e-2)),
-            DType::BF16 => Some((1e-3, 2e-2, 2e-2)),
-            _ => None,
-        }
-    }
-
-    fn allowed(self, x: f64, largest: f64) -> f64 {
-        let own = if x.is_finite() { x.abs() } else { 0.0 };
+    fn allowed(self, element: Element<'_>, largest: f64) -> f64 {
+        let own = element.finite().unwrap_or(0.0);
         self.tiny.max(self.of_largest * largest) + self.of_element * own
     }
 }
 
-/// An element, and how far apart it is.
-#[derive(Clone, Debug)]
-pub(super) struct Apart {
-    pub(super) index: Vec<u64>,
-    pub(super) before: String,
-    pub(super) after: String,
-    /// The distance, absolute or as a part of the larger one; not a number where only equality counts.
-    pub(super) by: f64,
+/// Two elements of two tensors, and their distance.
+#[derive(Clone, Debug, Serialize)]
+pub struct ElementDifference {
+    /// The distance; `null` in JSON: an infinite one, or only equality counts.
+    pub value: f64,
+    /// The run, from 0.
+    pub run: usize,
+    /// The index of the element.
+    pub index: Vec<u64>,
+    /// The element before.
+    pub before: String,
+    /// The element after.
+    pub after: String,
 }
 
-/// How far apart two tensors are.
+/// The distances of two tensors.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     /// The number of numbers, two for a complex element.
-    pub(super) of: u64,
+    pub(super) elements: u64,
     /// The number of those that are further apart than is allowed.
     pub(super) beyond: u64,
     /// The largest distance, as a part of what is allowed.
     pub(super) ratio: f64,
-    /// The element that is furthest beyond what is allowed, and what is allowed there.
-    pub(super) worst: Option<(Apart, f64)>,
+    /// The element of that distance.
+    pub(super) worst: Option<ElementDifference>,
     /// The element of the largest distance; `None`: all are equal, or they are no numbers.
-    pub(super) absolute: Option<Apart>,
+    pub(super) absolute: Option<ElementDifference>,
     /// The element of the largest distance as a part of the larger of the two.
-    pub(super) relative: Option<Apart>,
+    pub(super) relative: Option<ElementDifference>,
 }
 
-/// Compares tensors of one type and shape; the largest distance as a part of what is allowed.
-pub(super) fn compare(a: &Tensor, b: &Tensor, overrides: Overrides) -> Result<f64, Differing> {
-    let measured = measure(a, b, overrides);
-    match measured.worst {
-        Some((apart, allowed)) if measured.beyond > 0 => Err(Differing::Element {
-            index: apart.index,
-            before: apart.before,
-            after: apart.after,
-            error: apart.by,
-            allowed,
-            count: measured.beyond,
-            of: measured.of,
-        }),
-        _ => Ok(measured.ratio),
+/// The largest distance so far, and its elements.
+#[derive(Default)]
+struct Peak<'t> {
+    value: f64,
+    elements: Option<(u64, Element<'t>, Element<'t>)>,
+}
+
+impl<'t> Peak<'t> {
+    fn update(&mut self, value: f64, elements: (u64, Element<'t>, Element<'t>)) {
+        if value > self.value {
+            (self.value, self.elements) = (value, Some(elements));
+        }
     }
 }
 
-/// Measures how far apart tensors of one type and shape are.
-pub(super) fn measure(a: &Tensor, b: &Tensor, overrides: Overrides) -> Measured {
-    let of = Tensor::elements(&a.shape).unwrap_or(0);
+/// Measures the distances of two tensors of one type and shape in a run of a number.
+pub(super) fn measure(a: &Tensor, b: &Tensor, run: usize, overrides: Overrides) -> Measured {
+    let parts = if matches!(a.dtype, DType::C64 | DType::C128) {
+        2
+    } else {
+        1
+    };
+    let elements_in_all = parts * Tensor::elements(&a.shape).unwrap_or(0);
     if a.data == b.data {
         return Measured {
-            of,
+            elements: elements_in_all,
             ..Measured::default()
         };
     }
-    match Tolerance::of(a.dtype, overrides) {
-        Some(tolerance) => rounded(a, b, tolerance),
-        None if a.dtype == DType::STRING => strings(a, b, of),
-        None => exact(a, b, of),
-    }
-}
-
-/// The largest of what was seen, and where.
-struct Largest {
-    value: f64,
-    at: Option<usize>,
-}
-
-impl Largest {
-    fn see(&mut self, value: f64, at: usize) {
-        if value > self.value {
-            (self.value, self.at) = (value, Some(at));
-        }
-    }
-}
-
-const NOTHING: Largest = Largest {
-    value: 0.0,
-    at: None,
-};
-
-/// Measures tensors of numbers that are rounded.
-fn rounded(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Measured {
-    let (x, y) = (floats(a), floats(b));
-    let finite = x.iter().filter(|x| x.is_finite());
-    let largest = finite.fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    let (mut worst, mut absolute, mut relative) = (NOTHING, NOTHING, NOTHING);
-    let mut beyond = 0;
-    for (at, (&x, &y)) in x.iter().zip(&y).enumerate() {
-        let by = error(x, y);
-        // 0 / 0: nothing is allowed, and nothing is wrong.
-        let ratio = by / tolerance.allowed(x, largest);
-        worst.see(ratio, at);
-        absolute.see(by, at);
-        relative.see(part(by, x, y), at);
-        beyond += u64::from(ratio > 1.0);
-    }
-    // A complex element is two numbers.
-    let parts = x.len() as u64 / Tensor::elements(&a.shape).unwrap_or(1).max(1);
-    let apart = |at: usize, by: f64| Apart {
-        index: index(&a.shape, at as u64 / parts.max(1)),
-        before: number(x[at], a.dtype),
-        after: number(y[at], a.dtype),
-        by,
+    let tolerance = Tolerance::new(a.dtype, overrides);
+    let largest = match tolerance {
+        Some(_) => elements(a).filter_map(Element::finite).fold(0.0, f64::max),
+        None => 0.0,
     };
-    let found = |largest: &Largest| largest.at.map(|at| apart(at, largest.value));
-    let furthest = worst.at.map(|at| {
-        let by = error(x[at], y[at]);
-        (apart(at, by), tolerance.allowed(x[at], largest))
+    let (mut worst, mut absolute, mut relative) =
+        (Peak::default(), Peak::default(), Peak::default());
+    let mut beyond = 0;
+    for (at, (x, y)) in (0_u64..).zip(elements(a).zip(elements(b))) {
+        let distance = x.distance(y);
+        let ratio = match tolerance {
+            // 0 / 0: nothing is allowed, and nothing is wrong.
+            Some(tolerance) => distance / tolerance.allowed(x, largest),
+            None if x == y => 0.0,
+            None => f64::INFINITY,
+        };
+        beyond += u64::from(ratio > 1.0);
+        worst.update(ratio, (at, x, y));
+        absolute.update(distance, (at, x, y));
+        relative.update(x.part(y, distance), (at, x, y));
+    }
+    let difference = |peak: &Peak<'_>, value: Option<f64>| {
+        let (at, x, y) = peak.elements?;
+        Some(ElementDifference {
+            value: value.unwrap_or(peak.value),
+            run,
+            index: index(&a.shape, at / parts),
+            before: x.text(a.dtype),
+            after: y.text(a.dtype),
+        })
+    };
+    let distance = worst.elements.map(|(_, x, y)| match tolerance {
+        Some(_) => x.distance(y),
+        None => f64::NAN,
     });
     Measured {
-        of: x.len() as u64,
+        elements: elements_in_all,
         beyond,
         ratio: worst.value,
-        worst: furthest,
-        absolute: found(&absolute),
-        relative: found(&relative),
+        worst: difference(&worst, distance),
+        absolute: difference(&absolute, None),
+        relative: difference(&relative, None),
     }
 }
 
-/// A distance as a part of the larger of the two numbers.
-fn part(by: f64, x: f64, y: f64) -> f64 {
-    match x.abs().max(y.abs()) {
-        larger if by.is_finite() && larger > 0.0 => by / larger,
-        _ => by,
-    }
+/// An element of a tensor; of a complex one, a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Element<'t> {
+    Float(f64),
+    Integer(i128),
+    /// The bits of a bool, or of a float that is kept whole.
+    Bits(u64),
+    Text(&'t [u8]),
 }
 
-/// The distance of two numbers. Two that aren't numbers are equal, as are infinities of one sign.
-fn error(x: f64, y: f64) -> f64 {
-    if x == y || (x.is_nan() && y.is_nan()) {
-        0.0
-    } else if x.is_finite() && y.is_finite() {
-        (x - y).abs()
-    } else {
-        f64::INFINITY
-    }
-}
-
-/// A number as its own type would print it, so that no digits show that it doesn't have.
-fn number(x: f64, dtype: DType) -> String {
-    match dtype {
-        DType::F64 | DType::C128 => format!("{x}"),
-        _ => format!("{}", x as f32),
-    }
-}
-
-/// The elements of a tensor of floats; of complex ones, both parts.
-fn floats(tensor: &Tensor) -> Vec<f64> {
-    fn each<const N: usize>(data: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
-        data.as_chunks()
-            .0
-            .iter()
-            .map(|&part| number(part))
-            .collect()
-    }
-    let data = &tensor.data;
-    match tensor.dtype {
-        DType::F32 | DType::C64 => each(data, |part| f64::from(f32::from_le_bytes(part))),
-        DType::F16 => each(data, |part| f16::from_le_bytes(part).to_f64()),
-        DType::BF16 => each(data, |part| bf16::from_le_bytes(part).to_f64()),
-        _ => each(data, f64::from_le_bytes),
-    }
-}
-
-/// Measures tensors whose elements have to be equal.
-fn exact(a: &Tensor, b: &Tensor, of: u64) -> Measured {
-    // Bits behind the last element don't count.
-    let differing = (0..of).filter(|&at| element(a, at) != element(b, at));
-    let (mut beyond, mut first) = (0, None);
-    let (mut absolute, mut relative) = (NOTHING, NOTHING);
-    for at in differing {
-        beyond += 1;
-        first = first.or(Some(at));
-        if let (Some(x), Some(y)) = (whole(a, at), whole(b, at)) {
-            let by = x.abs_diff(y) as f64;
-            absolute.see(by, at as usize);
-            relative.see(part(by, x as f64, y as f64), at as usize);
+impl Element<'_> {
+    /// The absolute value of a finite float.
+    fn finite(self) -> Option<f64> {
+        match self {
+            Element::Float(x) if x.is_finite() => Some(x.abs()),
+            _ => None,
         }
     }
-    let apart = |at: u64, by: f64| Apart {
-        index: index(&a.shape, at),
-        before: integer(a, at),
-        after: integer(b, at),
-        by,
-    };
-    let found = |largest: &Largest| largest.at.map(|at| apart(at as u64, largest.value));
-    Measured {
-        of,
-        beyond,
-        ratio: if beyond > 0 { f64::INFINITY } else { 0.0 },
-        worst: first.map(|at| (apart(at, f64::NAN), 0.0)),
-        absolute: found(&absolute),
-        relative: found(&relative),
+
+    /// The distance of two numbers; NaN if they are none. Two NaNs are equal, as are infinities of one sign.
+    fn distance(self, other: Self) -> f64 {
+        match (self, other) {
+            (Element::Float(x), Element::Float(y)) if x == y || (x.is_nan() && y.is_nan()) => 0.0,
+            (Element::Float(x), Element::Float(y)) if x.is_finite() && y.is_finite() => {
+                (x - y).abs()
+            }
+            (Element::Float(_), Element::Float(_)) => f64::INFINITY,
+            (Element::Integer(x), Element::Integer(y)) => x.abs_diff(y) as f64,
+            _ => f64::NAN,
+        }
+    }
+
+    /// A distance as a part of the larger of two numbers.
+    fn part(self, other: Self, distance: f64) -> f64 {
+        let size = |element| match element {
+            Element::Float(x) => x.abs(),
+            Element::Integer(x) => x.unsigned_abs() as f64,
+            _ => 0.0,
+        };
+        match size(self).max(size(other)) {
+            larger if distance.is_finite() && larger > 0.0 => distance / larger,
+            _ => distance,
+        }
+    }
+
+    /// The element as its own type prints it, so that no digits show that it doesn't have.
+    fn text(self, dtype: DType) -> String {
+        match self {
+            Element::Float(x) if matches!(dtype, DType::F64 | DType::C128) => x.to_string(),
+            Element::Float(x) => (x as f32).to_string(),
+            Element::Integer(x) => x.to_string(),
+            Element::Bits(bits) if dtype == DType::BOOL => (bits != 0).to_string(),
+            Element::Bits(bits) => format!("{bits:#x}"),
+            Element::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+        }
     }
 }
 
-fn strings(a: &Tensor, b: &Tensor, of: u64) -> Measured {
-    let strings = |tensor| string_elements(tensor, of).into_iter().flatten();
-    let pairs = strings(&a.data).zip(strings(&b.data)).enumerate();
-    let mut differing = pairs.filter(|(_, (x, y))| x != y);
-    let quoted = |text: &[u8]| format!("{:?}", String::from_utf8_lossy(text));
-    let first = differing.next().map(|(at, (x, y))| Apart {
-        index: index(&a.shape, at as u64),
-        before: quoted(x),
-        after: quoted(y),
-        by: f64::NAN,
-    });
-    let beyond = first.iter().len() as u64 + differing.count() as u64;
-    Measured {
-        of,
-        beyond,
-        ratio: if beyond > 0 { f64::INFINITY } else { 0.0 },
-        worst: first.map(|apart| (apart, 0.0)),
-        ..Measured::default()
+/// An iterator over elements.
+type Elements<'t> = Box<dyn Iterator<Item = Element<'t>> + 't>;
+
+/// The elements of a tensor; of complex ones, both parts.
+fn elements(tensor: &Tensor) -> Elements<'_> {
+    fn floats<'t, const N: usize>(
+        data: &'t [u8],
+        number: impl Fn([u8; N]) -> f64 + 't,
+    ) -> Elements<'t> {
+        let parts = data.as_chunks().0.iter();
+        Box::new(parts.map(move |&part| Element::Float(number(part))))
+    }
+    let (dtype, data) = (tensor.dtype, &*tensor.data);
+    let count = Tensor::elements(&tensor.shape).unwrap_or(0);
+    match dtype {
+        DType::F32 | DType::C64 => floats(data, |part| f64::from(f32::from_le_bytes(part))),
+        DType::F16 => floats(data, |part| f16::from_le_bytes(part).to_f64()),
+        DType::BF16 => floats(data, |part| bf16::from_le_bytes(part).to_f64()),
+        DType::F64 | DType::C128 => floats(data, f64::from_le_bytes),
+        DType::STRING => Box::new(
+            string_elements(data, count)
+                .into_iter()
+                .flatten()
+                .map(Element::Text),
+        ),
+        _ => Box::new((0..count).map(move |at| integer(tensor, at))),
     }
 }
 
-/// The bits of an element of at most 64.
-fn element(tensor: &Tensor, at: u64) -> u64 {
-    let bits = u64::from(tensor.dtype.bits());
+/// An element of at most 64 bits. Bits after the last element don't count.
+fn integer(tensor: &Tensor, at: u64) -> Element<'_> {
+    let bits = u64::from(tensor.dtype.bits()).clamp(1, 64);
     let (start, end) = (at * bits / 8, (at * bits + bits).div_ceil(8));
     let bytes = tensor
         .data
         .get(start as usize..end as usize)
         .unwrap_or_default();
-    let all = bytes
+    let whole = bytes
         .iter()
         .rev()
         .fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
-    let shifted = all >> (at * bits % 8);
-    if bits < 64 {
-        shifted & ((1 << bits) - 1)
-    } else {
-        shifted
-    }
-}
-
-/// An integer's value.
-fn whole(tensor: &Tensor, at: u64) -> Option<i128> {
-    let (bits, code) = (tensor.dtype.bits(), element(tensor, at));
+    let unused = 64 - bits;
+    let code = whole >> (at * bits % 8) << unused;
     match tensor.dtype {
         DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::I4 | DType::I2 => {
-            let unused = 64 - bits;
-            Some(((code << unused) as i64 >> unused).into())
+            Element::Integer((code as i64 >> unused).into())
         }
         DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::U4 | DType::U2 => {
-            Some(code.into())
+            Element::Integer((code >> unused).into())
         }
-        _ => None,
+        _ => Element::Bits(code >> unused),
     }
 }
 
-fn integer(tensor: &Tensor, at: u64) -> String {
-    let code = element(tensor, at);
-    match (whole(tensor, at), tensor.dtype) {
-        (Some(value), _) => value.to_string(),
-        (None, DType::BOOL) => (code != 0).to_string(),
-        // Its bits, of a float that is kept whole.
-        (None, _) => format!("{code:#x}"),
-    }
-}
-
-/// The index of an element in a shape, from its place.
+/// The index of an element in a shape, from its position.
 fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
     let mut index = vec![0; shape.len()];
     for (index, &dim) in index.iter_mut().zip(shape).rev() {
@@ -336,6 +295,5 @@ fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
 
 /// Whether every element is NaN.
 pub(super) fn is_all_nan(tensor: &Tensor) -> bool {
-    Tolerance::of(tensor.dtype, Overrides::default()).is_some()
-        && floats(tensor).iter().all(|x| x.is_nan())
+    elements(tensor).all(|element| matches!(element, Element::Float(x) if x.is_nan()))
 }

@@ -1,105 +1,411 @@
-//! The instrument: what passes meet, and what is said about them at once.
+//! The instrument `numerics`: compares the module after each pass with the one before it.
 //!
-//! The module after a pass is the module before the next, so its results are kept. A pass that
-//! changed nothing isn't checked, nor is one that others ran inside and that added nothing to what
-//! they made, such as a Sequential.
+//! The module after a pass is the module before the next, so its results are kept. A pass that changed nothing isn't
+//! compared, nor is one that others ran inside and that added nothing to their changes, such as a Sequential. If ONNX
+//! Runtime refuses a module, the next one that it takes is compared with the last one that it took.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use passdock_ir::Module;
-
-use super::chain::Chain;
-use super::check::{Checker, Reason};
-use super::compare::Compared;
-use super::options::{CheckOptions, Fields};
-use super::report::{self, Basis, Row};
-use super::samples::Sample;
+use passdock_abi::DType;
 use passdock_core::instrument::wrong;
+use passdock_core::sdk::Table;
+use passdock_core::table;
 use passdock_core::util;
 use passdock_core::{
-    Diagnostic, ErrorKind, Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext,
-    PassError, PassInstrument, Severity, capitalized,
+    Diagnostic, ErrorKind, Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall,
+    PassContext, PassError, PassInstrument, Severity, capitalized,
 };
+use passdock_ir::Module;
+use serde_json::{Map, Value, json};
 
-/// The instrument `numerics`, for a registry. Nothing is looked for or loaded before the first pass.
+use super::compare::{self, CompareOptions, Reason};
+use super::interface;
+use super::options;
+use super::ort::{self, ModelOutput, ModelPorts, Runtime};
+use super::precision::brought_in;
+use super::samples::Sample;
+use super::sessions::{Sessions, run_all};
+use super::sizes;
+
+const NAME: &str = "numerics";
+
+passdock_core::sdk::options! {
+    /// The instrument's fields, as a pipeline sets them.
+    struct Fields {
+        /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
+        library: String = "",
+        /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
+        required: bool = false,
+        /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or one of such directories. Without it they are generated.
+        inputs: String = "",
+        /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
+        dims: Table<i64> = [],
+        /// How many samples are generated.
+        #[range(1..=64)]
+        samples: i64 = 2,
+        /// The part of an element by which it may be off; below 0: what its type allows.
+        rtol: f64 = -1.0,
+        /// The distance by which every element may be off; below 0: what its type and the largest element allow.
+        atol: f64 = -1.0,
+        /// What a difference is: an error, or a warning after which the run goes on.
+        #[choices("error", "warn")]
+        on_difference: String = "error",
+    }
+}
+
+/// Returns the instrument `numerics`, for a registry. Nothing is loaded before the first pass.
 pub fn instrument() -> InstrumentSpec {
     InstrumentSpec::judging(
-        "numerics",
+        NAME,
         "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
          changes the results.",
-        |fields: Fields, setup| {
-            Ok(Arc::new(Numerics {
-                options: Arc::new(CheckOptions::new(fields, setup)?),
-                state: Mutex::default(),
-            }))
-        },
+        |fields: Fields, setup| Ok(Arc::new(Numerics::new(fields, setup)?)),
     )
     .paths(["library", "inputs"])
 }
 
 /// Runs the model in ONNX Runtime around each pass and compares the results.
 struct Numerics {
-    options: Arc<CheckOptions>,
+    options: CompareOptions,
+    /// Whether the field `required` is set.
+    required: bool,
+    /// Whether a difference is a warning.
+    warns: bool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The checker, made when the first pass begins; otherwise why there is none.
-    checker: Option<Result<Checker, Reason>>,
+    /// ONNX Runtime, loaded when the first pass begins, or the reason why it can't be.
+    runtime: Option<Result<Arc<Runtime>, Reason>>,
     chains: HashMap<ThreadId, Chain>,
     rows: Vec<Row>,
-    /// The first model's inputs, and why it isn't checked: for the report.
-    inputs: Vec<Sample>,
+    /// The samples of the first model, and why it isn't checked.
+    samples: Vec<Sample>,
     not_checked: Option<String>,
 }
 
-/// A sentence about a pass.
-#[derive(Default)]
-struct Finding {
-    message: String,
-    help: Option<&'static str>,
-    is_difference: bool,
-    /// The option that is wrong, if one is: the user's mistake, whatever `required` says.
-    option: Option<&'static str>,
+/// The versions of one model on one thread.
+struct Chain {
+    /// How versions are run; otherwise why none is checked.
+    runner: Result<Runner, Reason>,
+    first: Module,
+    /// The module after the last pass.
+    current: Module,
+    /// The passes that run: the module before each, and whether another pass ran inside it.
+    running: Vec<(Module, bool)>,
+    /// The passes since the last version that ran.
+    pending: Vec<String>,
+}
+
+/// Runs the versions of a model with the same samples.
+struct Runner {
+    sessions: Sessions,
+    samples: Vec<Sample>,
+    original: Arc<Evaluation>,
+    /// The last version that ran, and its results.
+    last: (Module, Arc<Evaluation>),
+    /// The last version that didn't, and why.
+    refused: Option<(Module, NoResults)>,
+}
+
+/// The results of a version.
+struct Evaluation {
+    ports: ModelPorts,
+    results: Vec<Vec<ModelOutput>>,
+}
+
+/// The reason why a version has no results.
+#[derive(Clone)]
+enum NoResults {
+    /// ONNX Runtime refuses it, or it can't be written.
+    Refused(String),
+    /// ONNX Runtime takes it and fails to run it.
+    Failed(String),
+}
+
+/// A pass, and what it did to the results.
+struct Row {
+    pass: String,
+    result: RowResult,
+    /// The largest distance as a part of what is allowed, of this pass and since the first one.
+    error: Option<f64>,
+    total: Option<f64>,
+    /// The type that passes brought in, whose tolerance counts.
+    computed_in: Option<DType>,
+    /// Passes before it that couldn't be compared and are now.
+    together: Vec<String>,
+}
+
+enum RowResult {
+    Unchanged,
+    Same,
+    Different(String),
+    NotChecked(String),
+}
+
+impl Runner {
+    fn new(
+        runtime: Arc<Runtime>,
+        module: &Module,
+        options: &CompareOptions,
+    ) -> Result<Runner, Reason> {
+        let sessions = Sessions::new(runtime);
+        let (samples, evaluation) = {
+            let session = sessions.open(module)?;
+            let samples = sizes::samples(&session, None, options, false)?;
+            let (ports, results) = (session.ports.clone(), samples.results);
+            (samples.samples, Arc::new(Evaluation { ports, results }))
+        };
+        Ok(Runner {
+            sessions,
+            samples,
+            original: evaluation.clone(),
+            last: (module.clone(), evaluation),
+            refused: None,
+        })
+    }
+
+    /// Returns the results of a version, which runs if it isn't the last one that did.
+    fn evaluate(&mut self, module: &Module) -> Result<Arc<Evaluation>, NoResults> {
+        if self.last.0.is_same(module) {
+            return Ok(self.last.1.clone());
+        }
+        if let Some((refused, reason)) = &self.refused
+            && refused.is_same(module)
+        {
+            return Err(reason.clone());
+        }
+        let run = || {
+            let session = self.sessions.open(module).map_err(NoResults::Refused)?;
+            let ports = session.ports.clone();
+            if let Some(difference) = other_names(&self.original.ports, &ports) {
+                return Err(NoResults::Refused(difference));
+            }
+            let results = run_all(&session, &self.samples).map_err(NoResults::Failed)?;
+            Ok(Arc::new(Evaluation { ports, results }))
+        };
+        match run() {
+            Ok(evaluation) => {
+                self.last = (module.clone(), evaluation.clone());
+                Ok(evaluation)
+            }
+            Err(reason) => {
+                self.refused = Some((module.clone(), reason.clone()));
+                Err(reason)
+            }
+        }
+    }
+}
+
+/// Describes a difference of the names of inputs or outputs, or of their order.
+fn other_names(before: &ModelPorts, after: &ModelPorts) -> Option<String> {
+    let mut differences = interface::compare(before, after).into_iter();
+    let other = differences.find(|difference| matches!(difference.what, "name" | "order"));
+    other.map(|difference| difference.to_string())
+}
+
+impl Chain {
+    fn begin(&mut self, module: &Module) {
+        if let Some((_, has_inner)) = self.running.last_mut() {
+            *has_inner = true;
+        }
+        self.running.push((module.clone(), false));
+    }
+
+    /// Ends the innermost pass; `None` if only those inside it changed something.
+    fn end(&mut self, module: &Module, pass: &str, options: &CompareOptions) -> Option<Row> {
+        let (before, has_inner) = self.running.pop()?;
+        let before = if has_inner {
+            self.current.clone()
+        } else {
+            before
+        };
+        if has_inner && before.is_same(module) {
+            return None;
+        }
+        self.current = module.clone();
+        let mut row = Row {
+            pass: pass.to_owned(),
+            result: RowResult::Unchanged,
+            error: None,
+            total: None,
+            computed_in: None,
+            together: Vec::new(),
+        };
+        if before.is_same(module) {
+            return Some(row);
+        }
+        let runner = match &mut self.runner {
+            Ok(runner) => runner,
+            Err(reason) => {
+                row.result = RowResult::NotChecked(reason.text.clone());
+                return Some(row);
+            }
+        };
+        let evaluated = runner.evaluate(&before);
+        let base = evaluated.clone().unwrap_or_else(|_| runner.last.1.clone());
+        match runner.evaluate(module) {
+            Ok(after) => {
+                row.computed_in = brought_in(&self.first, module);
+                let overrides = options.overrides(row.computed_in);
+                let opaque = after.results.iter().flatten();
+                let opaque =
+                    opaque.filter_map(|output| Some((&output.name, output.value.opaque()?)));
+                let opaque: Vec<_> = opaque.collect();
+                let compare = |base: &Evaluation| {
+                    let mut outputs =
+                        compare::compare_results(&base.results, &after.results, overrides);
+                    outputs.retain(|output| !opaque.iter().any(|(name, _)| **name == output.name));
+                    let ratio = outputs
+                        .iter()
+                        .map(|output| output.ratio)
+                        .fold(0.0, f64::max);
+                    (outputs, ratio)
+                };
+                let (outputs, ratio) = compare(&base);
+                row.result = match (compare::worst(&outputs), opaque.first()) {
+                    (Some(difference), _) => RowResult::Different(difference),
+                    (None, Some((name, kind))) => RowResult::NotChecked(format!(
+                        "the output `{name}` is {kind}, which can't be compared"
+                    )),
+                    (None, None) => RowResult::Same,
+                };
+                if !matches!(row.result, RowResult::NotChecked(_)) {
+                    (row.error, row.total) = (Some(ratio), Some(compare(&runner.original).1));
+                }
+                if evaluated.is_err() {
+                    row.together = std::mem::take(&mut self.pending);
+                }
+            }
+            Err(reason) => {
+                self.pending.push(pass.to_owned());
+                row.result = match reason {
+                    NoResults::Failed(error) if evaluated.is_ok() => {
+                        row.error = Some(f64::INFINITY);
+                        RowResult::Different(compare::fails_now(&error))
+                    }
+                    NoResults::Failed(reason) | NoResults::Refused(reason) => {
+                        RowResult::NotChecked(reason)
+                    }
+                };
+            }
+        }
+        Some(row)
+    }
 }
 
 impl Numerics {
-    /// Says what was found: as an error if the options ask for one.
-    fn say(&self, finding: Finding, pass: Option<&str>) -> InstrumentResult {
-        if let Some(option) = finding.option {
-            let error = wrong("numerics", option, finding.message);
-            return Err(PassError::from(error).into());
-        }
-        let (fails, kind) = match finding.is_difference {
-            true => (!self.options.warns, ErrorKind::Numerics),
-            false => (self.options.is_required(), ErrorKind::NotChecked),
-        };
-        if fails {
-            let mut error = PassError::new(kind, finding.message);
-            error.help = finding.help.map(str::to_owned);
-            if !finding.is_difference {
-                let why = match self.options.required {
-                    true => "`required` is set",
-                    false => "the environment variable `CI` is set",
-                };
-                error = error.note(format!("{why}, so that what isn't checked is an error"));
+    fn new(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<Numerics, PassError> {
+        let (paths, dims) = (
+            [&*fields.library, &fields.inputs],
+            fields.dims.into_iter().collect(),
+        );
+        let tolerances = [fields.rtol, fields.atol];
+        Ok(Numerics {
+            options: CompareOptions {
+                runs: usize::try_from(fields.samples).unwrap_or(1),
+                sizes: 1,
+                ..options::common(NAME, setup, paths, dims, tolerances)?
+            },
+            required: fields.required,
+            warns: fields.on_difference == "warn",
+            state: Mutex::default(),
+        })
+    }
+
+    /// Begins a pass; returns the error or the warning if no version of this model can be checked.
+    fn begin(&self, module: &Module) -> Option<(Reason, &'static str)> {
+        let mut state = util::lock(&self.state);
+        let state = &mut *state;
+        let thread = thread::current().id();
+        let chain = state.chains.get(&thread);
+        // A module that no pass made from the current one is another model.
+        let is_new = |chain: &Chain| chain.running.is_empty() && !chain.current.is_same(module);
+        let mut wrong = None;
+        if chain.is_none_or(is_new) {
+            let library = self.options.library.as_deref();
+            let load = || {
+                let option = library.map(|_| "library");
+                let runtime = ort::runtime(library).map(Arc::new);
+                runtime.map_err(|text| Reason { text, option })
+            };
+            let runtime = state.runtime.get_or_insert_with(load);
+            let runner = runtime
+                .clone()
+                .and_then(|runtime| Runner::new(runtime, module, &self.options));
+            let help = match runtime {
+                Err(_) => "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.",
+                Ok(_) => "The options `inputs` and `dims` say with which inputs a model runs.",
+            };
+            if state.chains.is_empty() {
+                state.samples = runner
+                    .as_ref()
+                    .map_or(Vec::new(), |runner| runner.samples.clone());
+                state.not_checked = runner.as_ref().err().map(|reason| reason.text.clone());
             }
-            return Err(error.into());
+            wrong = runner.as_ref().err().map(|reason| (reason.clone(), help));
+            let chain = Chain {
+                runner,
+                first: module.clone(),
+                current: module.clone(),
+                running: Vec::new(),
+                pending: Vec::new(),
+            };
+            state.chains.insert(thread, chain);
+        }
+        if let Some(chain) = state.chains.get_mut(&thread) {
+            chain.begin(module);
+        }
+        wrong
+    }
+
+    fn end_failed(&self) {
+        let mut state = util::lock(&self.state);
+        if let Some(chain) = state.chains.get_mut(&thread::current().id()) {
+            chain.running.pop();
+        }
+    }
+
+    /// Reports a difference, or something that isn't checked: as an error if the options ask for one.
+    fn report(
+        &self,
+        kind: ErrorKind,
+        message: String,
+        help: Option<&str>,
+        pass: Option<&str>,
+    ) -> InstrumentResult {
+        let ci = std::env::var("CI").unwrap_or_default().to_ascii_lowercase();
+        let is_ci = matches!(&*ci, "1" | "true" | "yes" | "on");
+        let help = help.map(str::to_owned);
+        let note = match kind {
+            ErrorKind::Numerics => None,
+            _ if self.required => Some("`required` is set, so that what isn't checked is an error"),
+            _ if is_ci => {
+                Some("the environment variable `CI` is set, so that what isn't checked is an error")
+            }
+            _ => None,
+        };
+        if note.is_some() || (kind == ErrorKind::Numerics && !self.warns) {
+            let mut error = PassError::new(kind, message);
+            error.help = help;
+            return Err(match note {
+                Some(note) => error.note(note),
+                None => error,
+            }
+            .into());
         }
         let context = PassContext::current();
-        let mut warning = Diagnostic::new(Severity::Warning, kind.code(), finding.message);
-        warning.help = finding.help.map(str::to_owned);
-        if let Some(pass) = pass {
-            if let Some(plugin) = context.registry().plugin_of(pass) {
-                let file = plugin.origin().path();
-                warning.file = file.map(|file| file.display().to_string());
-                warning.plugin = Some(plugin.name().to_owned());
-            }
-            warning.pass = Some(pass.to_owned());
+        let mut warning = Diagnostic::new(Severity::Warning, kind.code(), message);
+        warning.help = help;
+        if let Some(plugin) = pass.and_then(|pass| context.registry().plugin_of(pass)) {
+            let file = plugin.origin().path();
+            warning.file = file.map(|file| file.display().to_string());
+            warning.plugin = Some(plugin.name().to_owned());
         }
+        warning.pass = pass.map(str::to_owned);
         context.emit(warning);
         Ok(())
     }
@@ -107,7 +413,7 @@ impl Numerics {
 
 impl PassInstrument for Numerics {
     fn name(&self) -> &str {
-        "numerics"
+        NAME
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
@@ -121,145 +427,177 @@ impl PassInstrument for Numerics {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        match self.begin(module) {
-            None => Ok(()),
-            // The pass isn't going to run if it is an error.
-            Some(finding) => self.say(finding, None).inspect_err(|_| self.drop_frame()),
-        }
+        let Some((reason, help)) = self.begin(call.module) else {
+            return Ok(());
+        };
+        let result = match reason.option {
+            Some(option) => {
+                Err(PassError::from(wrong(NAME, option, capitalized(&reason.text))).into())
+            }
+            None => {
+                let text = reason.text.trim_end_matches('.');
+                let message = format!("The model's results aren't checked: {text}.");
+                self.report(ErrorKind::NotChecked, message, Some(help), None)
+            }
+        };
+        // The pass isn't going to run if it is an error.
+        result.inspect_err(|_| self.end_failed())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
-        let finding = {
+        let pass = &*call.info.name;
+        let (kind, message, help) = {
             let mut state = util::lock(&self.state);
-            let state = &mut *state;
-            let chain = state.chains.get_mut(&thread::current().id());
-            let (Some(chain), Some(checker)) = (chain, &state.checker) else {
+            let State { chains, rows, .. } = &mut *state;
+            let Some(chain) = chains.get_mut(&thread::current().id()) else {
                 return Ok(());
             };
-            let Some(row) = chain.end(checker.as_ref().ok(), module, &info.name) else {
+            let Some(row) = chain.end(call.module, pass, &self.options) else {
                 return Ok(());
             };
-            let finding = row.finding(chain.broken.is_some());
-            state.rows.push(row);
-            finding
+            let report = row.message().filter(|_| chain.runner.is_ok());
+            rows.push(row);
+            let Some(report) = report else {
+                return Ok(());
+            };
+            report
         };
-        match finding {
-            Some(finding) => self.say(finding, Some(&info.name)),
-            None => Ok(()),
-        }
+        self.report(kind, message, help, Some(pass))
     }
 
     fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
-        self.drop_frame();
+        self.end_failed();
         Ok(())
     }
 
     fn report(&self) -> Option<String> {
-        let state = util::lock(&self.state);
-        Some(report::text(&state.basis()?, &state.rows))
+        util::lock(&self.state).text()
     }
 
-    fn report_data(&self) -> Option<serde_json::Value> {
-        let state = util::lock(&self.state);
-        Some(report::data(&state.basis()?, &state.rows))
+    fn report_data(&self) -> Option<Value> {
+        util::lock(&self.state).data()
     }
-}
-
-impl State {
-    /// `None` before the first pass.
-    fn basis(&self) -> Option<Basis<'_>> {
-        Some(Basis {
-            checker: self.checker.as_ref()?.as_ref().ok(),
-            not_checked: self.not_checked.as_deref(),
-            inputs: &self.inputs,
-        })
-    }
-}
-
-impl Numerics {
-    /// Begins with a pass; what there is to say if nothing of this model can be checked.
-    fn begin(&self, module: &Module) -> Option<Finding> {
-        let mut state = util::lock(&self.state);
-        let state = &mut *state;
-        let thread = thread::current().id();
-        let mut finding = None;
-        let known = state.chains.get(&thread);
-        if known.is_none_or(|chain| chain.is_new(module)) {
-            let make = || Checker::new(self.options.clone());
-            let checker = state.checker.get_or_insert_with(make);
-            let chain = Chain::new(checker, module);
-            finding = chain.broken.as_ref().map(|reason| Finding {
-                message: match (reason.option, bare(&reason.text)) {
-                    (None, text) => format!("The model's results aren't checked: {text}."),
-                    (Some(_), _) => capitalized(&reason.text),
-                },
-                option: reason.option,
-                help: Some(match checker {
-                    Err(_) => {
-                        "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library."
-                    }
-                    Ok(_) => "The options `inputs` and `dims` say with which inputs a model runs.",
-                }),
-                is_difference: false,
-            });
-            if state.chains.is_empty() {
-                state.inputs.clone_from(&chain.samples);
-                state.not_checked = chain.broken.as_ref().map(|reason| reason.text.clone());
-            }
-            state.chains.insert(thread, chain);
-        }
-        if let Some(chain) = state.chains.get_mut(&thread) {
-            chain.begin(module);
-        }
-        finding
-    }
-
-    fn drop_frame(&self) {
-        let mut state = util::lock(&self.state);
-        if let Some(chain) = state.chains.get_mut(&thread::current().id()) {
-            chain.drop_frame();
-        }
-    }
-}
-
-/// A reason without the full stop that it may end with.
-fn bare(reason: &str) -> &str {
-    reason.trim_end_matches('.')
 }
 
 impl Row {
-    /// The finding to tell of at once. Why nothing is checked was said before.
-    fn finding(&self, broken: bool) -> Option<Finding> {
-        match self.compared.as_ref()? {
-            Compared::Same { .. } => None,
-            Compared::NotChecked(_) if broken => None,
-            Compared::NotChecked(reason) => Some(Finding {
-                message: format!(
-                    "What the pass does to the model's results isn't checked: {}.",
-                    bare(reason)
-                ),
-                ..Finding::default()
-            }),
-            Compared::Different(difference) => {
-                let who = match &self.together[..] {
+    fn result(&self) -> &'static str {
+        match &self.result {
+            RowResult::Unchanged => "unchanged",
+            RowResult::Same => "same",
+            RowResult::Different(_) => "DIFFERENT",
+            RowResult::NotChecked(_) => "not checked",
+        }
+    }
+
+    /// The message to report at once, with its kind and help.
+    fn message(&self) -> Option<(ErrorKind, String, Option<&'static str>)> {
+        match &self.result {
+            RowResult::Unchanged | RowResult::Same => None,
+            RowResult::NotChecked(reason) => {
+                let reason = reason.trim_end_matches('.');
+                let message =
+                    format!("What the pass does to the model's results isn't checked: {reason}.");
+                Some((ErrorKind::NotChecked, message, None))
+            }
+            RowResult::Different(difference) => {
+                let passes = match &self.together[..] {
                     [] => "The pass changes".to_owned(),
                     others => format!(
                         "The pass, or what wasn't checked before it ({}), changes",
                         others.join(", ")
                     ),
                 };
-                Some(Finding {
-                    message: format!(
-                        "{who} the model's results: {}.",
-                        bare(&difference.to_string())
-                    ),
-                    help: Some("`--print-changed` shows what it changed."),
-                    is_difference: true,
-                    ..Finding::default()
-                })
+                let difference = difference.trim_end_matches('.');
+                let message = format!("{passes} the model's results: {difference}.");
+                Some((
+                    ErrorKind::Numerics,
+                    message,
+                    Some("`--print-changed` shows what it changed."),
+                ))
             }
         }
+    }
+
+    fn reason(&self) -> Option<String> {
+        let together = match &self.result {
+            RowResult::NotChecked(reason) => return Some(reason.clone()),
+            RowResult::Different(difference) => Some(difference.clone()),
+            _ if !self.together.is_empty() => {
+                Some(format!("together with {}", self.together.join(", ")))
+            }
+            _ => None,
+        };
+        let allowed = self.computed_in.and_then(DType::name);
+        let allowed = allowed.map(|dtype| format!("held to what {dtype} allows"));
+        let parts: Vec<String> = together.into_iter().chain(allowed).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+impl State {
+    /// Renders a table: the pass, what it did, its largest error over what is allowed, the same since the start. `None`
+    /// before the first pass.
+    fn text(&self) -> Option<String> {
+        let text = match (&self.not_checked, self.runtime.as_ref()?) {
+            (Some(reason), _) => format!("not checked: {reason}\n"),
+            (None, Err(_)) => String::new(),
+            (None, Ok(runtime)) => {
+                let count = self.samples.len();
+                let s = if count == 1 { "" } else { "s" };
+                let first = self.samples.first().into_iter().flatten();
+                let types = first.map(|(name, tensor)| format!("{name}: {}", tensor.ty()));
+                let types = types.collect::<Vec<_>>().join(", ");
+                format!(
+                    "ONNX Runtime {}, {count} sample{s} ({types})\n",
+                    runtime.version
+                )
+            }
+        };
+        let columns = ["pass", "results", ">error/allowed", ">since the start", ""];
+        let number =
+            |error: Option<f64>| error.map_or(String::new(), |error| format!("{error:.4}"));
+        let rows = self.rows.iter().map(|row| {
+            // Where nothing is checked, the reason is above.
+            let reason = row.reason().filter(|_| self.not_checked.is_none());
+            let (pass, result) = (row.pass.clone(), row.result().to_owned());
+            [
+                pass,
+                result,
+                number(row.error),
+                number(row.total),
+                reason.unwrap_or_default(),
+            ]
+        });
+        Some(text + &table::Table::of(columns, rows).render())
+    }
+
+    /// Returns the table's content as an object, with the library's file.
+    fn data(&self) -> Option<Value> {
+        let runtime = self.runtime.as_ref()?.as_ref().ok();
+        let row = |row: &Row| {
+            json!({
+                "pass": row.pass,
+                "result": row.result().to_ascii_lowercase(),
+                "error": row.error,
+                "total": row.total,
+                "computed_in": row.computed_in.and_then(DType::name),
+                "reason": row.reason(),
+            })
+        };
+        let sample = |sample: &Sample| -> Map<String, Value> {
+            let types = sample
+                .iter()
+                .map(|(name, tensor)| (name.clone(), tensor.ty().into()));
+            types.collect()
+        };
+        Some(json!({
+            "onnxruntime": runtime.map(|runtime| json!({
+                "library": runtime.path,
+                "version": runtime.version,
+            })),
+            "not_checked": self.not_checked,
+            "samples": self.samples.iter().map(sample).collect::<Vec<_>>(),
+            "passes": self.rows.iter().map(row).collect::<Vec<_>>(),
+        }))
     }
 }

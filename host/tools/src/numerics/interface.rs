@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::ort::{ModelPort, OrtSession, PortDim, describe};
+use super::ort::{ModelPort, ModelPorts, PortDim, describe};
 
 /// An input or an output that isn't the same in two models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,21 +42,18 @@ impl fmt::Display for InterfaceDifference {
     }
 }
 
-/// What differs between the interfaces of two models.
-pub(super) fn compare(before: &OrtSession<'_>, after: &OrtSession<'_>) -> Vec<InterfaceDifference> {
-    let mut found = ports("input", &before.inputs, &after.inputs);
-    found.extend(ports("output", &before.outputs, &after.outputs));
-    found
+/// Compares the interfaces of two models.
+pub(super) fn compare(before: &ModelPorts, after: &ModelPorts) -> Vec<InterfaceDifference> {
+    let mut differences = ports("input", &before.inputs, &after.inputs);
+    differences.extend(ports("output", &before.outputs, &after.outputs));
+    differences
 }
 
 /// Whether a model runs with inputs of another one.
-pub(super) fn takes(before: &OrtSession<'_>, after: &OrtSession<'_>) -> bool {
+pub(super) fn takes(before: &ModelPorts, after: &ModelPorts) -> bool {
     after.inputs.iter().all(|new| {
         let old = before.inputs.iter().find(|old| old.name == new.name);
-        old.is_some_and(|old| match (&old.ty, &new.ty) {
-            (Ok(old), Ok(new)) => old.dtype == new.dtype && are_compatible(&old.dims, &new.dims),
-            (old, new) => old == new,
-        })
+        old.is_some_and(|old| typed(old, new).is_none_or(|(_, breaks)| !breaks))
     })
 }
 

@@ -138,12 +138,18 @@ enum PortKind {
     Output,
 }
 
+/// The inputs that have to be given to a model, and its outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelPorts {
+    pub(crate) inputs: Vec<ModelPort>,
+    pub(crate) outputs: Vec<ModelPort>,
+}
+
 /// A model, ready to run.
 pub(crate) struct OrtSession<'r> {
     runtime: &'r Runtime,
     session: Object,
-    pub(crate) inputs: Vec<ModelPort>,
-    pub(crate) outputs: Vec<ModelPort>,
+    pub(crate) ports: ModelPorts,
 }
 
 impl Runtime {
@@ -190,8 +196,7 @@ impl Runtime {
         Ok(OrtSession {
             runtime: self,
             session,
-            inputs,
-            outputs,
+            ports: ModelPorts { inputs, outputs },
         })
     }
 
@@ -290,7 +295,7 @@ impl OrtSession<'_> {
             names.map(|name| c_text(name.as_str())).collect()
         };
         let input_names = names(&mut inputs.iter().map(|(name, _)| name))?;
-        let output_names = names(&mut self.outputs.iter().map(|output| &output.name))?;
+        let output_names = names(&mut self.ports.outputs.iter().map(|output| &output.name))?;
         let pointers = |names: &[CString]| names.iter().map(|name| name.as_ptr()).collect();
         let (from, to): (Vec<Text>, Vec<Text>) = (pointers(&input_names), pointers(&output_names));
         let values = inputs.iter().map(|(_, tensor)| self.make(tensor));
@@ -324,6 +329,6 @@ impl OrtSession<'_> {
             let value = self.look_into(object)?;
             Ok(ModelOutput { name, value })
         };
-        self.outputs.iter().zip(made).map(output).collect()
+        self.ports.outputs.iter().zip(made).map(output).collect()
     }
 }

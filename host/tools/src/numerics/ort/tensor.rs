@@ -55,3 +55,13 @@ pub(crate) enum OutputValue {
     /// A value that can't be looked into, by its kind.
     Opaque(&'static str),
 }
+
+impl OutputValue {
+    /// The kind of a value that can't be looked into; an absent one can be compared.
+    pub(crate) fn opaque(&self) -> Option<&'static str> {
+        match self {
+            OutputValue::Opaque(kind) if *kind != "nothing" => Some(kind),
+            _ => None,
+        }
+    }
+}

@@ -1,14 +1,14 @@
-//! A comparison as people read it.
+//! The text of a comparison.
 
 use std::collections::BTreeMap;
 
 use passdock_core::table::Table;
 
-use super::outputs::{Largest, OutputComparison};
-use super::pair::Comparison;
+use super::compare::{Comparison, OutputComparison};
+use super::elements::ElementDifference;
 use super::sizes::SampleSize;
 
-/// What the models ran with, what differs between their interfaces, and a table of the outputs.
+/// Renders the samples, the differences of the interfaces and a table of the outputs.
 pub(super) fn text(comparison: &Comparison) -> String {
     let runtime = &comparison.onnxruntime.version;
     let mut text = match comparison.seed {
@@ -18,13 +18,12 @@ pub(super) fn text(comparison: &Comparison) -> String {
     for size in &comparison.sizes {
         text += &format!("  {}\n", sized(size));
     }
-    for found in &comparison.interface {
-        let note = if found.breaks {
-            ""
-        } else {
-            " (as ONNX Runtime infers it, no contradiction)"
+    for difference in &comparison.interface {
+        let note = match difference.breaks {
+            true => "",
+            false => " (as ONNX Runtime infers it, no contradiction)",
         };
-        text += &format!("interface: {found}{note}\n");
+        text += &format!("interface: {difference}{note}\n");
     }
     if let Some(dtype) = comparison.computed_in {
         text += &format!("held to what {dtype} allows, which the model after computes in\n");
@@ -44,14 +43,15 @@ pub(super) fn text(comparison: &Comparison) -> String {
 
 fn sized(size: &SampleSize) -> String {
     let inputs = typed(&size.inputs);
-    match (&size.refused, size.runs) {
-        (Some(reason), _) => {
-            // What stands before that is where in ONNX Runtime it was said.
+    match (&size.refused, size.runs, &size.apart) {
+        (Some(reason), ..) => {
+            // A position in ONNX Runtime's source is before that.
             let reason = reason.rsplit("Status Message: ").next().unwrap_or(reason);
             format!("skipped, the model before doesn't take it: {inputs} ({reason})")
         }
-        (None, 1) => format!("1 run: {inputs}"),
-        (None, runs) => format!("{runs} runs: {inputs}"),
+        (None, 1, Some(symbol)) => format!("1 run, `{symbol}` of several sizes: {inputs}"),
+        (None, 1, None) => format!("1 run: {inputs}"),
+        (None, runs, _) => format!("{runs} runs: {inputs}"),
     }
 }
 
@@ -76,48 +76,34 @@ fn table(outputs: &[OutputComparison]) -> String {
         "",
     ];
     let rows = outputs.iter().map(|output| {
-        let result = if output.same { "same" } else { "DIFFERENT" };
-        let (name, result) = (output.name.clone(), result.to_owned());
+        let mut row = [(); 8].map(|()| String::new());
+        row[0].clone_from(&output.name);
+        row[1] = if output.same { "same" } else { "DIFFERENT" }.to_owned();
         if let Some(what) = &output.what {
-            let none = String::new;
-            return [
-                name,
-                result,
-                none(),
-                none(),
-                what.clone(),
-                none(),
-                none(),
-                none(),
-            ];
+            row[4].clone_from(what);
+            return row;
         }
-        let [absolute, at, values] = largest(output.absolute.as_ref());
-        let [relative, there, others] = largest(output.relative.as_ref());
-        match (&output.absolute, &output.worst) {
-            // Of strings and bools there is no distance.
-            (None, Some(worst)) => [
-                name,
-                result,
-                String::new(),
-                worst.place(),
-                worst.values(),
-                relative,
-                there,
-                others,
-            ],
-            _ => [name, result, absolute, at, values, relative, there, others],
+        // Strings and bools have no distance.
+        let absolute = output.absolute.as_ref().or(output.worst.as_ref());
+        for (at, largest) in [(2, absolute), (5, output.relative.as_ref())] {
+            let Some(ElementDifference {
+                value,
+                index,
+                before,
+                after,
+                ..
+            }) = largest
+            else {
+                row[at] = "0".to_owned();
+                continue;
+            };
+            if !value.is_nan() {
+                row[at] = format!("{value:.2e}");
+            }
+            row[at + 1] = format!("{index:?}");
+            row[at + 2] = format!("{before} → {after}");
         }
+        row
     });
     Table::of(columns, rows).render()
-}
-
-fn largest(largest: Option<&Largest>) -> [String; 3] {
-    match largest {
-        None => ["0".to_owned(), String::new(), String::new()],
-        Some(largest) => [
-            format!("{:.2e}", largest.value),
-            largest.place(),
-            largest.values(),
-        ],
-    }
 }

@@ -1,13 +1,11 @@
-//! The instrument behind `--verify-outputs`: the module after all passes is compared with the one before the first.
+//! The instrument of `--verify-outputs`: compares the module after all passes with the one before the first.
 //!
-//! It looks when the outermost pass is done, so that a difference is an error of the run, whose output isn't written then.
+//! It runs when the outermost pass is done, so that a difference is an error of the run, whose output isn't written then.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use passdock_core::instrument::wrong;
 use passdock_core::sdk::Table;
 use passdock_core::{
     ErrorKind, Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassError,
@@ -15,8 +13,8 @@ use passdock_core::{
 };
 use passdock_ir::Module;
 
-use super::options::given;
-use super::pair::{self, CompareOptions, Comparison};
+use super::compare::{self, CompareOptions, Comparison};
+use super::options;
 
 /// The name of the instrument.
 pub const VERIFY_OUTPUTS: &str = "verify-outputs";
@@ -26,14 +24,14 @@ passdock_core::sdk::options! {
     struct Fields {
         /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
         library: String = "",
-        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are made up.
+        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are generated.
         inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: Table<i64> = [],
-        /// The seed of inputs that are made up.
+        /// The seed of generated inputs.
         #[range(0..=4294967295)]
         seed: i64 = 0,
-        /// How many samples of each size are made up.
+        /// How many samples of each size are generated.
         #[range(1..=64)]
         runs: i64 = 2,
         /// How many sizes are tried where inputs leave some open.
@@ -52,7 +50,7 @@ pub fn verify_outputs() -> InstrumentSpec {
         VERIFY_OUTPUTS,
         "Runs the model before all passes and the one after them in ONNX Runtime; a difference fails the run.",
         |fields: Fields, setup| {
-            Ok(Arc::new(Whole {
+            Ok(Arc::new(VerifyOutputs {
                 options: options(fields, setup)?,
                 state: Mutex::default(),
             }))
@@ -62,35 +60,27 @@ pub fn verify_outputs() -> InstrumentSpec {
 }
 
 fn options(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<CompareOptions, PassError> {
-    if let Some((dim, size)) = fields.dims.iter().find(|(_, size)| **size < 0) {
-        let message = format!("The size of `{dim}` can't be {size}.");
-        return Err(wrong(VERIFY_OUTPUTS, "dims", message).into());
-    }
-    let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
-        let there = (!path.is_empty()).then(|| setup.path(path));
-        match &there {
-            Some(place) if !place.exists() => {
-                let message = format!("There is no `{}`.", place.display());
-                Err(wrong(VERIFY_OUTPUTS, field, message).into())
-            }
-            _ => Ok(there),
-        }
-    };
+    let (paths, dims) = (
+        [&*fields.library, &fields.inputs],
+        fields.dims.into_iter().collect(),
+    );
     let number = |number: i64| usize::try_from(number).unwrap_or(1);
     Ok(CompareOptions {
-        library: path("library", &fields.library)?,
-        inputs: path("inputs", &fields.inputs)?,
-        dims: fields.dims.into_iter().collect(),
         seed: u32::try_from(fields.seed).unwrap_or(0),
         runs: number(fields.runs),
         sizes: number(fields.sizes),
-        rtol: given(fields.rtol),
-        atol: given(fields.atol),
+        ..options::common(
+            VERIFY_OUTPUTS,
+            setup,
+            paths,
+            dims,
+            [fields.rtol, fields.atol],
+        )?
     })
 }
 
 /// Compares the module after the outermost pass with the one before it.
-struct Whole {
+struct VerifyOutputs {
     options: CompareOptions,
     state: Mutex<State>,
 }
@@ -102,7 +92,7 @@ struct State {
     done: Vec<Comparison>,
 }
 
-impl Whole {
+impl VerifyOutputs {
     /// Ends a pass; the module before it if it is the outermost.
     fn end(&self) -> Option<Module> {
         let mut state = util::lock(&self.state);
@@ -116,14 +106,14 @@ impl Whole {
     }
 }
 
-impl PassInstrument for Whole {
+impl PassInstrument for VerifyOutputs {
     fn name(&self) -> &str {
         VERIFY_OUTPUTS
     }
 
-    /// Who asked for it doesn't want to wait for all passes to hear that nothing can be verified.
+    /// Loads ONNX Runtime before the first pass, so that a run without it fails at once.
     fn prepare(&self, _: &dyn Frame) -> Result<(), PassError> {
-        pair::is_there(&self.options)
+        compare::load(&self.options).map(drop)
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
@@ -146,7 +136,7 @@ impl PassInstrument for Whole {
         if before.is_same(call.module) {
             return Ok(());
         }
-        let comparison = pair::compare(&before, call.module, &self.options)?;
+        let comparison = compare::compare(&before, call.module, &self.options)?;
         let difference = comparison.difference();
         util::lock(&self.state).done.push(comparison);
         match difference {
