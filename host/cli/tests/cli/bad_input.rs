@@ -205,7 +205,6 @@ fn devices_are_not_read() {
             .args(["-c", &format!("ulimit -v 2000000; exec \"$0\" {words}")])
             .arg(crate::support::passdock())
             .current_dir(bench.path(""))
-            .env("PASSDOCK_CACHE", "off")
             .output()
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

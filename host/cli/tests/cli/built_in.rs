@@ -113,7 +113,6 @@ fn where_the_standard_plugins_are_missing_it_says_so() {
         let mut run = std::process::Command::new(&command);
         run.args(words)
             .current_dir(bench.path(""))
-            .env("PASSDOCK_CACHE", "off")
             .env_remove("PASSDOCK_PLUGIN_PATH");
         let ran = run.output().expect("the command starts");
         let dir = bench.path("").canonicalize().expect("the directory");

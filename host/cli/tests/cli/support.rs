@@ -115,7 +115,6 @@ impl Bench {
             .env_remove("ORT_DYLIB_PATH")
             .env_remove("CI")
             .env_remove("RUST_BACKTRACE")
-            .env("PASSDOCK_CACHE", "off")
             .env("NO_COLOR", "1")
             .envs(variables.iter().copied());
         command

@@ -276,7 +276,6 @@ fn a_small_stack_is_enough() {
         let output = std::process::Command::new("sh")
             .args(["-c", &line])
             .current_dir(bench.path(""))
-            .env("PASSDOCK_CACHE", "off")
             .output()
             .expect("a shell");
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -11,7 +11,7 @@ use crate::boundary::Rewrites;
 use crate::context::{PassContext, RunsPasses};
 use crate::error::PassError;
 use crate::pass::Pass;
-use crate::plan::{self, Held};
+use crate::plan;
 use crate::util;
 use crate::verify::{self, Verify};
 
@@ -31,7 +31,6 @@ struct Known {
     /// The module that the last of them left.
     module: Module,
     done: Done,
-    held: Held,
 }
 
 impl<'r, 'c> Inner<'r, 'c> {
@@ -57,28 +56,25 @@ impl<'r, 'c> Inner<'r, 'c> {
         let known = known.unwrap_or_else(|| Known {
             module: self.input.clone(),
             done: self.outer.done.clone(),
-            held: self.outer.held.inside(self.pass),
         });
         match known.module.is_same(module) {
             true => known,
             false => Known {
                 module: module.clone(),
                 done: Done::default(),
-                held: known.held,
             },
         }
     }
 
     fn run(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError> {
         let pass = cx.registry().get_pass(name)?;
-        let Known { done, held, .. } = self.known(module);
+        let Known { done, .. } = self.known(module);
         let mut parents = self.outer.parents.clone();
         parents.push(self.pass.info().name.clone());
         let by = &self.pass.info().name;
         let where_it_is = |error: PassError| error.note(format!("`{by}` runs `{name}`"));
-        let plan = plan::resolve_inner(&pass, cx, parents.clone(), &held).map_err(where_it_is)?;
+        let plan = plan::resolve_inner(&pass, cx, parents.clone()).map_err(where_it_is)?;
         plan.load()?;
-        plan::of_model(&plan.of_model, module, cx.registry())?;
         if cx.verify() == Verify::All {
             verify::all(module).map_err(where_it_is)?;
         }
@@ -90,7 +86,6 @@ impl<'r, 'c> Inner<'r, 'c> {
             cx,
             watched: self.outer.watched,
             done,
-            held,
             parents,
             depth: self.outer.depth.max(1),
             is_inner: true,
@@ -100,7 +95,6 @@ impl<'r, 'c> Inner<'r, 'c> {
         *util::lock(&self.known) = Some(Known {
             module: after.clone(),
             done: run.done,
-            held: run.held,
         });
         Ok(after)
     }

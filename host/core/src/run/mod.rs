@@ -39,7 +39,7 @@ use crate::context::{ContextFrame, PassContext, PassRecord};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
-use crate::plan::{self, Held, Plan, Step};
+use crate::plan::{self, Plan, Step};
 use crate::verify::{self, PrintedInput, Verify};
 
 impl dyn Pass + '_ {
@@ -128,9 +128,6 @@ fn call_planned(
     cx: &PassContext,
     watched: bool,
 ) -> Result<Module, PassError> {
-    if let Some(plan) = plan {
-        plan::of_model(&plan.of_model, module, cx.registry())?;
-    }
     if cx.verify() == Verify::All {
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
@@ -155,8 +152,7 @@ fn call_planned(
 }
 
 /// Checks that a Sequential can run, and returns its plan: loads the plugins that it and the
-/// context's instruments need, and makes the instruments. States that the module must be in aren't
-/// checked.
+/// context's instruments need, and makes the instruments.
 ///
 /// # Errors
 /// What can't be resolved or loaded.
@@ -194,7 +190,6 @@ struct Run<'c> {
     watched: bool,
     /// The passes that ran.
     done: Done,
-    held: Held,
     /// The names of the Sequentials around the pass, without the outermost, and of the passes that ran
     /// what is in them.
     parents: Vec<String>,
@@ -213,7 +208,6 @@ impl<'c> Run<'c> {
             cx,
             watched,
             done: Done::default(),
-            held: Held::default(),
             parents: Vec::new(),
             depth: 0,
             is_inner: false,
@@ -299,11 +293,9 @@ impl<'c> Run<'c> {
             if !vetoes.is_empty() {
                 self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
-                self.held.vetoed(pass, plan, &by);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }
         }
-        self.held.check(pass, module).map_err(name)?;
         self.watching(watching, || calls::before(watching, &told))
             .map_err(name)?;
         let result = match (passdock_crash::expected(&callee), plan) {
@@ -313,7 +305,6 @@ impl<'c> Run<'c> {
         };
         match result.map_err(name) {
             Ok(after) => {
-                self.held.ran(pass);
                 self.watching(watching, || calls::after(watching, &told, &after))
                     .map_err(name)?;
                 Ok(Outcome::Ran(after))

@@ -9,7 +9,6 @@ use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::sequential::RawSequential;
-use super::states::{self, State, States};
 use super::table::Table;
 use super::word::{Odd, choice};
 use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
@@ -68,12 +67,6 @@ pub(crate) struct RawPass {
     #[serde(default)]
     changes_interface: bool,
     phase: Option<String>,
-    #[serde(default)]
-    needs: Vec<String>,
-    #[serde(default)]
-    establishes: Vec<String>,
-    #[serde(default)]
-    breaks: Vec<String>,
     config: Option<String>,
     #[serde(default)]
     option: Vec<Table<RawField>>,
@@ -173,11 +166,6 @@ impl RawPass {
         }
         let options = fields(self.option, &name, false)?;
         let phase: Option<Phase> = self.phase.map(|word| choice("phase", &word)).transpose()?;
-        let states = States {
-            needs: named_states("needs", &name, &self.needs)?,
-            establishes: named_states("establishes", &name, &self.establishes)?,
-            breaks: named_states("breaks", &name, &self.breaks)?,
-        };
         Ok(PassSpec {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             declaration: PassDeclaration {
@@ -186,7 +174,6 @@ impl RawPass {
                     opt_level,
                     required,
                 },
-                states,
                 phase,
                 thread_safe: self.thread_safe,
                 changes_interface: self.changes_interface,
@@ -211,15 +198,6 @@ pub(super) fn level(pass: &str, level: i64) -> Result<u32, Kind> {
 pub(super) fn required(pass: &str, names: Vec<String>) -> Result<Vec<String>, Kind> {
     let what = format!("a name in `required` of `{pass}`");
     each(names, |name| any_pass_name(&what, name))
-}
-
-fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
-    let state = |name: &String| {
-        let what = || format!("a state in `{key}` of `{pass}`");
-        let state = Some(State::new(name)).filter(State::is_valid);
-        state.ok_or_else(|| refused(what(), names::shown(name), states::RULE))
-    };
-    names.iter().map(state).collect()
 }
 
 impl RawConfig {
