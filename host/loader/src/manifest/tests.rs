@@ -87,9 +87,6 @@ default = 3
               "required": [
                 "relax.transform.FoldConstant"
               ],
-              "needs": [],
-              "establishes": [],
-              "breaks": [],
               "phase": "simplify",
               "thread_safe": true,
               "changes_interface": false,
