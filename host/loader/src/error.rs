@@ -98,7 +98,7 @@ pub enum PluginErrorKind {
         "it is cut off: a segment ends at byte {needed} and the file has {len}; copy or build it again"
     )]
     Truncated { needed: u64, len: u64 },
-    #[error("it is damaged: {0}; copy or build it again")]
+    #[error("it is damaged or cut off: {0}; copy or build it again")]
     Damaged(String),
     #[error(
         "it doesn't export `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \

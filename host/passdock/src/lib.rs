@@ -198,4 +198,3 @@ pub mod instruments {
     pub use passdock_core::{print_ir, printing};
     pub use passdock_driver::reproducer::WriteReproducer;
 }
-

@@ -25,8 +25,8 @@ use passdock_diagnostic::suggest;
 use passdock_loader::discover::is_unrelated;
 use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec,
-    Plugin, PluginError, SearchDir, SequentialSpec, discover,
+    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin,
+    PluginError, SearchDir, SequentialSpec, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 
