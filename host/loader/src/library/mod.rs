@@ -117,20 +117,20 @@ unsafe impl Send for LoadedInstrument {}
 unsafe impl Sync for LoadedInstrument {}
 
 impl DefiningPlugin {
-    /// The one of a name and a place. It stays for good, as libraries do.
-    fn of(name: &str, origin: &Origin) -> &'static DefiningPlugin {
+    /// Returns the one of a name and an origin. It is never freed, as libraries are.
+    fn leaked(name: &str, origin: &Origin) -> &'static DefiningPlugin {
         static ALL: Mutex<Vec<&DefiningPlugin>> = Mutex::new(Vec::new());
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find(|p| p.name == name && p.origin == *origin);
         if let Some(known) = known {
             return known;
         }
-        let made = Box::leak(Box::new(DefiningPlugin {
+        let plugin = Box::leak(Box::new(DefiningPlugin {
             name: name.to_owned(),
             origin: origin.clone(),
         }));
-        all.push(made);
-        made
+        all.push(plugin);
+        plugin
     }
 }
 
@@ -391,7 +391,7 @@ impl LoadedPlugin {
         }
         let mut loaded_ops = Vec::with_capacity(ops.len());
         if !ops.is_empty() {
-            let plugin = DefiningPlugin::of(&manifest.plugin.name, origin);
+            let plugin = DefiningPlugin::leaked(&manifest.plugin.name, origin);
             let ops = ops.into_iter();
             loaded_ops.extend(ops.map(|(_, entry)| LoadedOp { entry, plugin }));
         }
@@ -464,8 +464,9 @@ fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
     find_entry(open_library(&name).map_err(|text| Kind::Refused(shown(text)))?)
 }
 
-/// The path, of a whole one, by which the system's loader gets a library. The loader takes a path that it knows for the library that
-/// it has, so each load of one path after the first spells it in another way: `dir/./lib.so`.
+/// Returns the path by which the system's loader gets a library. For a path that it knows, the loader
+/// returns the library that it has, so each load of one path after the first spells it in another way:
+/// `dir/./lib.so`.
 fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
     let mut known = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
