@@ -1,5 +1,4 @@
-//! Plugins: finding and loading many, beside what the system's loader alone takes; with manifests that
-//! are kept between runs, and without.
+//! Plugins: finding and loading many, beside what the system's loader alone takes.
 //!
 //! A library is loaded once in a process, and the more are loaded the longer the loader takes for the
 //! next: each time is that of a process of its own.
@@ -20,8 +19,8 @@ const NEEDED: [usize; 3] = [1, 5, 9];
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let ["child", what, dir, cache] = words[..] {
-        let time = child(what, dir.as_ref(), cache);
+    if let ["child", what, dir] = words[..] {
+        let time = child(what, dir.as_ref());
         return println!("{}", time.as_nanos());
     }
     let original = std::fs::read(plugin()).expect("the benchmarks' plugin");
@@ -32,35 +31,22 @@ fn main() {
         copies(&original, &plugins, count);
         plugins
     });
-    // Manifests of files that were just written aren't kept.
-    if !is_quick() {
-        std::thread::sleep(Duration::from_secs(3));
-    }
-    let kept = dir.path().join("kept").display().to_string();
     for (count, plugins) in counts.iter().zip(&dirs) {
-        // The first finds files and loader cold, and keeps what it finds.
-        run("load", plugins, &kept);
-        let [system, host, warm] = medians([
-            &|| run("dlopen", plugins, ""),
-            &|| run("load", plugins, ""),
-            &|| run("load", plugins, &kept),
-        ]);
+        // The first finds files and loader cold.
+        run("load", plugins);
+        let [system, host] = medians([&|| run("dlopen", plugins), &|| run("load", plugins)]);
         let of = |time: Duration| Figure {
             nanos: time.as_nanos() as f64 / *count as f64,
         };
         let what = format!("load {count} plugins, all needed, beside dlopen");
         report_ratio(&what, of(host), of(system), "(for scale)");
-        let what = "  the same, their manifests kept";
-        report_ratio(what, of(warm), of(system), "<= 1.3 x");
     }
     let [_, many] = &dirs;
-    let [cold, warm] = medians([&|| run("start", many, ""), &|| run("start", many, &kept)]);
-    let of = |time: Duration| Figure {
-        nanos: time.as_nanos() as f64,
+    let [start] = medians([&|| run("start", many)]);
+    let figure = Figure {
+        nanos: start.as_nanos() as f64,
     };
-    let what = "start with 1,000 plugins, 3 needed";
-    report(what, of(cold), "<= 20 ms");
-    report("  the same, their manifests kept", of(warm), "<= 5 ms");
+    report("start with 1,000 plugins, 3 needed", figure, "<= 20 ms");
 }
 
 /// The medians of times that are taken in turns.
@@ -75,17 +61,17 @@ fn medians<const N: usize>(take: [&dyn Fn() -> Duration; N]) -> [Duration; N] {
 }
 
 /// This program again, which does one of the things below.
-fn run(what: &str, plugins: &Path, cache: &str) -> Duration {
+fn run(what: &str, plugins: &Path) -> Duration {
     let exe = std::env::current_exe().expect("this program");
     let mut command = Command::new(exe);
-    let ran = command.args(["child", what]).arg(plugins).arg(cache);
+    let ran = command.args(["child", what]).arg(plugins);
     let ran = ran.output().expect("it starts");
     let nanos = String::from_utf8_lossy(&ran.stdout).trim().parse();
     let error = String::from_utf8_lossy(&ran.stderr);
     Duration::from_nanos(nanos.unwrap_or_else(|_| panic!("{what} failed: {error}")))
 }
 
-fn child(what: &str, plugins: &Path, cache: &str) -> Duration {
+fn child(what: &str, plugins: &Path) -> Duration {
     let start = Instant::now();
     if what == "dlopen" {
         let mut files: Vec<PathBuf> = std::fs::read_dir(plugins)
@@ -97,9 +83,6 @@ fn child(what: &str, plugins: &Path, cache: &str) -> Duration {
         return start.elapsed();
     }
     let registry = Registry::new();
-    if !cache.is_empty() {
-        registry.keep_manifests(cache);
-    }
     registry
         .load_dir(plugins, &Default::default())
         .expect("a directory of plugins");

@@ -10,32 +10,22 @@ def put(data, at, form, *values):
     struct.pack_into("<" + form, data, at, *values)
 
 
-def elf(gnu=False):
-    """Headers, symbols, strings, a hash table, the dynamic section, the manifest: one segment of all."""
+def elf(manifest_len=len(MANIFEST)):
+    """One segment of all, and sections: code, the manifest, symbols and their strings."""
     data = bytearray(0x500)
-    data[:16] = b"\x7fELF\2\1\1" + bytes(9)
-    put(data, 16, "HHIQQQIHHHHHH", 3, 62, 1, 0x40, 64, 0, 0, 64, 56, 2, 64, 0, 0)
-    put(data, 64, "IIQQQQQQ", 1, 7, 0, 0, 0, len(data), len(data), 0x1000)
-    put(data, 120, "IIQQQQQQ", 2, 6, 0x300, 0x300, 0x300, 0xA0, 0xA0, 8)
     names = b"\0" + b"".join(NAMES)
-    symbols, strings, table, manifest = 0x100, 0x180, 0x200, 0x400
-    put(data, symbols + 24, "IBBHQQ", 1, 0x11, 0, 1, manifest, len(MANIFEST))
-    put(data, symbols + 48, "IBBHQQ", 1 + len(NAMES[0]), 0x12, 0, 1, 0x40, 1)
+    code, symbols, strings, sections, manifest = 0xC0, 0x100, 0x180, 0x200, 0x400
+    data[:16] = b"\x7fELF\2\1\1" + bytes(9)
+    put(data, 16, "HHIQQQIHHHHHH", 3, 62, 1, 0, 64, sections, 0, 64, 56, 1, 64, 5, 4)
+    put(data, 64, "IIQQQQQQ", 1, 7, 0, 0, 0, len(data), len(data), 0x1000)
+    put(data, symbols + 24, "IBBHQQ", 1, 0x11, 0, 2, manifest, manifest_len)
+    put(data, symbols + 48, "IBBHQQ", 1 + len(NAMES[0]), 0x12, 0, 1, code, 1)
     data[strings:strings + len(names)] = names
-    if gnu:
-        hashes = []
-        for name in NAMES:
-            value = 5381
-            for byte in name[:-1]:
-                value = (value * 33 + byte) & 0xFFFFFFFF
-            hashes.append(value)
-        # One bucket; the bloom filter lets all through.
-        put(data, table, "IIIIQIII", 1, 1, 1, 0, (1 << 64) - 1, 1, hashes[0] & ~1, hashes[1] | 1)
-    else:
-        put(data, table, "IIIIII", 1, 3, 1, 0, 2, 0)
-    entries = [(6, symbols), (11, 24), (5, strings), (10, len(names)), (0x6FFFFEF5 if gnu else 4, table), (0, 0)]
-    for at, entry in enumerate(entries):
-        put(data, 0x300 + 16 * at, "QQ", *entry)
+    # Type, flags, place, length, the section of the strings.
+    for at, (kind, flags, start, size, link) in enumerate((
+        (1, 6, code, 16, 0), (1, 2, manifest, manifest_len, 0), (11, 2, symbols, 72, 4), (3, 2, strings, len(names), 0),
+    ), 1):
+        put(data, sections + 64 * at, "IIQQQQIIQQ", 0, kind, flags, start, start, size, link, 1, 1, 24 if kind == 11 else 0)
     data[manifest:manifest + len(MANIFEST)] = MANIFEST
     return bytes(data)
 
@@ -77,6 +67,7 @@ def macho():
     put(data, 0, "IIIIIIII", 0xFEEDFACF, 0x01000007, 3, 6, 3, 72 + 160 + 24 + 16, 0, 0)
     put(data, 32, "II16sQQQQIIII", 0x19, 72 + 160, b"__TEXT", 0, 0x500, 0, 0x500, 7, 5, 2, 0)
     put(data, 104, "16s16sQQIIII", b"__text", b"__TEXT", 0x200, 16, 0x200, 0, 0, 0)
+    put(data, 168, "I", 0x80000400)
     put(data, 184, "16s16sQQIIII", b"__const", b"__TEXT", 0x400, len(MANIFEST), 0x400, 0, 0, 0)
     names = [b"_" + name for name in NAMES]
     symbols, strings, trie = 0x220, 0x260, 0x300
@@ -106,4 +97,4 @@ def fat():
 
 
 def libraries():
-    return {"sysv.so": elf(), "gnu.so": elf(gnu=True), "whole.dll": pe(), "whole.dylib": macho(), "fat.dylib": fat()}
+    return {"whole.so": elf(), "whole.dll": pe(), "whole.dylib": macho(), "fat.dylib": fat()}

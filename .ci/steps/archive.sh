@@ -22,7 +22,6 @@ tar -C "$elsewhere" -xf "$place/$name.tar.gz"
 checkout=$PWD root=$elsewhere/$name
 cd "$elsewhere"
 unset PASSDOCK_PLUGIN_PATH PASSDOCK_CONFIG LD_LIBRARY_PATH
-export PASSDOCK_CACHE=off
 command=$root/bin/passdock model=$root/share/passdock/examples/models/digits.onnx
 prints "passdock " "$command" --version
 prints relax.transform.FoldConstant "$command" list passes --json

@@ -31,7 +31,6 @@ def follow(steps, directory):
         "CARGO_TERM_QUIET": "true",
         "NO_COLOR": "1",
         "COLUMNS": "120",
-        "PASSDOCK_CACHE": "off",
     }
     printed = []
     for step in steps:

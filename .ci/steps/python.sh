@@ -45,7 +45,6 @@ tests_wheel() {
 # Runs a command that has nothing of the checkout's package, nor of the user's settings, and leaves nothing there.
 clean() {
   env -u PYTHONPATH -u PASSDOCK_STANDARD_PLUGINS -u PASSDOCK_PLUGIN_PATH -u PASSDOCK_CONFIG -u CARGO_TARGET_DIR \
-    PASSDOCK_CACHE=off \
     PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY="$TARGET/wheel/hypothesis" \
     MYPY_CACHE_DIR="$TARGET/wheel/mypy" "$@"
 }

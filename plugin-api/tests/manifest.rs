@@ -54,9 +54,6 @@ plugin! {
             required: ["relax.transform.FoldConstant", "b.C"],
             thread_safe: true,
             phase: "simplify",
-            needs: ["opset >= 13", "types-inferred"],
-            establishes: ["acme.fused"],
-            breaks: ["constants-folded"],
             options: Limit,
         },
         prim_function "acme.transform.Unroll" => nothing { options: Unroll, config: "acme.Unroll" },
@@ -148,9 +145,6 @@ required = ["relax.transform.FoldConstant", "b.C"]
 summary = "Replaces `Relu(Relu(x))` by \"Relu(x)\".\n\nNot more."
 thread_safe = true
 phase = "simplify"
-needs = ["opset >= 13", "types-inferred"]
-establishes = ["acme.fused"]
-breaks = ["constants-folded"]
 [[pass.option]]
 name = "most"
 type = "int"

@@ -34,7 +34,6 @@ def follow(steps: list[dict[str, str]], directory: Path) -> list[tuple[list[str]
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PASSDOCK_CACHE": "off",
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }

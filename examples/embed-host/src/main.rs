@@ -26,7 +26,7 @@ fn main() -> Result<(), PassError> {
 
     // A pass of the program's own stands among those of plugins.
     let info = PassInfo::new("demo.transform.FuseDoubleRelu").opt_level(1);
-    let fuse = create_function_pass(info.needs(["types-inferred"]), |f, _cx| {
+    let fuse = create_function_pass(info, |f, _cx| {
         for op in f.ops_named("onnx.Relu") {
             let inner = f.operand(op, 0).and_then(|value| f.defining_op(value));
             if let Some(inner) = inner.filter(|&inner| f.name(inner) == "onnx.Relu") {

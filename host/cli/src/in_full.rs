@@ -61,12 +61,6 @@ pub(crate) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
         lines.push(format!("requires {}", declared.info.required.join(", ")));
     }
     lines.extend(also_called(&declared.aliases));
-    let states = &declared.states;
-    lines.extend(show::states([
-        &states.needs,
-        &states.establishes,
-        &states.breaks,
-    ]));
     if let Some(phase) = declared.phase {
         lines.push(format!("asks for the phase {}", phase.name()));
     }

@@ -19,7 +19,6 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
         plugin_dirs: plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
         program_dir: plugins::program_dir(),
-        manifest_cache: plugins::manifest_cache(),
         ..Request::default()
     }
 }

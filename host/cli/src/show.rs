@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::files::StandardOutput;
 use passdock::pipeline::JSON_VERSION;
-use passdock::states::{ModelNeed, State};
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
@@ -319,27 +318,6 @@ pub(crate) fn name(name: &str) -> String {
         true => format!("{name:?}"),
         false => name.to_owned(),
     }
-}
-
-/// The states that a pass has to do with as people read them: what it needs, establishes and breaks.
-pub(crate) fn states([needs, establishes, breaks]: [&[State]; 3]) -> Vec<String> {
-    let parts = [
-        ("needs", needs),
-        ("establishes", establishes),
-        ("breaks", breaks),
-    ];
-    let said = parts.into_iter().filter(|(_, states)| !states.is_empty());
-    said.map(|(what, states)| {
-        let names: Vec<String> = states.iter().map(State::to_string).collect();
-        format!("{what} {}", names.join(", "))
-    })
-    .collect()
-}
-
-/// The states that a pipeline needs of the model, a line each.
-pub(crate) fn model_needs(needs: &[ModelNeed]) -> String {
-    let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
-    needs.iter().map(line).collect()
 }
 
 /// Facts, line by line: what each is about, and the fact.

@@ -113,10 +113,6 @@ pub enum ErrorKind {
     RequiredDisabled,
     /// A Sequential is nested too deeply.
     TooDeep,
-    /// A state that a pass needs isn't established before it.
-    State,
-    /// The model isn't in a state that a pass needs.
-    ModelState,
     /// A config key, field or value is invalid.
     Config,
     /// A pipeline file is invalid.
@@ -166,7 +162,6 @@ impl ErrorKind {
             ErrorKind::Cycle => "required-cycle",
             ErrorKind::RequiredDisabled => "required-disabled",
             ErrorKind::TooDeep => "too-deep",
-            ErrorKind::State | ErrorKind::ModelState => "state",
             ErrorKind::Config => "config",
             ErrorKind::Pipeline => "pipeline",
             ErrorKind::Rules => "rules",
@@ -202,7 +197,6 @@ impl ErrorKind {
             | ErrorKind::Numerics
             | ErrorKind::NotChecked
             | ErrorKind::Context
-            | ErrorKind::ModelState
             | ErrorKind::Read
             | ErrorKind::Write
             | ErrorKind::Check => 1,

@@ -95,10 +95,10 @@ pub enum PluginErrorKind {
     #[error("it is {found}, this host needs {expected}; build it for this machine")]
     WrongTarget { found: String, expected: String },
     #[error(
-        "it is cut off: {what} needs {needed} bytes and the file has {len}; copy or build it again"
+        "it is cut off: a segment ends at byte {needed} and the file has {len}; copy or build it again"
     )]
-    Truncated { what: String, needed: u64, len: u64 },
-    #[error("it is damaged: {0}; copy or build it again")]
+    Truncated { needed: u64, len: u64 },
+    #[error("it is damaged or cut off: {0}; copy or build it again")]
     Damaged(String),
     #[error(
         "it doesn't export `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \

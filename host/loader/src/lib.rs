@@ -2,7 +2,7 @@
 //! instruments.
 //!
 //! The modules in the order of a plugin's way: [`discover`](mod@discover) finds files in the
-//! directories that the user named and may keep their manifests for the next run,
+//! directories that the user named,
 //! [`file`](mod@file) checks a file without running any of it and takes out its manifest,
 //! [`manifest`] reads that as untrusted text, [`library`] loads the few plugins that a pipeline
 //! needs, checks their tables, and finds the definition of an op among all plugins. [`error`] has a
@@ -18,7 +18,7 @@ pub mod library;
 pub mod manifest;
 mod names;
 
-pub use discover::{Discovered, ManifestCache, SearchDir, discover};
+pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
     AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
@@ -28,5 +28,5 @@ pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ChildSpec, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
     PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
-    SequentialSpec, State, States, Wrong, setting, toml_text, toml_value,
+    SequentialSpec, Wrong, setting, toml_text, toml_value,
 };

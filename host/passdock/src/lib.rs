@@ -64,7 +64,7 @@
 //!   side of [`PassContext`] and [`PassError`].
 //! - Modules: [`Module`], and [`ir`] to build, edit, parse and print them; [`model_file`] for ONNX
 //!   and text files; [`analyses`].
-//! - Where passes come from: [`Registry`], [`plugin`], [`states`].
+//! - Where passes come from: [`Registry`], [`plugin`].
 //! - The run: [`PassContext`], [`config`]; [`PassInstrument`], [`instruments`]; [`PassError`],
 //!   [`Diagnostic`], [`diagnostic`].
 //! - Pipelines in TOML, which is what the command runs: [`pipeline`]; when something fails:
@@ -197,10 +197,4 @@ pub mod instruments {
     pub use passdock_core::instrument::{PassFilter, Sink, calls, stderr, stdout};
     pub use passdock_core::{print_ir, printing};
     pub use passdock_driver::reproducer::WriteReproducer;
-}
-
-/// Named states of a module: what passes need, establish and break.
-pub mod states {
-    pub use passdock_core::plan::ModelNeed;
-    pub use passdock_loader::manifest::states::*;
 }

@@ -246,15 +246,6 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         if !pass.phase.is_empty() {
             string!("phase", pass.phase);
         }
-        if !pass.needs.is_empty() {
-            names!("needs", pass.needs);
-        }
-        if !pass.establishes.is_empty() {
-            names!("establishes", pass.establishes);
-        }
-        if !pass.breaks.is_empty() {
-            names!("breaks", pass.breaks);
-        }
         if !pass.config.is_empty() {
             string!("config", pass.config);
         }

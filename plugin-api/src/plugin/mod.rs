@@ -3,7 +3,6 @@
 mod check;
 mod manifest;
 mod names;
-mod ops;
 mod sequential;
 mod spec;
 

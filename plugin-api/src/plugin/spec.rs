@@ -85,9 +85,6 @@ pub struct PassSpec {
     pub thread_safe: bool,
     pub changes_interface: bool,
     pub phase: &'static str,
-    pub needs: &'static [&'static str],
-    pub establishes: &'static [&'static str],
-    pub breaks: &'static [&'static str],
     pub options: &'static [OptionSpec],
     pub config: &'static str,
 }
@@ -104,9 +101,6 @@ impl PassSpec {
             thread_safe: false,
             changes_interface: false,
             phase: "",
-            needs: &[],
-            establishes: &[],
-            breaks: &[],
             options: &[],
             config: "",
         }
@@ -196,9 +190,6 @@ impl PluginSpec {
 /// | `thread_safe: true` | may be called for several functions at once |
 /// | `changes_interface: true` | may change parameters and results |
 /// | `phase: "late"` | where pipelines place it: `early`, `simplify`, `late`, `lower` |
-/// | `needs: ["…"]` | states that hold before it: `types-inferred`, `opset >= 13` |
-/// | `establishes: ["…"]` | states that hold after it |
-/// | `breaks: ["…"]` | states that may not hold any more after it; it keeps all others |
 /// | `options: Unroll` | a struct made by [`options!`](crate::options) |
 /// | `config: "tir.Unroll"` | the config key that sets the same options for a whole run |
 ///
@@ -392,15 +383,6 @@ macro_rules! __pass {
     (@keys ($new:expr) [$($done:tt)*] phase: $value:expr $(, $($rest:tt)*)?) => {
         $crate::__pass!(@keys ($new) [$($done)* phase: $value,] $($($rest)*)?)
     };
-    (@keys ($new:expr) [$($done:tt)*] needs: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* needs: &$value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] establishes: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* establishes: &$value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] breaks: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* breaks: &$value,] $($($rest)*)?)
-    };
     (@keys ($new:expr) [$($done:tt)*] config: $value:expr $(, $($rest:tt)*)?) => {
         $crate::__pass!(@keys ($new) [$($done)* config: $value,] $($($rest)*)?)
     };
@@ -414,8 +396,8 @@ macro_rules! __pass {
     (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
             "`", ::std::stringify!($key), "` is no key of a pass; there are `opt_level`, \
-             `required`, `aliases`, `thread_safe`, `changes_interface`, `phase`, `needs`, `establishes`, \
-             `breaks`, `options` and `config`"
+             `required`, `aliases`, `thread_safe`, `changes_interface`, `phase`, `options` \
+             and `config`"
         ))
     };
 }

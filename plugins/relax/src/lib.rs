@@ -74,13 +74,11 @@ plugin! {
         module "relax.transform.InferType" => infer_type {
             changes_interface: true,
             opt_level: 0,
-            establishes: ["types-inferred"],
         },
         /// Folds constant expressions.
         function "relax.transform.FoldConstant" => fold_constant {
             opt_level: 2,
             thread_safe: true,
-            establishes: ["constants-folded"],
             options: FoldConstant,
             config: "relax.FoldConstant",
         },
@@ -99,7 +97,6 @@ plugin! {
         module "relax.transform.BindSymbolicVars" => bind_symbolic_vars {
             opt_level: 1,
             changes_interface: true,
-            breaks: ["constants-folded"],
             options: BindSymbolicVars,
             config: "relax.BindSymbolicVars",
         },
@@ -107,7 +104,6 @@ plugin! {
         module "relax.transform.BindParams" => bind_params {
             opt_level: 0,
             changes_interface: true,
-            breaks: ["types-inferred", "constants-folded"],
             options: BindParams,
             config: "relax.BindParams",
         },
@@ -140,7 +136,6 @@ plugin! {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             changes_interface: true,
-            breaks: ["constants-folded"],
             options: RaiseOpset,
             config: "relax.RaiseOpset",
         },
@@ -300,7 +295,6 @@ plugin! {
             required: ["relax.transform.InferType"],
             thread_safe: true,
             changes_interface: true,
-            breaks: ["constants-folded"],
             options: ToMixedPrecision,
             config: "relax.ToMixedPrecision",
         },

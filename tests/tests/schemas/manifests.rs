@@ -32,9 +32,6 @@ thread_safe = true
 changes_interface = true
 aliases = ["a.transform.B"]
 phase = "late"
-needs = ["types-inferred", "opset >= 13"]
-establishes = ["acme.tiled"]
-breaks = ["constants-folded"]
 config = "acme.Tile"
 [[pass.option]]
 name = "size"

@@ -52,8 +52,6 @@ Examples:
 
 Environment:
   PASSDOCK_PLUGIN_PATH  more directories of plugins, after all that are named
-  PASSDOCK_CACHE        where manifests of plugins are kept between runs, instead of `passdock` among
-                        the user's caches ($XDG_CACHE_HOME, ~/.cache); `off`: nowhere
 
 Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
@@ -368,9 +366,6 @@ pub(crate) struct ExplainArgs {
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
-    /// Show also which states of the module passes need, establish and break.
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
     /// Print the passes as a graph for Graphviz, with what requires them and their options:
     /// `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]

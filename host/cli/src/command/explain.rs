@@ -20,21 +20,21 @@ pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
     } else if args.dot {
         show::print(&explanation.to_dot());
     } else {
-        show::print(&render(&explanation, args.verbose));
+        show::print(&render(&explanation));
     }
     Ok(0)
 }
 
-fn render(explanation: &Explanation, in_full: bool) -> String {
+fn render(explanation: &Explanation) -> String {
     let passes = explanation.passes.iter();
     let required = passes
         .clone()
         .filter_map(|pass| pass.requested_by.as_deref());
     let names = ShortNames::of(passes.clone().map(|pass| &*pass.name).chain(required));
-    let columns = [">", "pass", "runs", "why", "options", "states"];
+    let columns = [">", "pass", "runs", "why", "options"];
     let rows = (1..)
         .zip(passes.clone())
-        .map(|(number, pass)| row(number, pass, &names, in_full));
+        .map(|(number, pass)| row(number, pass, &names));
     let mut text = Table::of(columns, rows)
         .within(show::columns())
         .render_filled();
@@ -52,14 +52,13 @@ fn render(explanation: &Explanation, in_full: bool) -> String {
         let phases = suggest::listed(empty);
         text += &format!("Nothing fills {places} {phases}.\n");
     }
-    text += &show::model_needs(&explanation.model_needs);
     if let (Some(name), true) = (&explanation.pipeline.name, explanation.pipeline.built_in) {
         text += &format!("`passdock list pipelines {name}` prints the pipeline as a file.\n");
     }
     text
 }
 
-fn row(number: usize, pass: &Explained, names: &ShortNames<'_>, in_full: bool) -> [String; 6] {
+fn row(number: usize, pass: &Explained, names: &ShortNames<'_>) -> [String; 5] {
     let mut name = "  ".repeat(pass.depth as usize) + &names.short(&pass.name);
     let mut why = pass.reason.clone();
     if let Some(by) = &pass.requested_by {
@@ -68,14 +67,12 @@ fn row(number: usize, pass: &Explained, names: &ShortNames<'_>, in_full: bool) -
             "unless nothing changed since it last ran".clone_into(&mut why);
         }
     }
-    let states = || show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; ");
     [
         number.to_string(),
         name,
         if pass.runs { "yes" } else { "no" }.to_owned(),
         why,
         options(pass),
-        if in_full { states() } else { String::new() },
     ]
 }
 

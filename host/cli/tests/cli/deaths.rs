@@ -132,7 +132,6 @@ fn a_plugin_that_goes_on_ends_with_the_command() {
             .args(words.split_whitespace())
             .current_dir(bench.path(""))
             .env("FAULT", "hang all the same")
-            .env("PASSDOCK_CACHE", "off")
             .stderr(Stdio::null())
             .spawn()
             .expect("the command");

@@ -235,7 +235,6 @@ fn ctrl_c_ends_everything_once() {
             .args(words.split_whitespace())
             .current_dir(&dir)
             .env("FAULT", "fork and hang")
-            .env("PASSDOCK_CACHE", "off")
             .stdin(open().expect("the terminal"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -22,7 +22,7 @@ fn a_debugger_stops_in_a_pass() {
         gdb.args(["-ex", command]);
     }
     gdb.arg("--args").arg(passdock()).args(run.split(' '));
-    gdb.current_dir(bench.path("")).env("PASSDOCK_CACHE", "off");
+    gdb.current_dir(bench.path(""));
     let has_gdb = std::process::Command::new("gdb").arg("--version").output();
     if let Err(error) = has_gdb {
         eprintln!("skipped: gdb can't be run: {error}");

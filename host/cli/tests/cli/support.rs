@@ -121,7 +121,6 @@ impl Bench {
         let mut command = Command::new(program);
         command
             .current_dir(self.dir.path())
-            .env("PASSDOCK_CACHE", "off")
             .env("NO_COLOR", "1");
         for variable in [
             "PASSDOCK_PLUGIN_PATH",

@@ -283,7 +283,7 @@ fn reports_and_help_fit_the_terminal() {
             "list pipelines",
             "list analyses",
             "explain",
-            "explain -v",
+            "explain",
             &inspect,
             "stats m.ir",
         ] {
@@ -300,7 +300,7 @@ fn reports_and_help_fit_the_terminal() {
         let heights = heights.iter().filter(|(known, _)| *known == words);
         heights.map(|(_, height)| *height).collect::<Vec<_>>()
     };
-    for words in ["run m.ir -o o.ir", "run -h", "list config", "explain -v"] {
+    for words in ["run m.ir -o o.ir", "run -h", "list config", "explain"] {
         let heights = height(words);
         assert!(heights[0] > heights[2], "{words}: {heights:?}");
     }
@@ -356,7 +356,7 @@ fn screen(written: &str) -> (String, usize) {
 #[test]
 fn tables_that_go_elsewhere_have_a_line_a_row() {
     let bench = Bench::new();
-    for words in ["list config", "list passes", "explain -v"] {
+    for words in ["list config", "list passes", "explain"] {
         let (narrow, _) = on_a_terminal_of(&bench, "xterm", 80, words);
         let elsewhere = bench.run_with(&[("NO_COLOR", "")], words.split_whitespace(), "");
         let lines = elsewhere.stdout.lines().count();

@@ -25,7 +25,6 @@ fn check(bench: &Bench, words: &str, doing: &str) -> String {
     let mut child = Command::new(passdock())
         .args(words.split(' ').chain(["--timeout", "0.5"]))
         .current_dir(bench.path(""))
-        .env("PASSDOCK_CACHE", "off")
         .env("NO_COLOR", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -89,7 +88,6 @@ fn printing_takes_any_time() {
     let output = Command::new("bash")
         .args(["-o", "pipefail", "-c", &run])
         .current_dir(bench.path(""))
-        .env("PASSDOCK_CACHE", "off")
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -14,10 +14,9 @@ use std::sync::Arc;
 pub use closure::HostWork;
 pub(crate) use closure::create_unscoped_pass;
 pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
-pub(crate) use names::{check_info, check_name, check_states};
+pub(crate) use names::{check_info, check_name};
 pub(crate) use options::with_options;
 use passdock_abi::FunctionKind;
-use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
 pub use rules::RulesFile;
 pub(crate) use sequential::MAX_DEPTH;
@@ -85,11 +84,6 @@ pub trait Pass: Send + Sync {
     /// The file of rules that the pass is made of.
     fn rules(&self) -> Option<&RulesFile> {
         None
-    }
-
-    /// The states of the module that the pass needs, establishes and breaks.
-    fn states(&self) -> &States {
-        &self.declaration().states
     }
 
     /// The pass's name, level and requirements.

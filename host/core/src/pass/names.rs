@@ -1,6 +1,6 @@
-//! The names that passes and states may have.
+//! The names that passes may have.
 
-use super::{PassDeclaration, PassInfo};
+use super::PassInfo;
 use crate::error::{ErrorKind, PassError};
 
 /// Refuses a pass whose name, or a name that it requires, is invalid.
@@ -24,14 +24,4 @@ pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
         ErrorKind::Name,
         format!("The pass name {name:?} {problem}; give it a name like `acme.transform.FuseRelu`."),
     ))
-}
-
-/// Refuses a pass that names an invalid state.
-pub(crate) fn check_states(declared: &PassDeclaration) -> Result<(), PassError> {
-    let Some(state) = declared.states.invalid() else {
-        return Ok(());
-    };
-    let (pass, rule) = (&declared.info.name, passdock_loader::manifest::states::RULE);
-    let message = format!("The pass `{pass}` names the invalid state `{state}`: {rule}.");
-    Err(PassError::new(ErrorKind::Name, message))
 }

@@ -3,20 +3,12 @@
 //!
 //! The passes that a pass requires run before it, depth first and in declared order, once for each
 //! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an
-//! error here, before anything has run; so is a state that a pass needs and nothing before it
-//! establishes.
-
-mod facts;
-mod held;
-mod states;
+//! error here, before anything has run.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-pub(crate) use held::Held;
 use passdock_diagnostic::suggest;
-pub use states::ModelNeed;
-pub(crate) use states::of_model;
 
 use crate::config::ConfigValue;
 use crate::context::{Enabled, PassContext};
@@ -28,9 +20,6 @@ use crate::registry::Registry;
 pub struct Plan {
     /// The direct children of the Sequential, in order.
     pub children: Vec<Child>,
-    /// The states that the module must be in before anything runs. The outermost plan has those of
-    /// all plans in it.
-    pub of_model: Vec<ModelNeed>,
 }
 
 /// A direct child of a Sequential.
@@ -60,19 +49,16 @@ pub struct Step {
 /// The plan of a Sequential under a context.
 ///
 /// # Errors
-/// A name that no pass bears, a cycle, a pass that is required and disabled, a state that a pass
-/// needs and nothing establishes.
+/// A name that no pass bears, a cycle, a pass that is required and disabled.
 pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
         path: Vec::new(),
     };
-    let mut plan = resolver.sequence(sequential)?;
-    plan.of_model = states::check(&plan, cx.registry())?;
-    Ok(plan)
+    resolver.sequence(sequential)
 }
 
-/// The plan of a pass that another one runs, where some states hold: as that of a direct child, but that it
+/// The plan of a pass that another one runs: as that of a direct child, but that it
 /// runs whatever its level, and disabled or not. `around` are the names of the passes and Sequentials that
 /// are running, outermost first.
 ///
@@ -82,7 +68,6 @@ pub(crate) fn resolve_inner(
     pass: &PassRef,
     cx: &PassContext,
     around: Vec<String>,
-    held: &Held,
 ) -> Result<Plan, PassError> {
     check_info(pass.info())?;
     cx.meet(&pass.info().name);
@@ -90,7 +75,6 @@ pub(crate) fn resolve_inner(
     let forced = cx.is_forced(&pass.info().name);
     let child = resolver.child(pass, forced, &BTreeSet::new())?;
     Ok(Plan {
-        of_model: states::check_inner(&child, held, cx.registry())?,
         children: vec![child],
     })
 }
@@ -106,8 +90,7 @@ impl Sequential {
     /// pass requires come before it, those of a nested Sequential after it.
     ///
     /// # Errors
-    /// If a name stands for no pass, passes require each other, one is required and disabled, or
-    /// needs a state that nothing establishes.
+    /// If a name stands for no pass, passes require each other, or one is required and disabled.
     pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
         Ok(resolve(self, cx)?.order())
     }
@@ -157,10 +140,7 @@ impl Resolver<'_> {
             self.child(pass, forced, &disabled)
         });
         let children = children.collect::<Result<_, PassError>>()?;
-        Ok(Plan {
-            children,
-            of_model: Vec::new(),
-        })
+        Ok(Plan { children })
     }
 
     /// A child that runs; `disabled`: what its Sequential disables.

@@ -25,15 +25,15 @@ use passdock_diagnostic::suggest;
 use passdock_loader::discover::is_unrelated;
 use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, ManifestCache, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec,
-    Plugin, PluginError, SearchDir, SequentialSpec, discover,
+    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin,
+    PluginError, SearchDir, SequentialSpec, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 
 use crate::boundary::host;
 use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError, capitalized};
-use crate::pass::{PassRef, Work, check_info, check_name, check_states};
+use crate::pass::{PassRef, Work, check_info, check_name};
 
 /// The registered passes, config options, instruments and ops, by name. A clone is the same
 /// registry.
@@ -67,8 +67,6 @@ struct Inner {
     unreadable: Vec<PluginError>,
     /// The libraries of other systems, and those beside the program: only errors about missing passes name them.
     passed_over: Vec<PluginError>,
-    /// The cache of manifests between runs.
-    manifests: Option<ManifestCache>,
     config: ConfigTable,
     instruments: InstrumentTable,
     importer: Option<Arc<imports::Importer>>,
@@ -126,7 +124,6 @@ impl Registry {
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
-        check_states(pass.declaration())?;
         let name = pass.info().name.clone();
         let mut inner = self.write();
         inner.check_free(&name, false)?;
@@ -153,22 +150,12 @@ impl Registry {
         Ok(())
     }
 
-    /// Caches the manifests of plugins in `dir` between runs, so that large directories are
-    /// searched faster. By default nothing is cached.
-    ///
-    /// A manifest is taken from there if its file is in the very state it was in when it was
-    /// checked. A directory that can't be written to is no error.
-    pub fn keep_manifests(&self, dir: impl Into<PathBuf>) {
-        self.write().manifests = Some(ManifestCache::new(dir));
-    }
-
     /// The plugins in directories, in the order of the directories. None of them is registered.
     ///
     /// # Errors
     /// If a directory that has to be there can't be read.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
-        let cache = self.read().manifests.clone();
-        discover(dirs, cache.as_ref()).map_err(|error| {
+        discover(dirs).map_err(|error| {
             let message = capitalized(&error.to_string());
             PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
         })

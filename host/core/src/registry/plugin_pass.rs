@@ -1,9 +1,9 @@
 //! The passes of plugins.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use passdock_abi::FunctionKind;
-use passdock_loader::{PassDeclaration, PassKind, PassSpec, Plugin};
+use passdock_loader::{LoadedPass, Manifest, PassDeclaration, PassKind, PassSpec, Plugin};
 
 use crate::boundary::{FunctionCode, ModuleCode, host};
 use crate::error::{PassError, Provider};
@@ -13,7 +13,9 @@ use crate::pass::{Pass, Work};
 pub(super) struct PluginPass {
     provider: Provider,
     plugin: Arc<Plugin>,
+    manifest: Arc<Manifest>,
     at: usize,
+    loaded: OnceLock<LoadedPass>,
 }
 
 impl PluginPass {
@@ -21,13 +23,15 @@ impl PluginPass {
     pub(super) fn new(plugin: Arc<Plugin>, at: usize) -> PluginPass {
         PluginPass {
             provider: Provider::of(&plugin),
+            manifest: plugin.manifest().clone(),
             plugin,
             at,
+            loaded: OnceLock::new(),
         }
     }
 
     fn spec(&self) -> &PassSpec {
-        &self.plugin.manifest().passes[self.at]
+        &self.manifest.passes[self.at]
     }
 }
 
@@ -37,7 +41,13 @@ impl Pass for PluginPass {
     }
 
     fn work(&self) -> Result<Work<'_>, PassError> {
-        let loaded = &self.plugin.load(host())?.passes()[self.at];
+        let loaded = match self.loaded.get() {
+            Some(loaded) => loaded,
+            None => {
+                let loaded = self.plugin.load(host())?.passes()[self.at].clone();
+                self.loaded.get_or_init(|| loaded)
+            }
+        };
         let function = FunctionCode::Loaded(loaded);
         Ok(match self.spec().kind {
             PassKind::Module => Work::Module(ModuleCode::Loaded(loaded)),

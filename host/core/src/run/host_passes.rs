@@ -32,8 +32,6 @@ where
 /// did to them; for that their ops are copied, not their weights. If no function matches, nothing runs;
 /// with `error_if_no_function_matches_regex` that is an error.
 ///
-/// What the inner pass establishes isn't true of the whole module, so this one doesn't claim it.
-///
 /// # Errors
 /// If `regex` isn't a regular expression.
 pub fn apply_pass_to_function(
@@ -46,9 +44,7 @@ pub fn apply_pass_to_function(
         let message = format!("`{regex}` isn't a regular expression: {error}.");
         PassError::new(ErrorKind::Config, message)
     })?;
-    let mut declared = PassDeclaration::from(PassInfo::new(format!("ApplyPassTo{regex}")));
-    declared.states.needs.clone_from(&pass.states().needs);
-    declared.states.breaks.clone_from(&pass.states().breaks);
+    let declared = PassInfo::new(format!("ApplyPassTo{regex}"));
     let regex = regex.to_owned();
     Ok(create_host_pass(declared, move |module, cx| {
         let is_other = |f: &&Arc<Function>| !pattern.is_match(f.text(f.name()));

@@ -5,80 +5,55 @@ use std::sync::Mutex;
 
 use passdock_ir::Module;
 
-use super::Run;
-use super::done::Done;
-use crate::boundary::Rewrites;
+use super::{Done, Run};
 use crate::context::{PassContext, RunsPasses};
 use crate::error::PassError;
 use crate::pass::Pass;
-use crate::plan::{self, Held};
+use crate::plan;
 use crate::util;
 use crate::verify::{self, Verify};
 
 /// The run of a pass, while it may run others.
 pub(super) struct Inner<'r, 'c> {
-    outer: &'r Run<'c>,
-    pass: &'r dyn Pass,
+    pub(super) outer: &'r Run<'c>,
+    pub(super) pass: &'r dyn Pass,
     /// The module that the pass was given.
-    input: &'r Module,
-    /// What is known since the pass ran another one.
-    known: Mutex<Option<Known>>,
+    pub(super) input: &'r Module,
+    /// The result of the last pass that the pass ran.
+    pub(super) last: Mutex<Option<LastRun>>,
 }
 
-/// What is known of a module that a pass ran others on.
+/// The result of a pass that a pass ran.
 #[derive(Clone)]
-struct Known {
-    /// The module that the last of them left.
+pub(super) struct LastRun {
+    /// The module that it left.
     module: Module,
     done: Done,
-    held: Held,
 }
 
-impl<'r, 'c> Inner<'r, 'c> {
-    /// The run of a pass on a module.
-    pub(super) fn new(outer: &'r Run<'c>, pass: &'r dyn Pass, input: &'r Module) -> Self {
-        Inner {
-            outer,
-            pass,
-            input,
-            known: Mutex::new(None),
-        }
-    }
-
-    /// The names of the passes and Sequentials around the pass, outermost first.
+impl Inner<'_, '_> {
+    /// Returns the names of the passes and Sequentials around the pass, outermost first.
     pub(super) fn around(&self) -> &[String] {
         &self.outer.parents
     }
 
-    /// What is known before the pass runs another one: nothing of the passes that ran counts if it
-    /// changed the module since.
-    fn known(&self, module: &Module) -> Known {
-        let known = util::lock(&self.known).clone();
-        let known = known.unwrap_or_else(|| Known {
-            module: self.input.clone(),
-            done: self.outer.done.clone(),
-            held: self.outer.held.inside(self.pass),
-        });
-        match known.module.is_same(module) {
-            true => known,
-            false => Known {
-                module: module.clone(),
-                done: Done::default(),
-                held: known.held,
-            },
+    /// Returns the passes that ran on a module: none if the pass changed it since it ran another one.
+    fn done(&self, module: &Module) -> Done {
+        match &*util::lock(&self.last) {
+            Some(last) if last.module.is_same(module) => last.done.clone(),
+            None if self.input.is_same(module) => self.outer.done.clone(),
+            _ => Done::default(),
         }
     }
 
     fn run(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError> {
         let pass = cx.registry().get_pass(name)?;
-        let Known { done, held, .. } = self.known(module);
         let mut parents = self.outer.parents.clone();
         parents.push(self.pass.info().name.clone());
         let by = &self.pass.info().name;
         let where_it_is = |error: PassError| error.note(format!("`{by}` runs `{name}`"));
-        let plan = plan::resolve_inner(&pass, cx, parents.clone(), &held).map_err(where_it_is)?;
+        let plan = plan::resolve_inner(&pass, cx, parents.clone()).map_err(where_it_is)?;
         plan.load()?;
-        plan::of_model(&plan.of_model, module, cx.registry())?;
         if cx.verify() == Verify::All {
             verify::all(module).map_err(where_it_is)?;
         }
@@ -89,18 +64,15 @@ impl<'r, 'c> Inner<'r, 'c> {
             foreign,
             cx,
             watched: self.outer.watched,
-            done,
-            held,
+            done: self.done(module),
             parents,
             depth: self.outer.depth.max(1),
             is_inner: true,
-            rewrites: Rewrites::default(),
         };
         let after = run.sequence(&plan, module)?;
-        *util::lock(&self.known) = Some(Known {
+        *util::lock(&self.last) = Some(LastRun {
             module: after.clone(),
             done: run.done,
-            held: run.held,
         });
         Ok(after)
     }

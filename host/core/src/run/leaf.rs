@@ -11,10 +11,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
+use passdock_abi::{AttrKind, FunctionKind, OpId};
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::{Function, Module, OpName, Symbols};
+use passdock_ir::{Function, Module, OpName};
 use rayon::prelude::*;
 
 use super::inner::Inner;
@@ -49,7 +49,7 @@ pub(super) fn call(
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
-    check_depth(name, cx, run.around())?;
+    check_depth(name, cx, run)?;
     let running = callee.call();
     let entered = running.enter_told();
     let cx = cx.for_pass(name);
@@ -65,14 +65,9 @@ pub(super) fn call(
     };
     drop(entered);
     let mut after = call.show(result).map_err(|error| error.run_by(name))?;
-    let defs = call.frame.op_defs();
-    after.import_new_domains(module, |domain| {
-        let domain_of = |name| OpName::parse(name).and_then(|name| name.domain);
-        let of_it = defs
-            .iter()
-            .filter(|(name, ..)| domain_of(name).as_deref() == Some(domain));
-        of_it.map(|(_, since, _)| since).max()
-    });
+    if !after.is_same(module) {
+        call.import_domains(module, &mut after);
+    }
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {
         // It may have asked its own context, past the frame.
@@ -98,9 +93,9 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     false
 }
 
-/// Refuses a pass that is nested too deeply in passes that run each other. `around` are the passes and
-/// Sequentials around it that its run knows, outermost first.
-fn check_depth(name: &str, cx: &PassContext, around: &[String]) -> Result<(), PassError> {
+/// Refuses a pass that is nested too deeply in passes that run each other. `run` is the
+/// run around it.
+fn check_depth(name: &str, cx: &PassContext, run: &Inner<'_, '_>) -> Result<(), PassError> {
     let Some(outer) = cx.diag_ctx() else {
         return Ok(());
     };
@@ -110,7 +105,7 @@ fn check_depth(name: &str, cx: &PassContext, around: &[String]) -> Result<(), Pa
     // A pass of the host's own code starts a run that knows nothing of what is around.
     let mut all: Vec<&str> = outer.run_by().iter().rev().map(String::as_str).collect();
     all.push(outer.pass());
-    let around: Vec<&str> = around.iter().map(String::as_str).collect();
+    let around: Vec<&str> = run.around().iter().map(String::as_str).collect();
     let last = |names: &[&str]| names.iter().rposition(|outer| *outer == name);
     let chain = match (last(&around), last(&all)) {
         (Some(at), _) => &around[at..],
@@ -133,6 +128,18 @@ struct LeafCall<'c> {
 }
 
 impl LeafCall<'_> {
+    /// Adds the domains of the ops that the pass added to the imports of the functions.
+    fn import_domains(&self, module: &Module, after: &mut Module) {
+        let defs = self.frame.op_defs();
+        after.import_new_domains(module, |domain| {
+            let domain_of = |name| OpName::parse(name).and_then(|name| name.domain);
+            let of_it = defs
+                .iter()
+                .filter(|(name, ..)| domain_of(name).as_deref() == Some(domain));
+            of_it.map(|(_, since, _)| since).max()
+        });
+    }
+
     /// Runs the work, and tells what rules did to `rewrites`.
     fn run(
         &self,
@@ -176,10 +183,8 @@ impl LeafCall<'_> {
         rewrites: &mut Rewrites,
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
-        let skipped = SkipAttrs::new(module.symbols());
         let (input, mut slots) = ModuleInput::with_slots(module);
-        let is_meant =
-            |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
+        let is_meant = |slot: &FunctionSlot| slot.kind() == kind && !is_left_out(slot.function());
         let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
@@ -363,23 +368,14 @@ pub fn is_unexplained(error: &PassError) -> bool {
     cause.is_some_and(|cause| cause.is::<Unexplained>())
 }
 
-/// The attributes that keep function passes out of a function, as far as the module has them.
-struct SkipAttrs(Vec<SymbolId>);
-
-impl SkipAttrs {
-    fn new(symbols: &Symbols) -> SkipAttrs {
-        let names = ["SkipOptimization", "Compiler", "Extern"];
-        SkipAttrs(names.iter().filter_map(|name| symbols.find(name)).collect())
-    }
-
-    /// Whether one of them is set, and not to 0.
-    fn applies(&self, function: &Function) -> bool {
-        let mut set = self
-            .0
-            .iter()
-            .filter_map(|&name| function.attr(OpId::NONE, name));
-        set.any(|attr| attr.kind != AttrKind::INT || attr.bits != 0)
-    }
+/// Returns `true` if an attribute keeps function passes out of a function: one of these, unless it is 0.
+fn is_left_out(function: &Function) -> bool {
+    let mut attrs = function.attrs(OpId::NONE).iter();
+    attrs.any(|attr| {
+        let name = function.text(attr.name);
+        matches!(name, "SkipOptimization" | "Compiler" | "Extern")
+            && (attr.kind != AttrKind::INT || attr.bits != 0)
+    })
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

@@ -6,41 +6,38 @@
 //! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
 //! before it, so a pass that fails leaves the module as it was.
 
-mod done;
 mod edit;
 mod host_passes;
 mod inner;
-mod interrupt;
 mod leaf;
 mod record;
 pub mod site;
 mod solo;
+mod watch;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use done::Done;
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
 use inner::Inner;
-pub use interrupt::{check_interrupt, set_interrupt};
 pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Death};
-use passdock_diagnostic::suggest;
-use passdock_ir::{Function, Module};
-
+use passdock_ir::{Function, Module, text};
 pub use solo::forked;
+use watch::Watch;
 
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
-use crate::context::{ContextFrame, PassContext, PassRecord};
+use crate::context::{PassContext, PassRecord};
 use crate::error::PassError;
-use crate::instrument::{InstrumentRef, PassCall, calls};
+use crate::instrument::calls;
 use crate::pass::{Pass, Sequential, check_info};
-use crate::plan::{self, Held, Plan, Step};
-use crate::verify::{self, PrintedInput, Verify};
+use crate::plan::{self, Plan, Step};
+use crate::verify::{self, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
@@ -128,9 +125,6 @@ fn call_planned(
     cx: &PassContext,
     watched: bool,
 ) -> Result<Module, PassError> {
-    if let Some(plan) = plan {
-        plan::of_model(&plan.of_model, module, cx.registry())?;
-    }
     if cx.verify() == Verify::All {
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
@@ -149,14 +143,13 @@ fn call_planned(
     };
     let outcome = run.pass(job, module);
     match outcome.map_err(|error| site::around(error, pass.as_sequential(), module, cx))? {
-        Outcome::Ran(after) => Ok(after),
+        Outcome::Ran(after, _) => Ok(after),
         Outcome::Vetoed(_) => Ok(module.clone()),
     }
 }
 
 /// Checks that a Sequential can run, and returns its plan: loads the plugins that it and the
-/// context's instruments need, and makes the instruments. States that the module must be in aren't
-/// checked.
+/// context's instruments need, and makes the instruments.
 ///
 /// # Errors
 /// What can't be resolved or loaded.
@@ -181,8 +174,8 @@ struct Job<'a> {
 
 /// The outcome of a pass that didn't fail.
 enum Outcome {
-    /// The pass ran and made this module.
-    Ran(Module),
+    /// The pass ran and made this module; the rewrites of its rules.
+    Ran(Module, Rewrites),
     /// Instruments vetoed the pass, for this reason.
     Vetoed(String),
 }
@@ -194,45 +187,18 @@ struct Run<'c> {
     watched: bool,
     /// The passes that ran.
     done: Done,
-    held: Held,
     /// The names of the Sequentials around the pass, without the outermost, and of the passes that ran
     /// what is in them.
     parents: Vec<String>,
     depth: u32,
     /// Whether a pass runs these passes.
     is_inner: bool,
-    /// What the rules of the last pass did, until its record is made.
-    rewrites: Rewrites,
     /// The passes that ran and are in files of plugins, each once.
     foreign: Vec<String>,
 }
 
-impl<'c> Run<'c> {
-    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
-        Run {
-            cx,
-            watched,
-            done: Done::default(),
-            held: Held::default(),
-            parents: Vec::new(),
-            depth: 0,
-            is_inner: false,
-            rewrites: Rewrites::default(),
-            foreign: Vec::new(),
-        }
-    }
-
-    /// Remembers the passes that the first pass requires as done: the module is the one from right
-    /// before that pass.
-    fn resume(&mut self, plan: &Plan) {
-        if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            first
-                .required
-                .iter()
-                .for_each(|step| self.done.remember(step));
-        }
-    }
-
+// The run loop: a sequence of steps, each a pass between the callbacks of instruments.
+impl Run<'_> {
     /// Runs the children of a Sequential, each after the passes that it requires.
     fn sequence(&mut self, plan: &Plan, module: &Module) -> Result<Module, PassError> {
         let mut module = module.clone();
@@ -255,9 +221,11 @@ impl<'c> Run<'c> {
         Ok(module)
     }
 
+    /// Runs one step of a plan, and records it.
     fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
         check_interrupt()?;
-        let record = self.record_start(step, module);
+        let recorder = self.cx.recorder();
+        let record = recorder.map(|recorder| self.record_start(recorder, step, module));
         let job = Job {
             pass: &*step.pass,
             options: Some(&step.options),
@@ -265,10 +233,11 @@ impl<'c> Run<'c> {
             forced: step.forced,
         };
         let result = self.pass(job, module);
-        let rewrites = std::mem::take(&mut self.rewrites);
-        self.record_end(record, step, module, &result, rewrites);
+        if let Some(record) = record {
+            self.record_end(record, step, module, &result);
+        }
         let outcome = result.map_err(|error| site::at(error, step, module, self.cx))?;
-        if let Outcome::Ran(after) = outcome {
+        if let Outcome::Ran(after, _) = outcome {
             self.done.remember(step);
             *module = after;
         }
@@ -279,50 +248,135 @@ impl<'c> Run<'c> {
     fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
         let Job { pass, plan, .. } = job;
         let info = pass.info();
-        let name = |error: PassError| error.in_pass(&info.name, pass.provider());
-        // The list that it starts with is the list that it ends with.
-        let watching: Option<Arc<[InstrumentRef]>> =
-            self.watched.then(|| self.cx.instrument_list());
-        let watching = watching.as_deref().unwrap_or_default();
-        let file = pass.provider().and_then(|of| of.origin.path());
-        let callee = Callee::pass(&info.name, file);
-        let frame = ContextFrame::around(self.cx, callee);
-        let told = PassCall {
-            module,
-            info,
-            provider: pass.provider(),
-            frame: &frame,
-        };
-        if !job.forced {
-            let asked = || calls::vetoes(watching, &told);
-            let vetoes = self.watching(watching, asked).map_err(name)?;
-            if !vetoes.is_empty() {
-                self.cx.meet_unrun(pass);
-                let by = suggest::listed(vetoes);
-                self.held.vetoed(pass, plan, &by);
-                return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
-            }
+        let in_pass = |error: PassError| error.in_pass(&info.name, pass.provider());
+        let callee = Callee::pass(&info.name, file_of(pass));
+        let watch = Watch::new(self, pass, module, callee);
+        if let Some(watch) = watch.as_ref().filter(|_| !job.forced)
+            && let Some(by) = watch.vetoes().map_err(in_pass)?
+        {
+            self.cx.meet_unrun(pass);
+            return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
         }
-        self.held.check(pass, module).map_err(name)?;
-        self.watching(watching, || calls::before(watching, &told))
-            .map_err(name)?;
+        if let Some(watch) = &watch {
+            watch.before().map_err(in_pass)?;
+        }
         let result = match (passdock_crash::expected(&callee), plan) {
             (Some(death), _) => Err(self.died(death, module)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
-        match result.map_err(name) {
-            Ok(after) => {
-                self.held.ran(pass);
-                self.watching(watching, || calls::after(watching, &told, &after))
-                    .map_err(name)?;
-                Ok(Outcome::Ran(after))
+        match (result.map_err(in_pass), &watch) {
+            (Ok((after, rewrites)), watch) => {
+                if let Some(watch) = watch {
+                    watch.after(&after).map_err(in_pass)?;
+                }
+                Ok(Outcome::Ran(after, rewrites))
             }
-            Err(error) => Err(self.watching(watching, || calls::failed(watching, &told, error))),
+            (Err(error), Some(watch)) => Err(watch.failed(error)),
+            (Err(error), None) => Err(error),
         }
     }
 
-    /// The error of a pass that another process, which ran the same, died in.
+    /// Runs a pass that isn't a Sequential, and verifies what it changed.
+    fn leaf(
+        &mut self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<(Module, Rewrites), PassError> {
+        let pass = job.pass;
+        let called = self
+            .call(job, module, callee)
+            .and_then(|(mut after, rewrites)| {
+                let verify = self.cx.verify();
+                if !after.is_same(module) {
+                    self.done.changed();
+                    verify::changed(module, &after, verify)?;
+                    compact(module, &mut after);
+                } else if verify == Verify::All {
+                    verify::all(&after)?;
+                }
+                Ok((after, rewrites))
+            });
+        if called.is_ok() && file_of(pass).is_some() && !self.foreign.contains(&pass.info().name) {
+            self.foreign.push(pass.info().name.clone());
+        }
+        called.map_err(|error| self.broken_input(pass, module).unwrap_or(error))
+    }
+
+    /// Calls a pass.
+    fn call(
+        &self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<(Module, Rewrites), PassError> {
+        let pass = job.pass;
+        let options = match job.options {
+            Some(options) => Cow::Borrowed(options),
+            None => Cow::Owned(pass.options(self.cx.config_given())?),
+        };
+        let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
+        let _alone = is_alone.then(solo::enter);
+        let printed = self.cx.watches_input().then(|| text::print(module));
+        let inner = Inner {
+            outer: self,
+            pass,
+            input: module,
+            last: Mutex::new(None),
+        };
+        let result = leaf::call(pass, &options, module, self.cx, callee, &inner)?;
+        if let Some(before) = printed {
+            verify::same_input(&before, module, &pass.info().name)?;
+        }
+        Ok(result)
+    }
+}
+
+impl<'c> Run<'c> {
+    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
+        Run {
+            cx,
+            watched,
+            done: Done::default(),
+            parents: Vec::new(),
+            depth: 0,
+            is_inner: false,
+            foreign: Vec::new(),
+        }
+    }
+
+    /// Remembers the passes that the first pass requires as done: the module is the one from right
+    /// before that pass.
+    fn resume(&mut self, plan: &Plan) {
+        if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
+            first
+                .required
+                .iter()
+                .for_each(|step| self.done.remember(step));
+        }
+    }
+
+    /// Runs the passes of a nested Sequential.
+    fn nested(
+        &mut self,
+        name: &str,
+        plan: &Plan,
+        module: &Module,
+    ) -> Result<(Module, Rewrites), PassError> {
+        self.depth += 1;
+        if self.depth > 1 {
+            self.parents.push(name.to_owned());
+        }
+        let result = self.sequence(plan, module);
+        if self.depth > 1 {
+            self.parents.pop();
+        }
+        self.depth -= 1;
+        Ok((result?, Rewrites::default()))
+    }
+
+    /// Returns the error of a pass that another process, which ran the same, died in.
     fn died(&self, death: &Death, module: &Module) -> PassError {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
@@ -340,89 +394,77 @@ impl<'c> Run<'c> {
         error
     }
 
-    fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
-        self.depth += 1;
-        if self.depth > 1 {
-            self.parents.push(name.to_owned());
-        }
-        let result = self.sequence(plan, module);
-        if self.depth > 1 {
-            self.parents.pop();
-        }
-        self.depth -= 1;
-        result
-    }
-
-    /// Runs a pass that isn't a Sequential, and verifies its result.
-    fn leaf(
-        &mut self,
-        job: Job<'_>,
-        module: &Module,
-        callee: Callee<'_>,
-    ) -> Result<Module, PassError> {
-        let pass = job.pass;
-        let result = self.leaf_verified(job, module, callee);
+    /// Returns an error if the module that a failed pass was given is broken: another pass wrote into
+    /// it, or this one, besides failing.
+    fn broken_input(&self, pass: &dyn Pass, module: &Module) -> Option<PassError> {
         let name = &pass.info().name;
-        let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
-        let is_new = is_foreign && !self.foreign.contains(name);
-        if result.is_ok() {
-            if is_new {
-                self.foreign.push(name.clone());
-            }
-            return result;
-        }
-        // What it was given may be what is wrong: another pass wrote into it, or this one, beside failing.
         let mut ran = match self.cx.verify() {
-            Verify::Off => return result,
+            Verify::Off => return None,
             Verify::Changed => self.foreign.clone(),
             Verify::All => Vec::new(),
         };
-        if is_foreign && !ran.contains(name) {
+        if file_of(pass).is_some() && !ran.contains(name) {
             ran.push(name.clone());
         }
-        result.map_err(|error| match verify::broken(module, &ran) {
-            None => error,
-            Some(mut broken) => {
-                // Nothing else could have done it.
-                if ran == [name.as_str()] {
-                    broken.pass = Some(name.clone());
-                    broken.plugin = pass.provider().cloned();
-                }
-                broken
-            }
-        })
+        let mut broken = verify::broken(module, &ran)?;
+        // Nothing else could have done it.
+        if ran == [name.as_str()] {
+            broken.pass = Some(name.clone());
+            broken.plugin = pass.provider().cloned();
+        }
+        Some(broken)
+    }
+}
+
+/// Returns the plugin file that a pass comes from.
+fn file_of(pass: &dyn Pass) -> Option<&Path> {
+    pass.provider().and_then(|provider| provider.origin.path())
+}
+
+/// The passes that ran on a module, and whether the module is still as they left it.
+#[derive(Clone, Default)]
+struct Done {
+    /// The number of the module's current state, which each change increments.
+    state: u64,
+    /// The passes, with their options and the number of the state that each left when it last ran.
+    ran: HashMap<String, (Arc<ConfigValue>, u64)>,
+}
+
+impl Done {
+    /// Remembers that a pass ran, and left the module in its current state.
+    fn remember(&mut self, step: &Step) {
+        let name = step.pass.info().name.clone();
+        self.ran.insert(name, (step.options.clone(), self.state));
     }
 
-    fn leaf_verified(
-        &mut self,
-        job: Job<'_>,
-        module: &Module,
-        callee: Callee<'_>,
-    ) -> Result<Module, PassError> {
-        let Job { pass, options, .. } = job;
-        let options = match options {
-            Some(options) => Cow::Borrowed(options),
-            None => Cow::Owned(pass.options(self.cx.config_given())?),
-        };
-        let mut after = {
-            let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
-            let _alone = is_alone.then(solo::enter);
-            let input = PrintedInput::new(module, self.cx.watches_input());
-            let inner = Inner::new(self, pass, module);
-            let (after, rewrites) = leaf::call(pass, &options, module, self.cx, callee, &inner)?;
-            input.check(module, &pass.info().name)?;
-            self.rewrites = rewrites;
-            after
-        };
-        if after.is_same(module) {
-            verify::unchanged(&after, self.cx.verify())?;
-        } else {
-            self.done.changed();
-            verify::changed(module, &after, self.cx.verify())?;
-            compact(module, &mut after);
-        }
-        Ok(after)
+    /// Returns `true` if a required pass ran with the same options, and nothing changed since.
+    fn has(&self, step: &Step) -> bool {
+        let last = self.ran.get(&step.pass.info().name);
+        last.is_some_and(|(options, state)| *state == self.state && *options == step.options)
     }
+
+    /// Remembers that the module changed.
+    fn changed(&mut self) {
+        self.state += 1;
+    }
+}
+
+static INTERRUPT: OnceLock<fn() -> Option<PassError>> = OnceLock::new();
+
+/// Sets the function that is called before each pass of a Sequential and before a pipeline's output is
+/// written: it returns the error to end the run with, if the run is to end. Of several calls the first
+/// counts.
+pub fn set_interrupt(interrupt: fn() -> Option<PassError>) {
+    _ = INTERRUPT.set(interrupt);
+}
+
+/// Returns the error to end the run with, if [`set_interrupt`]'s function has one.
+///
+/// # Errors
+/// That error.
+pub fn check_interrupt() -> Result<(), PassError> {
+    let interrupt = INTERRUPT.get();
+    interrupt.and_then(|ask| ask()).map_or(Ok(()), Err)
 }
 
 /// Compacts each changed function whose records are mostly dead, and settles the depths of one

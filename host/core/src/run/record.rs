@@ -6,41 +6,34 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::{Outcome, Run};
-use crate::boundary::Rewrites;
-use crate::context::{PassRecord, PassRun, PassStart, PassStatus};
+use crate::context::{PassRecord, PassRun, PassStart, PassStatus, Recorder};
 use crate::error::{ErrorKind, PassError};
-use crate::instrument::InstrumentRef;
 use crate::plan::Step;
 
-impl Run<'_> {
-    /// Calls instruments, if there are any; their time isn't the pass's.
-    pub(super) fn watching<T>(&self, list: &[InstrumentRef], callbacks: impl FnOnce() -> T) -> T {
-        match self.cx.recorder() {
-            Some(recorder) if !list.is_empty() => recorder.watching(callbacks),
-            _ => callbacks(),
-        }
-    }
+/// The record of a pass that started: its recorder, its index and when it started.
+type Started<'r> = (&'r Recorder, usize, PassStart);
 
-    pub(super) fn record_start(&self, step: &Step, module: &Module) -> Option<(usize, PassStart)> {
-        let recorder = self.cx.recorder()?;
-        let record = self.record(step, module);
-        Some((recorder.start(record), recorder.now()))
+impl Run<'_> {
+    pub(super) fn record_start<'r>(
+        &self,
+        recorder: &'r Recorder,
+        step: &Step,
+        module: &Module,
+    ) -> Started<'r> {
+        let at = recorder.start(self.record(step, module));
+        (recorder, at, recorder.now())
     }
 
     pub(super) fn record_end(
         &self,
-        record: Option<(usize, PassStart)>,
+        (recorder, at, start): Started<'_>,
         step: &Step,
         before: &Module,
         result: &Result<Outcome, PassError>,
-        rewrites: Rewrites,
     ) {
-        let (Some((at, start)), Some(recorder)) = (record, self.cx.recorder()) else {
-            return;
-        };
         let seconds = recorder.seconds_since(start);
         // A pass that runs others is told of as a whole.
-        if let (Ok(Outcome::Ran(after)), None, false) = (result, &step.plan, self.is_inner) {
+        if let (Ok(Outcome::Ran(after, _)), None, false) = (result, &step.plan, self.is_inner) {
             recorder.keep(|| PassRun {
                 pass: step.pass.clone(),
                 requested_by: step.requested_by.clone(),
@@ -49,14 +42,14 @@ impl Run<'_> {
             });
         }
         let ops_after = match result {
-            Ok(Outcome::Ran(after)) if !after.is_same(before) => Some(after.op_count()),
+            Ok(Outcome::Ran(after, _)) if !after.is_same(before) => Some(after.op_count()),
             _ => None,
         };
-        if let (Ok(Outcome::Ran(after)), Some(_), None) = (result, ops_after, &step.plan) {
+        if let (Ok(Outcome::Ran(after, _)), Some(_), None) = (result, ops_after, &step.plan) {
             recorder.note_changes(&step.pass.info().name, before, after);
         }
         let changes = match (result, ops_after) {
-            (Ok(Outcome::Ran(after)), Some(ops)) if ops == before.op_count() => {
+            (Ok(Outcome::Ran(after, _)), Some(ops)) if ops == before.op_count() => {
                 changes(before, after)
             }
             _ => BTreeMap::new(),
@@ -65,16 +58,16 @@ impl Run<'_> {
             record.changes = changes;
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
-            if let (Ok(Outcome::Ran(_)), None) = (result, &step.plan) {
-                record.rewrites = rewrites;
+            if let (Ok(Outcome::Ran(_, rewrites)), None) = (result, &step.plan) {
+                record.rewrites.clone_from(rewrites);
             }
             (record.status, record.reason) = match (result, ops_after) {
                 (Err(error), _) if error.kind == ErrorKind::Diagnostics => {
                     (PassStatus::Failed, "it emitted errors".to_owned())
                 }
                 (Err(error), _) => (PassStatus::Failed, error.message.clone()),
-                (Ok(Outcome::Ran(_)), Some(_)) => (PassStatus::Changed, String::new()),
-                (Ok(Outcome::Ran(_)), None) => (PassStatus::Unchanged, String::new()),
+                (Ok(Outcome::Ran(..)), Some(_)) => (PassStatus::Changed, String::new()),
+                (Ok(Outcome::Ran(..)), None) => (PassStatus::Unchanged, String::new()),
                 (Ok(Outcome::Vetoed(by)), _) => (PassStatus::Skipped, by.clone()),
             };
         });

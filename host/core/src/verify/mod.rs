@@ -34,28 +34,15 @@ pub enum Verify {
     Off,
 }
 
-/// The module that a pass is given, printed before the pass runs: only under
+/// Returns an error if the module that the pass `name` was given doesn't print as before: only under
 /// `testing.immutable_module`, since that prints the module twice for each pass.
-pub(crate) struct PrintedInput(Option<String>);
-
-impl PrintedInput {
-    #[inline]
-    pub(crate) fn new(module: &Module, is_watched: bool) -> PrintedInput {
-        PrintedInput(is_watched.then(|| text::print(module)))
+pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<(), PassError> {
+    if before == text::print(module) {
+        return Ok(());
     }
-
-    /// An error if the module isn't as it was: the pass `name` wrote where it may only read.
-    #[inline]
-    pub(crate) fn check(self, module: &Module, name: &str) -> Result<(), PassError> {
-        match self.0 {
-            Some(before) if before != text::print(module) => {
-                let message = format!("Immutable module has been modified in pass: {name}.");
-                Err(PassError::new(ErrorKind::Verify, message)
-                    .help("A pass may change a function only by the functions of the host."))
-            }
-            _ => Ok(()),
-        }
-    }
+    let message = format!("Immutable module has been modified in pass: {name}.");
+    Err(PassError::new(ErrorKind::Verify, message)
+        .help("A pass may change a function only by the functions of the host."))
 }
 
 /// Verifies the functions that are new in `after`, or all of it.
@@ -85,14 +72,6 @@ fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// Verifies a module that a pass didn't change, if all functions are to be verified.
-pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> {
-    match when {
-        Verify::All => all(module),
-        Verify::Changed | Verify::Off => Ok(()),
-    }
 }
 
 /// Verifies all functions of a module.

@@ -29,7 +29,6 @@ impl Fingerprint {
             print: Print::default(),
             standard_dirs: Vec::new(),
             program_dir: None,
-            manifest_cache: None,
             reproducer_dir: None,
             self_contained: false,
             resumes: false,

@@ -1,18 +1,17 @@
 //! Whether a request is right; nothing runs.
 
-use passdock_core::plan::ModelNeed;
 use passdock_core::{ErrorKind, PassError, Registry};
 
 use crate::prepare::{Prepared, Request, Watched};
 
-/// Checks whether a request is right, down to the plugins that it needs: they are loaded. Answers
-/// what the model has to bring along. Nothing runs.
+/// Checks whether a request is right, down to the plugins that it needs: they are loaded.
+/// Nothing runs.
 ///
 /// # Errors
 /// The first mistake; a pipeline that lists no passes is one.
-pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, PassError> {
+pub fn check(registry: &Registry, request: &Request) -> Result<(), PassError> {
     let mut prepared = Prepared::new(registry, request, Watched::default())?;
-    let model_needs = prepared.load()?.of_model.clone();
+    prepared.load()?;
     // What is wrong with what it says comes first.
     let file = &prepared.file;
     if request.pipeline.is_some() && request.passes.is_empty() && file.passes.is_empty() {
@@ -23,5 +22,5 @@ pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, P
             "List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables.",
         ));
     }
-    Ok(model_needs)
+    Ok(())
 }

@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::plan::{ModelNeed, Plan, Step};
+use passdock_core::plan::{Plan, Step};
 use passdock_core::{
     Diagnostic, FieldValue, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
-    State,
 };
 
 use super::remarks;
@@ -25,9 +24,6 @@ pub struct Explanation {
     /// The places for phases, in the pipeline's order, and what fills them.
     #[serde(default)]
     pub phases: Vec<Place>,
-    /// The states that the model has to be in.
-    #[serde(default)]
-    pub model_needs: Vec<ModelNeed>,
     /// Oddities of the plugins.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
@@ -65,15 +61,6 @@ pub struct Explained {
     /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
-    /// The states that have to hold before it runs.
-    #[serde(default)]
-    pub needs: Vec<State>,
-    /// The states that hold after it ran.
-    #[serde(default)]
-    pub establishes: Vec<State>,
-    /// The states that may not hold any more after it ran.
-    #[serde(default)]
-    pub breaks: Vec<State>,
 }
 
 /// The value of an option.
@@ -117,7 +104,7 @@ impl Prepared {
     /// The passes that would run, and why or why not.
     ///
     /// # Errors
-    /// If no order can be found: a circle of required passes, a state that nothing establishes.
+    /// If no order can be found: a circle of required passes.
     pub fn explain(&self) -> Result<Explanation, PassError> {
         let plan = self.plan()?;
         let phases = &self.phases;
@@ -137,7 +124,6 @@ impl Prepared {
             pipeline: PipelineReport::prepared(self),
             passes: explainer.passes,
             phases: phases.places().iter().map(place).collect(),
-            model_needs: plan.of_model,
             diagnostics: Vec::new(),
         })
     }
@@ -226,7 +212,6 @@ impl Explainer<'_> {
 
     fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
         let provider = pass.provider();
-        let states = pass.states();
         let options = pass.option_sources(self.context.config_given()).into_iter();
         let option = |(name, (value, from))| ExplainedOption { name, value, from };
         Explained {
@@ -245,9 +230,6 @@ impl Explainer<'_> {
             has_place: true,
             is_sequential: pass.as_sequential().is_some(),
             options: options.map(option).collect(),
-            needs: states.needs.clone(),
-            establishes: states.establishes.clone(),
-            breaks: states.breaks.clone(),
         }
     }
 }

@@ -33,9 +33,6 @@ pub(super) fn load(
     refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
     instruments::register(registry)?;
-    if let Some(dir) = &request.manifest_cache {
-        registry.keep_manifests(dir);
-    }
     for path in &request.plugin_files {
         check_file(path)?;
     }

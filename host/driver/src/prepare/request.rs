@@ -43,9 +43,6 @@ pub struct Request {
     /// plugins.
     #[serde(with = "crate::raw_path")]
     pub program_dir: Option<PathBuf>,
-    /// The directory in which the manifests of plugins are kept between runs; `None`: nowhere.
-    #[serde(with = "crate::raw_path")]
-    pub manifest_cache: Option<PathBuf>,
     /// The level, in place of the file's.
     pub opt_level: Option<u32>,
     /// Passes that are added to the file's `required_pass`.

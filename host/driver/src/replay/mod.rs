@@ -147,9 +147,6 @@ impl Reproducer {
         watch: Watch,
     ) -> Replay {
         let request = self.request(request);
-        if let Some(dir) = &request.manifest_cache {
-            registry.keep_manifests(dir);
-        }
         let (report, error, ran) = match self.differences(registry, &request, locked) {
             Ok(differences) => {
                 let (mut report, made) = pipeline::run_to_module(registry, &request, watch);

@@ -7,9 +7,6 @@
 //! system is beside it, and so is a library that is no plugin in a directory for libraries of all
 //! kinds.
 
-mod cache;
-mod codec;
-
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
@@ -23,8 +20,6 @@ use rayon::prelude::*;
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
 use crate::file::{EXPECTED, EXTENSION, Identity};
 use crate::library::Plugin;
-pub use cache::ManifestCache;
-
 /// A directory that is searched for plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchDir {
@@ -61,12 +56,11 @@ struct Listing {
 /// more than they save.
 const MANY: usize = 32;
 
-/// Finds the plugins in directories. A library that is reached by two paths counts once. Manifests
-/// in the `cache` aren't read again.
+/// Finds the plugins in directories. A library that is reached by two paths counts once.
 ///
 /// # Errors
 /// If a directory that has to be there can't be read.
-pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Discovered, DirError> {
+pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
     let mut found = Discovered::default();
     let mut searched = HashSet::new();
     let mut files: HashSet<Identity> = HashSet::new();
@@ -84,11 +78,7 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
         };
         searched.insert(&dir.path);
         found.tell_foreign(&listing);
-        let kept = cache.map(|cache| cache.of(&dir.path));
-        let open = |path: &PathBuf| {
-            let known = kept.as_ref().and_then(|kept| kept.plugin(path));
-            known.map_or_else(|| Plugin::open(path), Ok).map(Arc::new)
-        };
+        let open = |path: &PathBuf| Plugin::open(path).map(Arc::new);
         let own = listing.own;
         // Threads of their own: those that a process shares aren't in one that was forked from it.
         let threads = ThreadPoolBuilder::new();
@@ -104,9 +94,6 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
                 Err(error) if dir.mixed && is_no_plugin(&error) => found.passed_over.push(error),
                 Err(error) => found.unreadable.push(error),
             }
-        }
-        if let Some(kept) = kept {
-            kept.keep(&plugins);
         }
         plugins.retain(|plugin| plugin.file().is_none_or(|file| files.insert(*file)));
         found.plugins.extend(plugins);

@@ -30,7 +30,7 @@ fn libraries_beside_a_program_are_passed_over() {
             required: false,
             mixed,
         }];
-        let found = discover(&dirs, None).expect("the directory is there");
+        let found = discover(&dirs).expect("the directory is there");
         let names = |errors: &[crate::PluginError]| {
             let stems = errors.iter().map(|error| {
                 let stem = error.origin.path().and_then(|path| path.file_stem());

@@ -1,182 +1,34 @@
 //! A library file, checked before the system's loader sees it.
 //!
-//! The loader trusts what it maps: a library that was cut off kills the process inside `dlopen`
-//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped.
-//! Checked are the kind of file, the machine, the segments or sections and the loader's tables, and that it exports
-//! the two symbols of the contract. None of its code runs.
+//! The file is read with plain reads, never mapped, and none of its code runs. The check covers the
+//! kind of file, the machine, the extent of the segments, and the two symbols of the contract. A
+//! library that was cut off would end the process inside `dlopen`.
 
-mod elf;
-mod macho;
-mod pe;
-mod reader;
-
-use std::fs::File;
+use std::fmt;
+use std::fs::{File, Metadata};
 use std::path::Path;
+use std::time::SystemTime;
 
-use object::read::ReadRef;
-use object::{Architecture, BinaryFormat, FileKind, ReadCache};
+use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
+use object::read::{self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment};
+use object::read::{ReadCache, ReadRef};
+use object::{Architecture, BinaryFormat, Endianness, FileKind, ObjectKind, SectionKind};
+use passdock_abi as abi;
 
 use crate::error::{PluginError, PluginErrorKind as Kind};
-use crate::manifest::Manifest;
-pub use reader::Identity;
-pub(super) use reader::open;
-
-/// A library file that may be handed to the system's loader.
-#[derive(Debug)]
-pub struct Checked {
-    /// The manifest in the file.
-    pub manifest: Manifest,
-    /// The file's identity when it was checked, to notice later changes.
-    pub identity: Identity,
-    /// The file descriptor that was checked.
-    pub file: File,
-}
-
-/// Checks a library file and reads its manifest, without running any of it.
-///
-/// # Errors
-/// If the file isn't a plugin that this host can load; the error says why.
-pub fn check(path: &Path) -> Result<Checked, PluginError> {
-    check_kind(path).map_err(|kind| PluginError::file(path, kind))
-}
+use crate::manifest::{self, Manifest};
 
 /// The extension of a library's file name on this system, without the dot.
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
 /// The kind of library that this system has, as messages name it.
-pub const EXPECTED: &str = match HOST_FORMAT {
+pub const EXPECTED: &str = match FORMAT {
     BinaryFormat::MachO => "a `.dylib`",
     BinaryFormat::Pe => "a `.dll`",
     _ => "a `.so`",
 };
 
-fn check_kind(path: &Path) -> Result<Checked, Kind> {
-    let (file, identity) = reader::open(path)?;
-    let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
-    let manifest = Manifest::from_symbol(check_bytes(&cache, identity.len())?)?;
-    Ok(Checked {
-        manifest,
-        identity,
-        file,
-    })
-}
-
-/// The text of a library file's manifest, unchecked.
-pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
-    let (file, identity) = reader::open(path)?;
-    let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
-    let bytes = check_bytes(&cache, identity.len())?;
-    let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
-    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
-}
-
-/// The bytes of the manifest in a library that is in memory: of whatever system and machine it is,
-/// where [`check`] takes this host's alone.
-///
-/// # Errors
-/// If the bytes aren't a library, or one that its system's loader couldn't map.
-pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
-    check_bytes_for(Target::Any, library, library.len() as u64)
-}
-
-/// The systems and machines whose libraries are taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
-    /// This host's.
-    Host,
-    /// Whichever.
-    Any,
-}
-
-/// The bytes of the exported manifest; the first NUL ends the text.
-fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<&'d [u8], Kind> {
-    check_bytes_for(Target::Host, data, len)
-}
-
-fn check_bytes_for<'d, R: ReadRef<'d>>(
-    target: Target,
-    data: R,
-    len: u64,
-) -> Result<&'d [u8], Kind> {
-    if len == 0 {
-        return Err(Kind::Empty);
-    }
-    let kind = match FileKind::parse(data) {
-        Ok(kind) => kind,
-        Err(_) if matches!(data.read_bytes_at(0, 2), Ok(b"MZ")) => {
-            return Err(pe::without_header(data, len));
-        }
-        Err(_) => {
-            return Err(not_a_library("its first bytes are of no kind of library"));
-        }
-    };
-    match kind {
-        FileKind::Elf32 => {
-            elf::check::<object::elf::FileHeader32<object::Endianness>, R>(target, data, len)
-        }
-        FileKind::Elf64 => {
-            elf::check::<object::elf::FileHeader64<object::Endianness>, R>(target, data, len)
-        }
-        FileKind::Pe32 => pe::check::<object::pe::ImageNtHeaders32, R>(target, data, len),
-        FileKind::Pe64 => pe::check::<object::pe::ImageNtHeaders64, R>(target, data, len),
-        FileKind::MachO32 | FileKind::MachO64 => macho::check(target, data),
-        FileKind::MachOFat32 | FileKind::MachOFat64 => macho::check_fat(target, data, kind),
-        FileKind::Archive => Err(not_a_library("a static archive")),
-        FileKind::Coff | FileKind::CoffBig | FileKind::CoffImport => {
-            Err(not_a_library("an object file"))
-        }
-        _ => Err(not_a_library("an object of another system")),
-    }
-}
-
-fn not_a_library(found: &str) -> Kind {
-    Kind::NotALibrary {
-        found: found.to_owned(),
-        expected: EXPECTED,
-    }
-}
-
-fn damaged(what: &str) -> Kind {
-    Kind::Damaged(what.to_owned())
-}
-
-fn truncated(what: &str, needed: u64, len: u64) -> Kind {
-    Kind::Truncated {
-        what: what.to_owned(),
-        needed,
-        len,
-    }
-}
-
-/// Refuses a library for another machine or system.
-fn check_target(
-    target: Target,
-    format: BinaryFormat,
-    arch: Architecture,
-    detail: &str,
-) -> Result<(), Kind> {
-    if target == Target::Any {
-        return Ok(());
-    }
-    if format == HOST_FORMAT && arch == HOST_ARCH && detail.is_empty() {
-        return Ok(());
-    }
-    let spell = |format: BinaryFormat, arch: Architecture| {
-        let format = match format {
-            BinaryFormat::Elf => "an ELF library",
-            BinaryFormat::MachO => "a Mach-O library",
-            BinaryFormat::Pe => "a Windows library",
-            _ => "a library",
-        };
-        format!("{format} for {}", format!("{arch:?}").to_lowercase())
-    };
-    Err(Kind::WrongTarget {
-        found: format!("{}{detail}", spell(format, arch)),
-        expected: spell(HOST_FORMAT, HOST_ARCH),
-    })
-}
-
-const HOST_FORMAT: BinaryFormat = if cfg!(windows) {
+const FORMAT: BinaryFormat = if cfg!(windows) {
     BinaryFormat::Pe
 } else if cfg!(target_vendor = "apple") {
     BinaryFormat::MachO
@@ -184,9 +36,15 @@ const HOST_FORMAT: BinaryFormat = if cfg!(windows) {
     BinaryFormat::Elf
 };
 
-const HOST_ARCH: Architecture = if cfg!(all(target_arch = "x86_64", target_pointer_width = "32")) {
-    Architecture::X86_64_X32
-} else if cfg!(target_arch = "x86_64") {
+/// This host's own target.
+const HOST: Target = Target {
+    format: FORMAT,
+    machine: MACHINE,
+    is_64: cfg!(target_pointer_width = "64"),
+    is_little: cfg!(target_endian = "little"),
+};
+
+const MACHINE: Architecture = if cfg!(target_arch = "x86_64") {
     Architecture::X86_64
 } else if cfg!(target_arch = "aarch64") {
     Architecture::Aarch64
@@ -196,15 +54,264 @@ const HOST_ARCH: Architecture = if cfg!(all(target_arch = "x86_64", target_point
     Architecture::Arm
 } else if cfg!(target_arch = "riscv64") {
     Architecture::Riscv64
-} else if cfg!(target_arch = "loongarch64") {
-    Architecture::LoongArch64
-} else if cfg!(target_arch = "powerpc64") {
-    Architecture::PowerPc64
-} else if cfg!(target_arch = "s390x") {
-    Architecture::S390x
 } else {
     Architecture::Unknown
 };
+
+/// The number of bytes that are read of a manifest at first: few are longer.
+const FIRST_READ: u64 = 16 << 10;
+
+/// The identity of one state of a file: its length, time, device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    len: u64,
+    modified: Option<SystemTime>,
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    fn new(file: &File, meta: &Metadata) -> std::io::Result<Identity> {
+        #[cfg(unix)]
+        let (device, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            _ = file;
+            (meta.dev(), meta.ino())
+        };
+        #[cfg(windows)]
+        let (device, inode) = {
+            let place = winapi_util::file::information(file)?;
+            (place.volume_serial_number(), place.file_index())
+        };
+        Ok(Identity {
+            len: meta.len(),
+            modified: meta.modified().ok(),
+            device,
+            inode,
+        })
+    }
+}
+
+/// Reads the manifest of a library file, without running any of it. Returns it with the file's
+/// identity, to notice later changes.
+///
+/// # Errors
+/// If the file isn't a plugin that this host can load; the error says why.
+pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
+    let read = || {
+        let (file, identity) = open(path)?;
+        let manifest = Manifest::from_symbol(find_manifest(&ReadCache::new(file), is_own)?)?;
+        Ok((manifest, identity))
+    };
+    read().map_err(|kind| PluginError::file(path, kind))
+}
+
+/// Returns the identity of a library file as it is now.
+pub(super) fn identity(path: &Path) -> Result<Identity, Kind> {
+    open(path).map(|(_, identity)| identity)
+}
+
+/// Returns the text of a library file's manifest, unchecked.
+pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
+    let cache = ReadCache::new(open(path)?.0);
+    let bytes = find_manifest(&cache, is_own)?;
+    let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
+}
+
+/// Finds the manifest in a library that is in memory: of whatever system and machine it is,
+/// where [`check`] takes this host's alone.
+///
+/// # Errors
+/// If the bytes aren't a library.
+pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
+    find_manifest(library, |_| true)
+}
+
+/// Opens a library file, and rejects anything but a regular file: opening a pipe would wait for a
+/// writer.
+fn open(path: &Path) -> Result<(File, Identity), Kind> {
+    if !std::fs::metadata(path).map_err(Kind::Io)?.is_file() {
+        return Err(Kind::NotAFile);
+    }
+    let file = File::open(path).map_err(Kind::Io)?;
+    let meta = file.metadata().map_err(Kind::Io)?;
+    let identity = Identity::new(&file, &meta).map_err(Kind::Io)?;
+    Ok((file, identity))
+}
+
+/// Finds the manifest in a library for one of the accepted targets.
+fn find_manifest<'d, R: ReadRef<'d>>(
+    data: R,
+    accepts: fn(&Target) -> bool,
+) -> Result<&'d [u8], Kind> {
+    let mut part = None;
+    match FileKind::parse(data) {
+        Ok(FileKind::MachOFat32) => {
+            let fat = MachOFatFile32::parse(data).map_err(damaged)?;
+            part = Some(select_part(data, fat.arches(), accepts)?);
+        }
+        Ok(FileKind::MachOFat64) => {
+            let fat = MachOFatFile64::parse(data).map_err(damaged)?;
+            part = Some(select_part(data, fat.arches(), accepts)?);
+        }
+        _ => {}
+    }
+    match part {
+        Some(part) => manifest_of(&parse(part, accepts)?, part),
+        None => manifest_of(&parse(data, accepts)?, data),
+    }
+}
+
+/// Selects the part of a universal library that is for an accepted machine.
+fn select_part<'d>(
+    data: impl ReadRef<'d>,
+    parts: &'d [impl FatArch],
+    accepts: fn(&Target) -> bool,
+) -> Result<&'d [u8], Kind> {
+    let mut parts = parts.iter();
+    let target = |machine| Target {
+        format: BinaryFormat::MachO,
+        machine,
+        is_64: true,
+        is_little: true,
+    };
+    match parts.find(|part| accepts(&target(part.architecture()))) {
+        Some(part) => part.data(data).map_err(damaged),
+        None => Err(Kind::WrongTarget {
+            found: "a Mach-O library for other machines".to_owned(),
+            expected: HOST.to_string(),
+        }),
+    }
+}
+
+/// Parses a library's headers.
+fn parse<'d, R: ReadRef<'d>>(
+    data: R,
+    accepts: fn(&Target) -> bool,
+) -> Result<read::File<'d, R>, Kind> {
+    let len = data.len().unwrap_or(0);
+    let not_a_library = |found: &str| Kind::NotALibrary {
+        found: found.to_owned(),
+        expected: EXPECTED,
+    };
+    match FileKind::parse(data) {
+        _ if len == 0 => return Err(Kind::Empty),
+        Ok(FileKind::Elf32 | FileKind::Elf64 | FileKind::Pe32 | FileKind::Pe64) => {}
+        Ok(FileKind::MachO32 | FileKind::MachO64) => {}
+        _ => return Err(not_a_library("its first bytes are of no kind of library")),
+    }
+    let file = read::File::parse(data).map_err(damaged)?;
+    let target = Target {
+        format: file.format(),
+        machine: file.architecture(),
+        is_64: file.is_64(),
+        is_little: file.endianness() == Endianness::Little,
+    };
+    if !accepts(&target) {
+        return Err(Kind::WrongTarget {
+            found: target.to_string(),
+            expected: HOST.to_string(),
+        });
+    }
+    match file.kind() {
+        ObjectKind::Dynamic => {}
+        ObjectKind::Executable => return Err(not_a_library("an executable")),
+        ObjectKind::Relocatable => return Err(not_a_library("an object file")),
+        _ => return Err(not_a_library("an unknown kind of object")),
+    }
+    for segment in file.segments() {
+        let (at, size) = segment.file_range();
+        let needed = at.saturating_add(size);
+        if needed > len {
+            return Err(Kind::Truncated { needed, len });
+        }
+    }
+    Ok(file)
+}
+
+/// Finds the manifest through the exported symbols. The first NUL ends the text.
+fn manifest_of<'d, R: ReadRef<'d>>(file: &read::File<'d, R>, data: R) -> Result<&'d [u8], Kind> {
+    let (mut entry, mut manifest) = (None, None);
+    for export in file.exports().map_err(damaged)? {
+        let export = export.map_err(damaged)?;
+        let NameOrOrdinal::Name(name) = export.name() else {
+            continue;
+        };
+        // Mach-O spells C names with an underscore.
+        let name = name.strip_prefix(b"_").unwrap_or(name);
+        let ExportTarget::Address { address } = export.target() else {
+            continue;
+        };
+        if name == abi::ENTRY_SYMBOL.as_bytes() {
+            entry = Some(address);
+        } else if name == abi::MANIFEST_SYMBOL.as_bytes() {
+            manifest = Some(address);
+        }
+    }
+    let section = |symbol, address: Option<u64>| {
+        let address = address.ok_or(Kind::MissingSymbol { symbol })?;
+        let mut sections = file.sections().filter_map(|section| {
+            let skip = address.checked_sub(section.address())?;
+            (skip < section.size()).then_some((section, skip))
+        });
+        let outside = || Kind::Damaged(format!("`{symbol}` lies in no section"));
+        sections.next().ok_or_else(outside)
+    };
+    let (code, _) = section(abi::ENTRY_SYMBOL, entry)?;
+    let (text, skip) = section(abi::MANIFEST_SYMBOL, manifest)?;
+    let wrong = |symbol, found, expected| Kind::WrongSymbol {
+        symbol,
+        found,
+        expected,
+    };
+    if code.kind() != SectionKind::Text {
+        return Err(wrong(abi::ENTRY_SYMBOL, "data", "a function"));
+    }
+    if text.kind() == SectionKind::Text {
+        return Err(wrong(abi::MANIFEST_SYMBOL, "code", "an array of bytes"));
+    }
+    let absent = || Kind::Damaged("its manifest isn't in the file".to_owned());
+    let (start, size) = text.file_range().ok_or_else(absent)?;
+    let left = size.checked_sub(skip).filter(|&left| left != 0);
+    let left = left.ok_or_else(absent)?.min(manifest::MAX_LEN + 1);
+    let read = |len| data.read_bytes_at(start + skip, len).map_err(|()| absent());
+    match read(left.min(FIRST_READ))? {
+        bytes if bytes.contains(&0) => Ok(bytes),
+        _ => read(left),
+    }
+}
+
+/// The system and machine of a library.
+#[derive(PartialEq, Eq)]
+struct Target {
+    format: BinaryFormat,
+    machine: Architecture,
+    is_64: bool,
+    is_little: bool,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let format = match self.format {
+            BinaryFormat::Elf => "an ELF library",
+            BinaryFormat::MachO => "a Mach-O library",
+            _ => "a Windows library",
+        };
+        let machine = format!("{:?}", self.machine).to_lowercase();
+        let width = if self.is_64 { "64" } else { "32" };
+        let order = if self.is_little { "" } else { ", big-endian" };
+        write!(f, "{format} for {machine} ({width}-bit{order})")
+    }
+}
+
+fn is_own(target: &Target) -> bool {
+    *target == HOST
+}
+
+fn damaged(error: read::Error) -> Kind {
+    Kind::Damaged(error.to_string())
+}
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,6 @@ mod table;
 mod unknown;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -118,20 +117,20 @@ unsafe impl Send for LoadedInstrument {}
 unsafe impl Sync for LoadedInstrument {}
 
 impl DefiningPlugin {
-    /// The one of a name and a place. It stays for good, as libraries do.
-    fn of(name: &str, origin: &Origin) -> &'static DefiningPlugin {
+    /// Returns the one of a name and an origin. It is never freed, as libraries are.
+    fn leaked(name: &str, origin: &Origin) -> &'static DefiningPlugin {
         static ALL: Mutex<Vec<&DefiningPlugin>> = Mutex::new(Vec::new());
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find(|p| p.name == name && p.origin == *origin);
         if let Some(known) = known {
             return known;
         }
-        let made = Box::leak(Box::new(DefiningPlugin {
+        let plugin = Box::leak(Box::new(DefiningPlugin {
             name: name.to_owned(),
             origin: origin.clone(),
         }));
-        all.push(made);
-        made
+        all.push(plugin);
+        plugin
     }
 }
 
@@ -185,19 +184,14 @@ impl Plugin {
     /// # Errors
     /// If the file isn't a plugin that this host can load; the error says why.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
-        let checked = file::check(path)?;
-        Ok(Plugin::known(path, checked.manifest, checked.identity))
-    }
-
-    /// A plugin file that was checked before, in the state that it was in then.
-    pub(super) fn known(path: &Path, manifest: Manifest, identity: Identity) -> Plugin {
-        Plugin {
+        let (manifest, identity) = file::check(path)?;
+        Ok(Plugin {
             origin: Origin::File(path.to_path_buf()),
             manifest: Arc::new(manifest),
             source: Source::File { identity },
             loaded: OnceLock::new(),
             asked: AtomicBool::new(false),
-        }
+        })
     }
 
     /// A plugin that is linked into this program.
@@ -260,12 +254,7 @@ impl Plugin {
     /// loaded, or `other` declares something else.
     pub fn was_replaced_by(&self, other: &Plugin) -> bool {
         let is_used = self.loaded.get().is_some() || self.manifest != other.manifest;
-        let state = |plugin: &Plugin| {
-            plugin
-                .file()
-                .map(|file| (file.len, file.modified, file.inode))
-        };
-        is_used && state(self) != state(other)
+        is_used && self.file() != other.file()
     }
 
     /// Loads the plugin's code with the table of the host that it is to use. Later calls return the
@@ -290,7 +279,8 @@ impl Plugin {
             Source::Static(entry) => *entry,
             Source::File { identity } => {
                 let path = self.origin.path().ok_or(Kind::Changed)?;
-                load_entry(path, self.reopen(path, identity)?)?
+                self.check_again(path, identity)?;
+                load_entry(path)?
             }
         };
         let path = self.origin.path();
@@ -300,17 +290,14 @@ impl Plugin {
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
 
-    /// Opens the file again, and makes sure that it is the one that was checked.
-    fn reopen(&self, path: &Path, identity: &Identity) -> Result<File, Kind> {
-        let (file, now) = file::open(path)?;
-        if now == *identity {
-            return Ok(file);
+    /// Rejects a file that was built again since it was checked, unless its manifest is the same.
+    fn check_again(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
+        if file::identity(path)? == *identity {
+            return Ok(());
         }
-        // Copied again, or built again: fine if its manifest is still the same.
-        let checked = file::check(path).map_err(|_| Kind::Changed)?;
-        match checked.manifest == *self.manifest {
-            true => Ok(checked.file),
-            false => Err(Kind::Changed),
+        match file::check(path) {
+            Ok((manifest, _)) if manifest == *self.manifest => Ok(()),
+            _ => Err(Kind::Changed),
         }
     }
 }
@@ -404,7 +391,7 @@ impl LoadedPlugin {
         }
         let mut loaded_ops = Vec::with_capacity(ops.len());
         if !ops.is_empty() {
-            let plugin = DefiningPlugin::of(&manifest.plugin.name, origin);
+            let plugin = DefiningPlugin::leaked(&manifest.plugin.name, origin);
             let ops = ops.into_iter();
             loaded_ops.extend(ops.map(|(_, entry)| LoadedOp { entry, plugin }));
         }
@@ -470,42 +457,16 @@ fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
 }
 
 /// Maps a checked library and finds its entry.
-fn load_entry(path: &Path, file: File) -> Result<abi::Entry, Kind> {
-    // The library's constructors may change the directory, and close files.
+fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
     let whole = std::path::absolute(path).map_err(Kind::Io)?;
-    let checked = place(file.metadata());
-    let is_there = || place(whole.metadata()) == checked;
-    if !is_there() {
-        return Err(Kind::Changed);
-    }
-    drop(file);
     let name = loader_name(&whole);
     let shown = |text: String| text.replace(&*name.to_string_lossy(), &path.to_string_lossy());
-    let opened = open_library(&name).map_err(|text| Kind::Refused(shown(text)))?;
-    match is_there() {
-        true => find_entry(opened),
-        false => {
-            // It is mapped, and nothing is ever unloaded.
-            std::mem::forget(opened);
-            Err(Kind::Changed)
-        }
-    }
+    find_entry(open_library(&name).map_err(|text| Kind::Refused(shown(text)))?)
 }
 
-/// The device and the number of a file, where the system tells them of paths; `None`: it isn't there.
-fn place(known: std::io::Result<std::fs::Metadata>) -> Option<(u64, u64)> {
-    let known = known.ok()?;
-    #[cfg(unix)]
-    return Some((
-        std::os::unix::fs::MetadataExt::dev(&known),
-        std::os::unix::fs::MetadataExt::ino(&known),
-    ));
-    #[cfg(not(unix))]
-    Some((0, known.len()))
-}
-
-/// The path, of a whole one, by which the system's loader gets a library. The loader takes a path that it knows for the library that
-/// it has, so each load of one path after the first spells it in another way: `dir/./lib.so`.
+/// Returns the path by which the system's loader gets a library. For a path that it knows, the loader
+/// returns the library that it has, so each load of one path after the first spells it in another way:
+/// `dir/./lib.so`.
 fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
     let mut known = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -534,7 +495,6 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
 fn open_library(path: &Path) -> Result<libloading::Library, String> {
     use libloading::os::windows;
     // With a whole path and this flag, the libraries that it needs are looked for beside it first.
-    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
     let flags = windows::LOAD_WITH_ALTERED_SEARCH_PATH;
     // SAFETY: the library was checked; its initializers are the plugin's code, which the user
     // asked to run by naming its directory.

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::Phase;
 use super::schema::Field;
-use super::states::{State, States};
 
 /// A pass's name, level and requirements. Compared by value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -42,18 +41,15 @@ impl PassInfo {
     }
 }
 
-/// The declaration of a pass: its info, its states, phase, permissions and options.
+/// The declaration of a pass: its info, phase, permissions and options.
 ///
 /// It comes from a [`PassInfo`], and is asked for where a pass is made:
-/// `create_function_pass(PassInfo::new("a.transform.B").needs(["no-control-flow"]), …)`.
+/// `create_function_pass(PassInfo::new("a.transform.B").thread_safe(true), …)`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassDeclaration {
     /// The name, level and requirements.
     #[serde(flatten)]
     pub info: PassInfo,
-    /// The states of the module that the pass needs, establishes and breaks.
-    #[serde(flatten)]
-    pub states: States,
     /// The phase of a pipeline in which the pass asks to run.
     pub phase: Option<Phase>,
     /// Whether the pass is thread-safe: it may run on several functions at once.
@@ -74,7 +70,6 @@ impl From<PassInfo> for PassDeclaration {
     fn from(info: PassInfo) -> PassDeclaration {
         PassDeclaration {
             info,
-            states: States::default(),
             phase: None,
             thread_safe: true,
             changes_interface: true,
@@ -87,24 +82,6 @@ impl From<PassInfo> for PassDeclaration {
 
 /// Shorthands for the methods of [`PassDeclaration`].
 impl PassInfo {
-    /// Sets the states that have to hold before the pass runs.
-    pub fn needs<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
-        PassDeclaration::from(self).needs(states)
-    }
-
-    /// Sets the states that hold after the pass ran.
-    pub fn establishes<S: AsRef<str>>(
-        self,
-        states: impl IntoIterator<Item = S>,
-    ) -> PassDeclaration {
-        PassDeclaration::from(self).establishes(states)
-    }
-
-    /// Sets the states that may not hold any more after the pass ran.
-    pub fn breaks<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
-        PassDeclaration::from(self).breaks(states)
-    }
-
     /// Sets the phase of a pipeline in which the pass asks to run.
     pub fn phase(self, phase: Phase) -> PassDeclaration {
         PassDeclaration::from(self).phase(phase)
@@ -132,27 +109,6 @@ impl PassInfo {
 }
 
 impl PassDeclaration {
-    /// Sets the states that have to hold before the pass runs: `types-inferred`, `opset >= 13`.
-    pub fn needs<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
-        self.states.needs = named(states);
-        self
-    }
-
-    /// Sets the states that hold after the pass ran.
-    pub fn establishes<S: AsRef<str>>(
-        mut self,
-        states: impl IntoIterator<Item = S>,
-    ) -> PassDeclaration {
-        self.states.establishes = named(states);
-        self
-    }
-
-    /// Sets the states that may not hold any more after the pass ran. The pass keeps all others.
-    pub fn breaks<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
-        self.states.breaks = named(states);
-        self
-    }
-
     /// Sets the phase of a pipeline in which the pass asks to run.
     pub fn phase(mut self, phase: Phase) -> PassDeclaration {
         self.phase = Some(phase);
@@ -194,11 +150,6 @@ impl PassDeclaration {
         self.config = Some(key.into());
         self
     }
-}
-
-fn named<S: AsRef<str>>(states: impl IntoIterator<Item = S>) -> Vec<State> {
-    let states = states.into_iter();
-    states.map(|state| State::new(state.as_ref())).collect()
 }
 
 impl fmt::Display for PassInfo {

@@ -9,7 +9,6 @@ use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::sequential::RawSequential;
-use super::states::{self, State, States};
 use super::table::Table;
 use super::word::{Odd, choice};
 use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
@@ -68,12 +67,6 @@ pub(crate) struct RawPass {
     #[serde(default)]
     changes_interface: bool,
     phase: Option<String>,
-    #[serde(default)]
-    needs: Vec<String>,
-    #[serde(default)]
-    establishes: Vec<String>,
-    #[serde(default)]
-    breaks: Vec<String>,
     config: Option<String>,
     #[serde(default)]
     option: Vec<Table<RawField>>,
@@ -173,11 +166,6 @@ impl RawPass {
         }
         let options = fields(self.option, &name, false)?;
         let phase: Option<Phase> = self.phase.map(|word| choice("phase", &word)).transpose()?;
-        let states = States {
-            needs: named_states("needs", &name, &self.needs)?,
-            establishes: named_states("establishes", &name, &self.establishes)?,
-            breaks: named_states("breaks", &name, &self.breaks)?,
-        };
         Ok(PassSpec {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             declaration: PassDeclaration {
@@ -186,7 +174,6 @@ impl RawPass {
                     opt_level,
                     required,
                 },
-                states,
                 phase,
                 thread_safe: self.thread_safe,
                 changes_interface: self.changes_interface,
@@ -211,15 +198,6 @@ pub(super) fn level(pass: &str, level: i64) -> Result<u32, Kind> {
 pub(super) fn required(pass: &str, names: Vec<String>) -> Result<Vec<String>, Kind> {
     let what = format!("a name in `required` of `{pass}`");
     each(names, |name| any_pass_name(&what, name))
-}
-
-fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
-    let state = |name: &String| {
-        let what = || format!("a state in `{key}` of `{pass}`");
-        let state = Some(State::new(name)).filter(State::is_valid);
-        state.ok_or_else(|| refused(what(), names::shown(name), states::RULE))
-    };
-    names.iter().map(state).collect()
 }
 
 impl RawConfig {
@@ -457,46 +435,5 @@ fn type_name(value: &toml::Value) -> &'static str {
         toml::Value::Datetime(_) => "a date",
         toml::Value::Array(_) => "an array",
         toml::Value::Table(_) => "a table",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::super::Manifest;
-
-    const PLUGIN: &str =
-        "[plugin]\nname = \"acme\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n";
-
-    #[track_caller]
-    fn check_error(rest: &str, expected: &Expect) {
-        let error = Manifest::parse(&format!("{PLUGIN}{rest}")).expect_err("a wrong manifest");
-        expected.assert_eq(&error.to_string());
-    }
-
-    #[test]
-    fn texts_in_tables_and_names_are_doubted() {
-        let field = |more: &str| {
-            format!("[[config]]\nkey = \"a.b\"\n[[config.field]]\nname = \"x\"\n{more}\n")
-        };
-        let defaults = [
-            ("ints", "{ \"\\u0007\" = 1 }"),
-            ("values", "{ a = [\"\\u0007\"] }"),
-            ("values", "{ \"\\u0007\" = 1 }"),
-        ];
-        for (ty, default) in defaults {
-            check_error(
-                &field(&format!("type = \"{ty}\"\ndefault = {default}")),
-                &expect![[
-                    r#"in its manifest a text of `x` of `a.b` is `\u{7}`; control characters other than newline and tab aren't allowed"#
-                ]],
-            );
-        }
-        let text = format!(
-            "{PLUGIN}[[config]]\nkey = \"a.b\"\n[[config.field]]\nname = \"\\u0007\"\ntype = \"dtype\"\n"
-        );
-        let manifest = Manifest::parse(&text).expect("the rest is right");
-        expect![[r#"the config `a.b` is left out: this host doesn't know the type of its field `\u{7}`: `dtype`"#]].assert_eq(&manifest.skipped[0].to_string());
     }
 }

@@ -10,45 +10,47 @@ type Keep<'k> = &'k mut dyn FnMut(Vec<SettingItem>) -> *const SettingItem;
 /// A value as a setting, which points to the value's texts.
 pub fn setting(value: &FieldValue, keep: Keep<'_>) -> Setting {
     match value {
-        FieldValue::Bool(b) => of_bool(*b),
-        FieldValue::Int(i) => of_int(*i),
-        FieldValue::Float(x) => of_float(*x),
-        FieldValue::String(text) => of_text(text),
+        FieldValue::Bool(b) => from_bool(*b),
+        FieldValue::Int(i) => from_int(*i),
+        FieldValue::Float(x) => from_float(*x),
+        FieldValue::String(text) => from_text(text),
         FieldValue::Strings(list) => {
-            let items = list.iter().map(|text| item("", of_text(text)));
-            of_items(SettingKind::LIST, items.collect(), keep)
+            let items = list.iter().map(|text| item("", from_text(text)));
+            from_items(SettingKind::LIST, items.collect(), keep)
         }
         FieldValue::Ints(table) => {
-            let items = table.iter().map(|(name, &value)| item(name, of_int(value)));
-            of_items(SettingKind::TABLE, items.collect(), keep)
+            let items = table
+                .iter()
+                .map(|(name, &value)| item(name, from_int(value)));
+            from_items(SettingKind::TABLE, items.collect(), keep)
         }
         FieldValue::Values(table) => {
             let entries = table.iter();
-            let items = entries.map(|(name, value)| item(name, of_toml(value, keep)));
+            let items = entries.map(|(name, value)| item(name, from_toml(value, keep)));
             let items = items.collect();
-            of_items(SettingKind::TABLE, items, keep)
+            from_items(SettingKind::TABLE, items, keep)
         }
     }
 }
 
 /// A value in a table of values: a bool, a number, a string, or a list of these.
-fn of_toml(value: &toml::Value, keep: Keep<'_>) -> Setting {
+fn from_toml(value: &toml::Value, keep: Keep<'_>) -> Setting {
     match value {
-        toml::Value::Boolean(b) => of_bool(*b),
-        toml::Value::Integer(i) => of_int(*i),
-        toml::Value::Float(x) => of_float(*x),
-        toml::Value::String(text) => of_text(text),
+        toml::Value::Boolean(b) => from_bool(*b),
+        toml::Value::Integer(i) => from_int(*i),
+        toml::Value::Float(x) => from_float(*x),
+        toml::Value::String(text) => from_text(text),
         toml::Value::Array(values) => {
-            let items = values.iter().map(|value| item("", of_toml(value, keep)));
+            let items = values.iter().map(|value| item("", from_toml(value, keep)));
             let items = items.collect();
-            of_items(SettingKind::LIST, items, keep)
+            from_items(SettingKind::LIST, items, keep)
         }
         // No option accepts these.
         toml::Value::Datetime(_) | toml::Value::Table(_) => Setting::EMPTY,
     }
 }
 
-fn of_bool(value: bool) -> Setting {
+fn from_bool(value: bool) -> Setting {
     Setting {
         kind: SettingKind::BOOL,
         int: i64::from(value),
@@ -56,7 +58,7 @@ fn of_bool(value: bool) -> Setting {
     }
 }
 
-fn of_int(value: i64) -> Setting {
+fn from_int(value: i64) -> Setting {
     Setting {
         kind: SettingKind::INT,
         int: value,
@@ -64,7 +66,7 @@ fn of_int(value: i64) -> Setting {
     }
 }
 
-fn of_float(value: f64) -> Setting {
+fn from_float(value: f64) -> Setting {
     Setting {
         kind: SettingKind::FLOAT,
         float: value,
@@ -72,7 +74,7 @@ fn of_float(value: f64) -> Setting {
     }
 }
 
-fn of_text(text: &str) -> Setting {
+fn from_text(text: &str) -> Setting {
     Setting {
         kind: SettingKind::STRING,
         string: Str::new(text),
@@ -80,7 +82,7 @@ fn of_text(text: &str) -> Setting {
     }
 }
 
-fn of_items(kind: SettingKind, items: Vec<SettingItem>, keep: Keep<'_>) -> Setting {
+fn from_items(kind: SettingKind, items: Vec<SettingItem>, keep: Keep<'_>) -> Setting {
     Setting {
         kind,
         item_count: items.len() as u32,

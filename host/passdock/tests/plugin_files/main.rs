@@ -407,7 +407,7 @@ fn nothing_runs_before_it_is_needed() {
     if !parts.build(&library(dir.path(), "plugin")) {
         return;
     }
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let found = discover(&search(dir.path())).expect("the directory is there");
     assert_eq!(found.plugins.len(), 1);
     let plugin = &found.plugins[0];
     assert_eq!(plugin.manifest().passes[0].name(), "c.transform.One");
@@ -426,7 +426,7 @@ fn many_plugins_keep_apart() {
             return;
         }
     }
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let found = discover(&search(dir.path())).expect("the directory is there");
     assert_eq!(found.plugins.len(), 20);
     for (i, plugin) in found.plugins.iter().enumerate() {
         let name = format!("c.transform.P{i}");
@@ -479,7 +479,7 @@ fn a_directory_with_everything_wrong() {
     std::fs::copy(&good, library(&dir.path().join("nested"), "deep")).expect("copies");
     #[cfg(unix)]
     std::os::unix::fs::symlink(&good, library(dir.path(), "link")).expect("links");
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let found = discover(&search(dir.path())).expect("the directory is there");
     let mut said: Vec<String> = found
         .plugins
         .iter()
@@ -491,7 +491,7 @@ fn a_directory_with_everything_wrong() {
         .replace(&dir.path().display().to_string(), "DIR");
     expect![[r#"
         `DIR/good.so`
-        plugin `DIR/cut.so` can't be used: it is cut off: one of its segments needs 8540 bytes and the file has 7656; copy or build it again
+        plugin `DIR/cut.so` can't be used: it is damaged or cut off: Invalid ELF section header offset/size/alignment; copy or build it again
         plugin `DIR/empty.so` can't be used: it is empty; build it again
         plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
         plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]].assert_eq(&said);
@@ -561,14 +561,14 @@ fn a_directory_that_is_missing() {
         required: true,
         mixed: false,
     };
-    let error = discover(std::slice::from_ref(&missing), None).expect_err("it is missing");
+    let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
     expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct its name or create it"].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
     };
     assert!(
-        discover(&[optional], None)
+        discover(&[optional])
             .expect("may be missing")
             .plugins
             .is_empty()

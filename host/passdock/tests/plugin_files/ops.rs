@@ -21,7 +21,7 @@ fn two_plugins_that_define_one_op_are_both_named() {
             return;
         }
     }
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let found = discover(&search(dir.path())).expect("the directory is there");
     let [a, b] = &found.plugins[..] else {
         panic!("two plugins were built: {found:?}");
     };
@@ -101,7 +101,7 @@ fn several_plugins_extend_one_op() {
             return;
         }
     }
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let found = discover(&search(dir.path())).expect("the directory is there");
     for plugin in &found.plugins {
         check_op_conflicts(plugin, &found.plugins[..found.plugins.len() - 1])
             .expect("only one defines it");

@@ -30,10 +30,10 @@ passes = ["a", { name = "deeper", passes = ["b"] }]
 fn explained(text: &str) -> Explanation {
     let log = Log::new();
     let (registry, _) = registered([
-        log.pass(info("a").required(["req"]).needs(["ready"])),
-        log.pass(info("req").required(["deep"]).establishes(["ready"])),
+        log.pass(info("a").required(["req"])),
+        log.pass(info("req").required(["deep"])),
         log.pass(info("deep")),
-        log.pass(info("b").breaks(["ready"])),
+        log.pass(info("b")),
         log.pass(info("high").opt_level(3)),
         log.pass(info("higher").opt_level(4)),
         log.pass(info("off")),
@@ -90,12 +90,7 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
           "phase": null,
           "has_place": true,
           "is_sequential": false,
-          "options": [],
-          "needs": [],
-          "establishes": [
-            "ready"
-          ],
-          "breaks": []
+          "options": []
         }"#]]
     .assert_eq(&req);
 }

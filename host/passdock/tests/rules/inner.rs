@@ -164,49 +164,6 @@ fn a_disabled_pass_runs_and_isnt_required() {
     drop(context);
 }
 
-#[test]
-fn states_that_hold_before_a_pass_hold_for_what_it_runs() {
-    let log = Log::new();
-    let clean = || log.pass(info("clean").establishes(["clean"]));
-    let needs = || log.pass(info("needs").needs(["clean"]));
-    let block = || Sequential::new([needs()]).name("x.block").into_pass();
-    let keeps = runs(&log, info("keeps"), &["x.block"]);
-    expect![[r#"
-        run clean
-        run keeps
-        run needs
-        clean: unchanged
-        keeps: unchanged
-        keeps > x.block: unchanged
-        x.block > needs: unchanged"#]]
-    .assert_eq(&run(&log, vec![block()], vec![clean(), keeps.clone()]));
-    expect![[r#"
-        run keeps
-        Error in pass needs, run by keeps: The pass needs the state `clean`, which nothing before it establishes. No registered pass establishes it. (`keeps` runs `x.block`)
-        keeps: failed"#]].assert_eq(&run(&log, vec![block()], vec![keeps]));
-    let breaks = runs(&log, info("breaks").breaks(["clean"]), &["x.block"]);
-    expect![[r#"
-        run clean
-        run breaks
-        Error in pass needs, run by breaks: The pass needs the state `clean`, which nothing before it establishes. No registered pass establishes it. (`breaks` runs `x.block`)
-        clean: unchanged
-        breaks: failed"#]].assert_eq(&run(&log, vec![block()], vec![clean(), breaks]));
-    let repairs = runs(
-        &log,
-        info("repairs").breaks(["clean"]),
-        &["clean", "!", "x.block"],
-    );
-    expect![[r#"
-        run repairs
-        run clean
-        run needs
-        repairs: changed
-        repairs > clean: unchanged
-        repairs > x.block: unchanged
-        x.block > needs: unchanged"#]]
-    .assert_eq(&run(&log, vec![block(), clean()], vec![repairs]));
-}
-
 /// Some passes run themselves as long as there is something left to do.
 #[test]
 fn a_pass_may_run_itself_and_comes_to_an_end() {

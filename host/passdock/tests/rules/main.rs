@@ -18,5 +18,4 @@ mod required;
 mod rewriting;
 mod scribbled;
 mod sequentials;
-mod states;
 mod threads;

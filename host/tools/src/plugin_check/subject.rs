@@ -155,15 +155,13 @@ impl<'t> Subject<'t> {
             ErrorKind::Failed | ErrorKind::Diagnostics => Fault::Refusal,
             // The pass itself refuses what its schema allows, as a name that the model doesn't have.
             ErrorKind::Config if error.plugin.is_some() && !error.is_inner => Fault::Refusal,
-            ErrorKind::ModelState => Fault::Unfit,
             ErrorKind::Config => Fault::Config,
             ErrorKind::Name
             | ErrorKind::UnknownPass
             | ErrorKind::Duplicate
             | ErrorKind::Cycle
             | ErrorKind::RequiredDisabled
-            | ErrorKind::TooDeep
-            | ErrorKind::State => Fault::Names,
+            | ErrorKind::TooDeep => Fault::Names,
             _ => Fault::Other,
         }
     }

@@ -62,8 +62,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 
 /* One pass: its name, its kind ("function", "prim_function" or "module"), its level, and further
  * lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". Besides those: thread_safe and
- * changes_interface (true), phase ("early", "simplify", "late", "lower"), the states of the module that
- * it needs, establishes and breaks (["types-inferred", "opset >= 13"]), aliases (other names of it), and,
+ * changes_interface (true), phase ("early", "simplify", "late", "lower"), aliases (other names of it), and,
  * after all others, [[pass.option]] tables with name, type, doc and either default or mandatory = true; of
  * an int also min and max, of a string choices. The types are "bool", "int", "float", "string", "strings",
  * "rules" (files of rules) and, for tables whose entries the user names, "ints" and "values"; the table
