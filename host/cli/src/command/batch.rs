@@ -194,7 +194,6 @@ pub(crate) fn work() -> Result<u8, PassError> {
             // A program asks, which doesn't know them.
             request.standard_dirs = plugins::standard_dirs();
             request.program_dir = plugins::program_dir();
-            request.manifest_cache = plugins::manifest_cache();
         }
         IS_RUNNING.store(true, Ordering::SeqCst);
         let process = ProcessArgs {

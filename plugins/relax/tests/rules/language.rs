@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use expect_test::expect;
 use passdock::{RulesFile, sdk};
+use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
+
+use crate::support;
 
 #[test]
 fn a_file_is_rules_with_comments_above_them() {
