@@ -549,6 +549,16 @@ impl RawContext {
             unsafe { ask(self.handle, Str::new(rule)) }
         }
     }
+
+    /// The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text lives as long as the
+    /// host.
+    pub(crate) fn host_version(&self) -> Result<&str, EditError> {
+        let ask = there(self.tables.context.host_version, "host_version", None)?;
+        let mut out = unsafe { zeroed::<Str>() };
+        let status = unsafe { ask(self.handle, &mut out) };
+        self.done(status, "host_version", None)?;
+        Ok(unsafe { text(out) })
+    }
 }
 
 impl RawFunction {
