@@ -17,6 +17,7 @@ mkdir -p "$checkout"
 exec 7>"$ages/lock"
 flock 7
 python3 -B tests/plugins/future/checkout.py "$checkout"
+CARGO_MANIFEST_DIR=$checkout/xtask "$built/xtask" generate
 cargo_of() { # AGE WORDS…
   case $1 in
     today) cargo "${@:2}" ;;

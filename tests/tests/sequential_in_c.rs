@@ -1,4 +1,4 @@
-//! A plugin in C with a Sequential and a config key, declared with the macros of `passdock/plugin.h`.
+//! A plugin in C with a Sequential and a config key, declared with the macros of `passdock/manifest.h`.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::path::PathBuf;

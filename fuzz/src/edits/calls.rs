@@ -479,7 +479,7 @@ pub(super) fn modules(c: &Call<'_>) -> Option<Status> {
 pub(super) fn context(c: &Call<'_>) -> Option<Status> {
     // SAFETY: the host's tables live for good.
     let t = unsafe { &*host().get().context };
-    Some(match c.step.below(9) {
+    Some(match c.step.below(10) {
         0 => {
             black_box(unsafe { t.opt_level.expect("is there")(c.context) });
             return None;
@@ -515,10 +515,11 @@ pub(super) fn context(c: &Call<'_>) -> Option<Status> {
             black_box(unsafe { t.rewrote.expect("is there")(c.context, rule1) });
             return None;
         }
-        _ => {
+        8 => {
             let desc2 = c.described::<RewriteDesc>();
             unsafe { t.rewrite.expect("is there")(c.context, c.function, desc2) }
         }
+        _ => unsafe { t.host_version.expect("is there")(c.context, c.room::<Str>()) },
     })
 }
 

@@ -1691,6 +1691,10 @@ pub struct ContextApi {
             desc: *const RewriteDesc,
         ) -> Status,
     >,
+    /// The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text lives as long as the
+    /// host.
+    pub host_version:
+        Option<unsafe extern "C" fn(context: *const Context, out: *mut Str) -> Status>,
 }
 
 /// Asking op definitions, in a pass. `last_error` of passdock_function_api has an error's sentence.

@@ -110,6 +110,12 @@ impl PassContext {
         self.raw.opt_level().unwrap_or(0)
     }
 
+    /// Returns the name and version of the host, for what a pass reports: `passdock 0.1.0`; `None` if the host is older
+    /// than this call.
+    pub fn host_version(&self) -> Option<&str> {
+        self.raw.host_version().ok()
+    }
+
     /// The module as it was before the pass, to read, in a function pass. A module pass has its
     /// own.
     #[allow(unsafe_code)]

@@ -362,7 +362,7 @@ impl RawFunction {
         let ask = there(self.tables.functions.type_from, "type_from", None)?;
         self.tables.expect(source.tables, "the function")?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.handle, source.handle.cast_const(), ty, &mut out) };
+        let status = unsafe { ask(self.handle, source.handle, ty, &mut out) };
         self.done(status, "type_from", None)?;
         Ok(out)
     }
@@ -383,7 +383,7 @@ impl RawFunction {
     pub(crate) fn replace_body(&mut self, source: &RawFunction) -> Result<(), EditError> {
         let ask = there(self.tables.functions.replace_body, "replace_body", None)?;
         self.tables.expect(source.tables, "the function")?;
-        let status = unsafe { ask(self.handle, source.handle.cast_const()) };
+        let status = unsafe { ask(self.handle, source.handle) };
         self.done(status, "replace_body", None)
     }
 }
@@ -549,6 +549,16 @@ impl RawContext {
             unsafe { ask(self.handle, Str::new(rule)) }
         }
     }
+
+    /// The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text lives as long as the
+    /// host.
+    pub(crate) fn host_version(&self) -> Result<&str, EditError> {
+        let ask = there(self.tables.context.host_version, "host_version", None)?;
+        let mut out = unsafe { zeroed::<Str>() };
+        let status = unsafe { ask(self.handle, &mut out) };
+        self.done(status, "host_version", None)?;
+        Ok(unsafe { text(out) })
+    }
 }
 
 impl RawFunction {
@@ -659,7 +669,7 @@ impl RawContext {
     pub(crate) fn check_op(&self, f: &RawFunction, op: OpId) -> Result<(), EditError> {
         let ask = there(self.tables.ops.check_op, "check_op", op.option())?;
         self.tables.expect(f.tables, "the function")?;
-        let status = unsafe { ask(self.handle, f.handle.cast_const(), op) };
+        let status = unsafe { ask(self.handle, f.handle, op) };
         f.done(status, "check_op", op.option())
     }
 
@@ -690,16 +700,7 @@ impl RawContext {
         let mut out = unsafe { zeroed::<*const AttrEntry>() };
         let mut count = unsafe { zeroed::<u32>() };
         let mut stride = unsafe { zeroed::<u32>() };
-        let status = unsafe {
-            ask(
-                self.handle,
-                f.handle.cast_const(),
-                op,
-                &mut out,
-                &mut count,
-                &mut stride,
-            )
-        };
+        let status = unsafe { ask(self.handle, f.handle, op, &mut out, &mut count, &mut stride) };
         f.done(status, "attributes", op.option())?;
         Ok((out, count, stride))
     }
@@ -792,7 +793,7 @@ impl RawContext {
     ) -> Result<(), EditError> {
         let ask = there(self.tables.ops.supports, "supports", op.option())?;
         self.tables.expect(f.tables, "the function")?;
-        let status = unsafe { ask(self.handle, f.handle.cast_const(), op, Str::new(target)) };
+        let status = unsafe { ask(self.handle, f.handle, op, Str::new(target)) };
         f.done(status, "supports", op.option())
     }
 }

@@ -48,7 +48,7 @@ Diagnostic "passdock_diagnostic" {struct_size, severity, op, flags, code, messag
 Failure "passdock_failure" {struct_size, op, message, file, line, column, function, flags, }
 Setting "passdock_setting" {struct_size, kind, int as "int_value", float as "float_value", string as "string_value", items, item_count, item_stride, }
 SettingItem "passdock_setting_item" {name, value, }
-ContextApi "passdock_context_api" {struct_size, reserved, opt_level, option, config, emit, fail, current, find_pass, last_error, may_rewrite, rewrote, rewrite, }
+ContextApi "passdock_context_api" {struct_size, reserved, opt_level, option, config, emit, fail, current, find_pass, last_error, may_rewrite, rewrote, rewrite, host_version, }
 OpApi "passdock_op_api" {struct_size, reserved, traits, infer, evaluate, decompose, evaluate_with, known_dims, check_op, infer_with, attributes, legalize, layout, alter_layout, insert_text, supports, }
 DefinitionApi "passdock_definition_api" {struct_size, reserved, last_error, set_result_type, set_result_dims, operand_dims, add_expr, add_type, allocate_result, refuse, set_body, wanted_layout, set_operand_layout, set_result_layout, target, }
 Host "passdock_host" {struct_size, reserved, abi, ir, symbols, functions, modules, context, ops, definitions, get_extension, }

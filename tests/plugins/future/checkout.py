@@ -13,7 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ABI = "plugin-api/abi/src"
-HEADERS = "plugin-api/abi/include/passdock"
+#: The table of the contract, of which the declarations and the headers are generated.
+TABLE = "plugin-api/abi/contract"
+PARTS = ["record", "view", "host", "analysis", "instrument", "plugin"]
 #: What the plugin that hands today's host values of the future is written in.
 PLUGIN = "tests/plugins/future/future.c"
 #: The number in each field of the future: who finds another one has read what isn't there.
@@ -25,37 +27,36 @@ FLAG, TRAIT = "1 << 30", "1 << 40"
 #: The enumerations that only hosts hand out, by a change of `HANDED_OUT`.
 OF_HOSTS = ["SETTING"]
 
-#: Values that get another number: in Rust, in C, the number today and in the future.
+#: Values that get another number: the name and the number today, the number in the future.
 RENUMBERED = [
-    ("OPAQUE: AttrKind = AttrKind", "ATTR_OPAQUE", 14, 114),
-    ("SPARSE: TypeKind = TypeKind", "TYPE_SPARSE", 10, 110),
-    ("BROADCAST: ExprKind = ExprKind", "EXPR_BROADCAST", 7, 107),
-    ("FUSED: LocKind = LocKind", "LOC_FUSED", 3, 103),
-    ("EXTERNAL: Storage = Storage", "STORAGE_EXTERNAL", 3, 103),
+    ('["OPAQUE", 14,', "ATTR_OPAQUE", '["OPAQUE", 114,'),
+    ('["SPARSE", 10,', "TYPE_SPARSE", '["SPARSE", 110,'),
+    ('["BROADCAST", 7,', "EXPR_BROADCAST", '["BROADCAST", 107,'),
+    ('["FUSED", 3,', "LOC_FUSED", '["FUSED", 103,'),
+    ('["EXTERNAL", 3,', "STORAGE_EXTERNAL", '["EXTERNAL", 103,'),
 ]
 
 #: The contract is a minor further on; the last break is where it was. A plugin that asks before it uses what is new
 #: works with today's hosts.
 VERSION = [
+    (f"{TABLE}/record.toml", '["ABI_MINOR", "4",', '["ABI_MINOR", "5",'),
     (
-        f"{ABI}/version.rs",
-        "ABI: Version = Version { major: 0, minor: 4 }",
-        "ABI: Version = Version { major: 0, minor: 5 }",
+        f"{TABLE}/record.toml",
+        "#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR",
+        "#define PASSDOCK_TARGET_MINOR 4",
     ),
-    (f"{HEADERS}/record.h", "#define PASSDOCK_ABI_MINOR 4\n", "#define PASSDOCK_ABI_MINOR 5\n"),
-    (f"{HEADERS}/record.h", "#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR", "#define PASSDOCK_TARGET_MINOR 4"),
 ]
 
 #: A struct that is made has the mark, unless it asks for something: today's host would refuse that. Who reads one of
 #: the other side looks at it.
-MADE = "let mut empty = zeros!($module::$name);\n"
+MADE = "let mut empty = zeros!($name);\n"
 GROWS = "pub unsafe trait Grows: Copy {\n"
-IMPLEMENTS = "const EMPTY: Self = $module::$name::EMPTY;\n"
+IMPLEMENTS = "const EMPTY: Self = $name::EMPTY;\n"
 FIELDS = [
-    (f"{ABI}/grow.rs", MADE, f"{MADE}if !<$module::$name as Grows>::ASKS {{\nempty.future = {MARK};\n}}\n"),
+    (f"{ABI}/macros.rs", MADE, f"{MADE}if !<$name as crate::Grows>::ASKS {{\nempty.future = {MARK};\n}}\n"),
     (
-        f"{ABI}/grow.rs",
-        "pub const EMPTY: Self = zeros!($module::$name);",
+        f"{ABI}/macros.rs",
+        "pub const EMPTY: Self = zeros!($name);",
         f"pub const EMPTY: Self = {{ {MADE} empty.future = {MARK}; empty }};",
     ),
     (
@@ -64,7 +65,7 @@ FIELDS = [
         f"{GROWS}/// The struct, whose field of the future is of the future, or not there.\nfn check(self) -> Self;\n",
     ),
     (
-        f"{ABI}/grow.rs",
+        f"{ABI}/macros.rs",
         IMPLEMENTS,
         f"{IMPLEMENTS}fn check(self) -> Self {{\n"
         f'assert!(self.future == 0 || self.future == {MARK}, "read beyond its end");\nself\n}}\n',
@@ -97,9 +98,9 @@ HANDED_OUT = [
     ),
     (
         "host/core/src/boundary/session/context.rs",
-        "        let Some(kind) = session.frame.pass_kind(name) else {\n",
-        '        if name == "of.the.Future" {\nreturn input::answer_with(out, || Ok(PassKind(200)));\n}\n'
-        "        let Some(kind) = session.frame.pass_kind(name) else {\n",
+        "        let kind = self.frame.pass_kind(name);\n",
+        '        if name == "of.the.Future" {\nreturn Ok(PassKind(200));\n}\n'
+        "        let kind = self.frame.pass_kind(name);\n",
     ),
     (
         "host/core/src/boundary/session/module_input.rs",
@@ -109,8 +110,9 @@ HANDED_OUT = [
     ),
     (
         "host/core/src/boundary/table/functions.rs",
-        '            let name = input::text(name, "name of a value")?;\n',
-        '            let name = input::text(name, "name of a value")?;\nif name == "of the future" {\n'
+        "fn set_value_name(&mut self, value: ValueId, name: &str) -> Edit {\n",
+        "fn set_value_name(&mut self, value: ValueId, name: &str) -> Edit {\n"
+        'if name == "of the future" {\n'
         "let (status, message) = (Status(200), String::new());\nreturn Err(EditError { status, message });\n}\n",
     ),
 ]
@@ -126,7 +128,7 @@ FLAGS = [
     ("host/ir/src/pool.rs", "flags: 0,"),
     ("host/ir/src/function/types.rs", "flags: 0,"),
     ("host/ir/src/verify/structure.rs", "!(FLAGS | Value::DEAD)"),
-    (f"{ABI}/grow.rs", "(Type::UNRANKED | Type::MAY_ALIAS)"),
+    (f"{TABLE}/view.toml", 'Type::MAY_ALIAS"'),
 ]
 OTHER_FLAGS = [
     (
@@ -141,58 +143,46 @@ OTHER_FLAGS = [
     ),
 ]
 
-#: The header that has the structs of a module of the contract.
-HEADER = {
-    "analysis": "analysis",
-    "desc": "view",
-    "view": "view",
-    "host": "host",
-    "op": "host",
-    "instrument": "instrument",
-    "plugin": "plugin",
-}
-#: Structs that C declares before it defines them, since they name themselves.
-DECLARED = ["passdock_host", "passdock_plugin", "passdock_setting_item"]
-
-
 def structs():
-    """A field at the end of every struct that may grow, and a column in every view, in Rust and in C."""
-    listed = re.findall(r"^    (\w+)::(\w+)(?: [^,\n]*)?,$", read(f"{ABI}/grow.rs"), flags=re.M)
-    if len(listed) < 20:
-        sys.exit(f"{ABI}/grow.rs lists {len(listed)} structs only")
-    for module, name in listed:
-        is_view = name.endswith("View")
-        rust, header = f"{ABI}/{module}.rs", f"{HEADERS}/{HEADER[module]}.h"
-        start = f"pub struct {name} {{\n"
-        body = between(rust, start, "\n}\n")
-        column = "\n    /// Of the future.\n    pub newer: crate::view::Column," if is_view else ""
-        yield rust, f"{start}{body}\n}}", f"{start}{body}{column}\n    /// Of the future.\n    pub future: u64,\n}}"
-        c = "passdock" + re.sub("([A-Z])", lambda letter: f"_{letter[0].lower()}", name)
-        if c in DECLARED:
-            start = f"\nstruct {c} {{\n"
-            body = between(header, start, "\n};\n")
-            yield header, f"{start}{body}\n}};", f"{start}{body}\n    uint64_t future;\n}};"
-        else:
-            column = "    passdock_column newer;\n" if is_view else ""
-            yield header, f"\n}} {c};", f"\n{column}    uint64_t future;\n}} {c};"
+    """A field at the end of every struct that may grow, and a column in every view."""
+    count = 0
+    for part in PARTS:
+        file = f"{TABLE}/{part}.toml"
+        for item in read(file).split("[[item]]\n"):
+            name = re.match(r'struct = "(\w+)"\n', item)
+            future = '["future", "u64", "of the future"],\n'
+            table = re.search(r'^table = "\w+"\n', item, flags=re.M)
+            if name is None:
+                continue
+            if table is not None:
+                count += 1
+                yield file, f"{name[0]}{table[0]}", f"{name[0]}{table[0]}fields = [{future}]\n"
+            elif '["struct_size"' in item or "\nentry = true\n" in item:
+                count += 1
+                column = '["newer", "Column", "of the future"],\n' if name[1].endswith("View") else ""
+                fields, end, rest = item.partition("\n]\n")
+                yield file, f"{fields}{end}", f"{fields}\n{column}{future}]\n"
+    if count < 20:
+        sys.exit(f"{TABLE} has {count} structs that grow only")
 
 
 def enumerations():
-    """A value more in every enumeration of C; one side has to meet each without knowing it."""
+    """A value more in every enumeration; one side has to meet each without knowing it."""
     plugin = read(PLUGIN)
-    for name in ("record", "view", "host"):
-        header = f"{HEADERS}/{name}.h"
-        for line, enumeration in re.findall(r"^(typedef uint32_t passdock_(\w+);)$", read(header), flags=re.M):
-            if enumeration.endswith("_id"):
+    for part in PARTS:
+        file = f"{TABLE}/{part}.toml"
+        for item in read(file).split("[[item]]\n"):
+            prefix = re.match(r'enum = "\w+"\nprefix = "(\w+)"\n', item)
+            if prefix is None:
                 continue
-            prefix = enumeration.removesuffix("_kind").removeprefix("op_").upper()
-            value = SEVERITY if prefix == "SEVERITY" else VALUE
-            yield header, f"{line}\n", f"{line}\n#define PASSDOCK_{prefix}_FUTURE {value}u\n"
-            is_renumbered = any(c.startswith(f"{prefix}_") for _, c, _, _ in RENUMBERED)
-            if not is_renumbered and prefix not in OF_HOSTS and f"PASSDOCK_{prefix}_FUTURE" not in plugin:
+            name, value = prefix[1], SEVERITY if prefix[1] == "SEVERITY" else VALUE
+            head, start, _ = item.partition("values = [\n")
+            yield file, f"{head}{start}", f'{head}{start}  ["FUTURE", {value}],\n'
+            is_renumbered = any(c.startswith(f"{name}_") for _, c, _ in RENUMBERED)
+            if not is_renumbered and name not in OF_HOSTS and f"PASSDOCK_{name}_FUTURE" not in plugin:
                 sys.exit(
-                    f"nobody meets PASSDOCK_{prefix}_FUTURE, of `{line}` in {header}: let {PLUGIN} hand it to the "
-                    "host, or the host of `HANDED_OUT` to a plugin"
+                    f"nobody meets PASSDOCK_{name}_FUTURE, of {file}: let {PLUGIN} hand it to the host, or the host "
+                    "of `HANDED_OUT` to a plugin"
                 )
 
 
@@ -201,9 +191,8 @@ def changes():
     yield from VERSION
     yield from structs()
     yield from FIELDS
-    for rust, c, today, future in RENUMBERED:
-        yield f"{ABI}/record.rs", f"{rust}({today});", f"{rust}({future});"
-        yield f"{HEADERS}/record.h", f"#define PASSDOCK_{c} {today}u", f"#define PASSDOCK_{c} {future}u"
+    for today, _, future in RENUMBERED:
+        yield f"{TABLE}/record.toml", today, future
     yield from enumerations()
     yield from HANDED_OUT
     for file, word in FLAGS:
@@ -213,13 +202,6 @@ def changes():
 
 def read(file):
     return (ROOT / file).read_text()
-
-
-def between(file, start, end):
-    _, found, rest = read(file).partition(start)
-    if not found or end not in rest:
-        sys.exit(f"{file} has no `{start.strip()}`")
-    return rest.partition(end)[0]
 
 
 def main():
@@ -235,6 +217,9 @@ def main():
         files[file] = text.replace(old, new, 1).encode()
     for file, content in files.items():
         place = copy / file
+        # Of the future's table, others are generated.
+        if content.startswith(b"// @generated") and place.is_file():
+            continue
         if not place.is_file() or place.read_bytes() != content:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)

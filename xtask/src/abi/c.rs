@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::docs::{comment, sentence};
-use super::table::{Field, Function, Header, Item, Struct, Table, Value, snake};
+use super::table::{Field, Function, Header, Item, Struct, Table, snake};
 
 /// The widest line.
 const WIDTH: usize = 100;
@@ -39,39 +39,32 @@ pub(super) fn header(table: &Table, name: &str, header: &Header) -> String {
 }
 
 fn item(table: &Table, item: &Item) -> String {
+    let defines = item.defines().into_iter();
+    let defines = defines.map(|one| {
+        (
+            format!("#define PASSDOCK_{} {}", one.c, one.value),
+            one.doc.to_owned(),
+        )
+    });
+    let defines = lines(defines, 0);
     match item {
         Item::Text { text } => format!("{text}\n"),
-        Item::Constants { doc, constants } => {
-            let define = |row: &Field| {
-                (
-                    format!("#define PASSDOCK_{} {}", row.name, row.ty),
-                    row.doc.clone(),
-                )
-            };
-            above(doc, 0) + &lines(constants.iter().map(define), 0)
+        Item::Constants { doc, .. } | Item::Symbols { doc, .. } | Item::Flags { doc, .. } => {
+            above(doc, 0) + &defines
         }
+        Item::Enum { name, doc, .. } => format!(
+            "{}typedef uint32_t {};\n{defines}",
+            above(doc, 0),
+            c_type(name)
+        ),
         Item::Ids { ids } => {
-            let id = |(name, _, doc): &(String, String, String)| {
-                (format!("typedef uint32_t {};", c_type(name)), doc.clone())
-            };
-            lines(ids.iter().map(id), 0)
-        }
-        Item::Symbols {
-            doc,
-            symbols,
-            first,
-        } => {
-            let symbol = |(name, id, _): &(String, u32, String)| {
-                (
-                    format!("#define PASSDOCK_SYMBOL_{name} {id}u"),
-                    String::new(),
-                )
-            };
-            let last = (
-                format!("#define PASSDOCK_SYMBOL_FIRST {first}u"),
-                "the first symbol that is a module's own".to_owned(),
-            );
-            above(doc, 0) + &lines(symbols.iter().map(symbol).chain([last]), 0)
+            let ids = ids.iter();
+            lines(
+                ids.map(|(name, _, doc)| {
+                    (format!("typedef uint32_t {};", c_type(name)), doc.clone())
+                }),
+                0,
+            )
         }
         Item::Opaque { doc, opaque } => {
             above(doc, 0)
@@ -88,47 +81,6 @@ fn item(table: &Table, item: &Item) -> String {
                 .map(|name| (declaration(name), String::new())),
             0,
         ),
-        Item::Enum {
-            name,
-            prefix,
-            doc,
-            values,
-        } => {
-            let define = |value: &Value| {
-                let name = match (prefix.as_str(), value.name.as_str()) {
-                    ("STATUS", "OK") => "OK".to_owned(),
-                    (prefix, name) => format!("{prefix}_{name}"),
-                };
-                (
-                    format!("#define PASSDOCK_{name} {}u", value.value),
-                    value.doc.clone(),
-                )
-            };
-            let ty = format!("typedef uint32_t {};\n", c_type(name));
-            above(doc, 0) + &ty + &lines(values.iter().map(define), 0)
-        }
-        Item::Flags {
-            flags,
-            prefix,
-            doc,
-            bits,
-            values,
-        } => {
-            let prefix = prefix
-                .clone()
-                .unwrap_or_else(|| snake(flags).to_uppercase());
-            let define = |row: &Field| {
-                let value = match bits {
-                    None => format!("{}u", row.ty),
-                    Some(bits) => format!("(UINT{bits}_C{})", row.ty.replacen("1 ", "(1) ", 1)),
-                };
-                (
-                    format!("#define PASSDOCK_{prefix}_{} {value}", row.name),
-                    row.doc.clone(),
-                )
-            };
-            above(doc, 0) + &lines(values.iter().map(define), 0)
-        }
         Item::Callback(callback) if callback.has_typedef => {
             let pointer = pointer(
                 callback,
@@ -154,6 +106,12 @@ fn structure(table: &Table, of: &Struct) -> String {
             ["struct_size", "reserved"].map(|name| (format!("uint32_t {name};"), String::new())),
         );
     }
+    for function in &of.function {
+        rows.push((
+            format!("{};", pointer(function, &function.name, 4)),
+            function.doc.clone(),
+        ));
+    }
     for field in &of.fields {
         let code = match field.ty.strip_prefix("fn ") {
             Some(callback) => match table.callback(callback) {
@@ -165,12 +123,6 @@ fn structure(table: &Table, of: &Struct) -> String {
             None => declarator(&field.ty, field.c_name()),
         };
         rows.push((format!("{code};"), field.doc.clone()));
-    }
-    for function in &of.function {
-        rows.push((
-            format!("{};", pointer(function, &function.name, 4)),
-            function.doc.clone(),
-        ));
     }
     let rows = lines(rows.into_iter(), 4);
     let mut text = above(&of.doc, 0);

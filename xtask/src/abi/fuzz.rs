@@ -8,7 +8,14 @@ use super::table::{Argument, Function, Struct, Table};
 const TABLES: [&str; 5] = ["functions", "modules", "context", "ops", "definitions"];
 /// Functions after which other handles live than before, or whose result the target checks: it has code for each.
 const OWN: [&str; 8] = [
-    "last_error", "snapshot", "release", "edit", "create_function", "remove_function", "run_pass", "current",
+    "last_error",
+    "snapshot",
+    "release",
+    "edit",
+    "create_function",
+    "remove_function",
+    "run_pass",
+    "current",
 ];
 /// Structs whose fields have to fit each other: the target fills them.
 const FILLED: [&str; 3] = ["TypeDesc", "AttrDesc", "LaidOut"];
@@ -26,7 +33,8 @@ pub(super) fn calls(table: &Table) -> String {
          use super::arguments::{Argument, Call};\n",
     );
     for of in table.structs() {
-        let is_input = of.name.ends_with("Desc") || ["Diagnostic", "Label", "Failure"].contains(&of.name.as_str());
+        let is_input = of.name.ends_with("Desc")
+            || ["Diagnostic", "Label", "Failure"].contains(&of.name.as_str());
         if is_input && !FILLED.contains(&of.name.as_str()) {
             text += &argument(of);
         }
@@ -36,7 +44,10 @@ pub(super) fn calls(table: &Table) -> String {
         if !TABLES.contains(&name) {
             continue;
         }
-        let called = of.function.iter().filter(|function| !OWN.contains(&function.name.as_str()));
+        let called = of
+            .function
+            .iter()
+            .filter(|function| !OWN.contains(&function.name.as_str()));
         let arms: Vec<String> = called.map(call).collect();
         let _ = write!(
             text,
@@ -48,7 +59,11 @@ pub(super) fn calls(table: &Table) -> String {
             arms.len()
         );
         for (at, arm) in arms.iter().enumerate() {
-            let pattern = if at + 1 == arms.len() { "_".to_owned() } else { at.to_string() };
+            let pattern = if at + 1 == arms.len() {
+                "_".to_owned()
+            } else {
+                at.to_string()
+            };
             let _ = writeln!(text, "{pattern} => {{\n{arm}}}");
         }
         text += "})\n}\n";
@@ -80,7 +95,10 @@ fn call(function: &Function) -> String {
                 arguments.push(name);
             }
             Argument::List(ty) => {
-                let_(&format!("({name}, {name}_count)"), format!("c.list::<{ty}>()"));
+                let_(
+                    &format!("({name}, {name}_count)"),
+                    format!("c.list::<{ty}>()"),
+                );
                 arguments.extend([name.to_owned(), format!("{name}_count")]);
             }
             Argument::SameLength(ty, _) => {
@@ -98,7 +116,11 @@ fn call(function: &Function) -> String {
             }
         }
     }
-    let call = format!("unsafe {{ t.{}.expect(\"is there\")({}) }}", function.name, arguments.join(", "));
+    let call = format!(
+        "unsafe {{ t.{}.expect(\"is there\")({}) }}",
+        function.name,
+        arguments.join(", ")
+    );
     match function.returns.as_str() {
         "Status" => format!("{before}{call}\n"),
         _ => format!("{before}black_box({call});\nreturn None;\n"),
@@ -161,6 +183,11 @@ fn is_count(name: &str) -> bool {
 
 /// The type of what a list with a stride has.
 fn element<'s>(of: &'s Struct, list: &str) -> &'s str {
-    let field = of.fields.iter().find(|field| field.name.trim_end_matches('s') == list);
-    field.and_then(|field| field.ty.strip_prefix("*const ")).unwrap_or("u8")
+    let field = of
+        .fields
+        .iter()
+        .find(|field| field.name.trim_end_matches('s') == list);
+    field
+        .and_then(|field| field.ty.strip_prefix("*const "))
+        .unwrap_or("u8")
 }

@@ -50,9 +50,9 @@ fn item(item: &Item) -> String {
                 } else {
                     "u32"
                 };
-                let _ = write!(
+                let _ = writeln!(
                     text,
-                    "{}pub const {}: {ty} = {};\n",
+                    "{}pub const {}: {ty} = {};",
                     doc_or_name(&row.doc, &row.name),
                     row.name,
                     row.ty
@@ -173,19 +173,19 @@ fn structure(of: &Struct, text: &mut String) {
         text.push_str(&field("struct_size", "u32", ""));
         text.push_str(&field("reserved", "u32", ""));
     }
-    for row in &of.fields {
-        let ty = match row.ty.strip_prefix("fn ") {
-            Some(callback) => format!("Option<{callback}>"),
-            None => row.ty.clone(),
-        };
-        text.push_str(&field(&row.name, &ty, &row.doc));
-    }
     for function in &of.function {
         text.push_str(&field(
             &function.name,
             &format!("Option<{}>", pointer(function)),
             &function.doc,
         ));
+    }
+    for row in &of.fields {
+        let ty = match row.ty.strip_prefix("fn ") {
+            Some(callback) => format!("Option<{callback}>"),
+            None => row.ty.clone(),
+        };
+        text.push_str(&field(&row.name, &ty, &row.doc));
     }
     text.push_str("}\n");
     if of.entry || of.name == "Plugin" {
@@ -247,6 +247,9 @@ pub(super) fn layout(table: &Table) -> String {
         if of.table.is_some() {
             text.push_str("struct_size, reserved, ");
         }
+        for function in &of.function {
+            let _ = write!(text, "{}, ", function.name);
+        }
         for row in &of.fields {
             let c = row.c_name();
             let _ = match c == row.name {
@@ -254,58 +257,12 @@ pub(super) fn layout(table: &Table) -> String {
                 false => write!(text, "{} as \"{c}\", ", row.name),
             };
         }
-        for function in &of.function {
-            let _ = write!(text, "{}, ", function.name);
-        }
         text.push_str("}\n");
     }
     text.push_str("}\n\nconstants! {\n");
-    for item in table.items() {
-        match item {
-            Item::Constants { constants, .. } => {
-                for row in constants.iter().filter(|row| !row.ty.starts_with('"')) {
-                    let _ = writeln!(text, "PASSDOCK_{0} = abi::{0};", row.name);
-                }
-            }
-            Item::Symbols { symbols, .. } => {
-                for name in symbols
-                    .iter()
-                    .map(|(name, ..)| name.as_str())
-                    .chain(["FIRST"])
-                {
-                    let _ = writeln!(text, "PASSDOCK_SYMBOL_{name} = abi::symbol::{name}.0;");
-                }
-            }
-            Item::Enum {
-                name,
-                prefix,
-                values,
-                ..
-            } => {
-                for value in values.iter().map(|value| &value.name) {
-                    let prefix = if prefix == "STATUS" && value == "OK" {
-                        String::new()
-                    } else {
-                        format!("{prefix}_")
-                    };
-                    let _ = writeln!(text, "PASSDOCK_{prefix}{value} = abi::{name}::{value}.0;");
-                }
-            }
-            Item::Flags {
-                flags,
-                prefix,
-                values,
-                ..
-            } => {
-                let prefix = prefix
-                    .clone()
-                    .unwrap_or_else(|| snake(flags).to_uppercase());
-                for row in values {
-                    let _ = writeln!(text, "PASSDOCK_{prefix}_{0} = abi::{flags}::{0};", row.name);
-                }
-            }
-            _ => {}
-        }
+    let defines = table.items().flat_map(Item::defines);
+    for define in defines.filter(|define| !define.value.starts_with('"')) {
+        let _ = writeln!(text, "PASSDOCK_{} = abi::{};", define.c, define.rust);
     }
     text.push_str("PASSDOCK_NONE = abi::OpId::NONE.0;\n}\n");
     text

@@ -146,7 +146,7 @@ fn plain(table: &Table, parts: &mut Parts, name: &str, ty: &str) {
         "Str" | "Text" => ("&str".into(), format!("Str::new({name})")),
         "*mut Context" => ("&RawContext".into(), format!("{name}.handle")),
         "*mut Function" => ("&mut RawFunction".into(), format!("{name}.handle")),
-        "*const Function" => ("&RawFunction".into(), format!("{name}.handle.cast_const()")),
+        "*const Function" => ("&RawFunction".into(), format!("{name}.handle")),
         _ => match ty.strip_prefix("*const ").filter(|to| *to != "c_void") {
             Some(to) if table.is_sized(to) => (
                 format!("&Lent<'_, {}>", rust_type(to)),

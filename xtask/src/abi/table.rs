@@ -230,6 +230,92 @@ impl Table {
     }
 }
 
+/// A constant: its name in C, without `PASSDOCK_`, its value in C, its path in Rust and its documentation.
+pub(super) struct Define<'a> {
+    pub(super) c: String,
+    pub(super) value: String,
+    pub(super) rust: String,
+    pub(super) doc: &'a str,
+}
+
+impl Item {
+    /// The constants that it declares.
+    pub(super) fn defines(&self) -> Vec<Define<'_>> {
+        let define = |c, value, rust, doc| Define {
+            c,
+            value,
+            rust,
+            doc,
+        };
+        match self {
+            Item::Constants { constants, .. } => {
+                let row = |row: &'_ Field| (row.name.clone(), row.ty.clone());
+                let rows = constants.iter().map(|each| (row(each), each.doc.as_str()));
+                rows.map(|((name, value), doc)| define(name.clone(), value, name, doc))
+                    .collect()
+            }
+            Item::Symbols { symbols, first, .. } => {
+                let first = ("FIRST", *first, "the first symbol that is a module's own");
+                let symbols = symbols.iter().map(|(name, id, _)| (name.as_str(), *id, ""));
+                let symbol = |(name, id, doc): (&str, u32, _)| {
+                    let rust = format!("symbol::{name}.0");
+                    define(format!("SYMBOL_{name}"), format!("{id}u"), rust, doc)
+                };
+                symbols.chain([first]).map(symbol).collect()
+            }
+            Item::Enum {
+                name,
+                prefix,
+                values,
+                ..
+            } => {
+                let value = |value: &'_ Value| {
+                    let c = match (prefix.as_str(), value.name.as_str()) {
+                        ("STATUS", "OK") => "OK".to_owned(),
+                        (prefix, name) => format!("{prefix}_{name}"),
+                    };
+                    (
+                        c,
+                        format!("{}u", value.value),
+                        format!("{name}::{}.0", value.name),
+                    )
+                };
+                let values = values.iter().map(|each| (value(each), each.doc.as_str()));
+                values
+                    .map(|((c, value, rust), doc)| define(c, value, rust, doc))
+                    .collect()
+            }
+            Item::Flags {
+                flags,
+                prefix,
+                bits,
+                values,
+                ..
+            } => {
+                let prefix = prefix
+                    .clone()
+                    .unwrap_or_else(|| snake(flags).to_uppercase());
+                let flag = |row: &'_ Field| {
+                    let value = match bits {
+                        None => format!("{}u", row.ty),
+                        Some(bits) => format!("(UINT{bits}_C{})", row.ty.replacen("1 ", "(1) ", 1)),
+                    };
+                    (
+                        format!("{prefix}_{}", row.name),
+                        value,
+                        format!("{flags}::{}", row.name),
+                    )
+                };
+                let flags = values.iter().map(|each| (flag(each), each.doc.as_str()));
+                flags
+                    .map(|((c, value, rust), doc)| define(c, value, rust, doc))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl Struct {
     /// Whether it starts with its size.
     pub(super) fn is_sized(&self) -> bool {

@@ -1,7 +1,6 @@
 //! A host as an older contract has it, for checks of plugins: they say how old a host may be.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr;
 
 use passdock_abi as abi;
@@ -11,7 +10,6 @@ use passdock_loader::HostTable;
 use super::host;
 
 /// The sizes of the host's tables.
-#[derive(Debug, PartialEq, Eq)]
 struct Sizes {
     host: usize,
     symbols: usize,
@@ -22,30 +20,24 @@ struct Sizes {
     definitions: usize,
 }
 
-/// The sizes by the contract's minor, from the oldest that is still served to today's. A row never changes.
-const SIZES: [(u32, Sizes); 1] = [(
-    4,
-    Sizes {
-        host: through(offset_of!(abi::Host, get_extension)),
-        symbols: through(offset_of!(abi::SymbolApi, find)),
-        functions: through(offset_of!(abi::FunctionApi, replace_body)),
-        modules: through(offset_of!(abi::ModuleApi, outline)),
-        context: through(offset_of!(abi::ContextApi, rewrite)),
-        ops: through(offset_of!(abi::OpApi, supports)),
-        definitions: through(offset_of!(abi::DefinitionApi, target)),
-    },
-)];
-
-/// The size of a table whose last function is at this offset.
-const fn through(last: usize) -> usize {
-    last + size_of::<usize>()
+/// The sizes by the contract's minor. A minor that is over gets an arm of its own, with the ends of its tables.
+fn sizes(minor: u32) -> Option<Sizes> {
+    (minor == abi::ABI_MINOR).then_some(Sizes {
+        host: size_of::<abi::Host>(),
+        symbols: size_of::<abi::SymbolApi>(),
+        functions: size_of::<abi::FunctionApi>(),
+        modules: size_of::<abi::ModuleApi>(),
+        context: size_of::<abi::ContextApi>(),
+        ops: size_of::<abi::OpApi>(),
+        definitions: size_of::<abi::DefinitionApi>(),
+    })
 }
 
 /// The least host that a plugin may meet whose manifest asks for this minor of the contract: its tables end
 /// where that contract's do, and it has no extension. `None` for a minor that this host doesn't serve. Views
 /// are today's, whatever the host: their columns are made in one place.
 pub fn older_host(minor: u32) -> Option<HostTable> {
-    let (_, sizes) = SIZES.iter().find(|(known, _)| *known == minor)?;
+    let sizes = sizes(minor)?;
     let whole = host().get();
     // SAFETY: the tables that the host points to live for good.
     let tables = unsafe {
@@ -89,23 +81,13 @@ unsafe extern "C" fn no_extension(_: *const abi::Host, _: abi::Str) -> *const c_
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use super::*;
 
     #[test]
-    fn the_last_row_is_today() {
-        let (minor, sizes) = SIZES.last().expect("a row");
-        assert_eq!(*minor, abi::ABI.minor, "each minor has a row");
-        let today = Sizes {
-            host: size_of::<abi::Host>(),
-            symbols: size_of::<abi::SymbolApi>(),
-            functions: size_of::<abi::FunctionApi>(),
-            modules: size_of::<abi::ModuleApi>(),
-            context: size_of::<abi::ContextApi>(),
-            ops: size_of::<abi::OpApi>(),
-            definitions: size_of::<abi::DefinitionApi>(),
-        };
-        assert_eq!(*sizes, today);
-        assert_eq!(SIZES[0].0, abi::OLDEST_MINOR);
+    fn each_minor_that_is_served_has_sizes() {
+        assert!((abi::OLDEST_MINOR..=abi::ABI.minor).all(|minor| sizes(minor).is_some()));
     }
 
     #[test]

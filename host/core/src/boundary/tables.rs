@@ -565,6 +565,7 @@ pub(super) static CONTEXT: ContextApi = ContextApi {
     may_rewrite: Some(context::may_rewrite),
     rewrote: Some(context::rewrote),
     rewrite: Some(context::rewrite),
+    host_version: Some(context::host_version),
     ..ContextApi::EMPTY
 };
 
@@ -671,6 +672,14 @@ mod context {
             op::ask(context, f, |question| {
                 let desc = &input::described(desc)?;
                 question.rewrite(desc)
+            })
+        }
+    }
+
+    pub(super) unsafe extern "C" fn host_version(context: *const Context, out: *mut Str) -> Status {
+        unsafe {
+            gate::call(ContextSession::of(context), |session| {
+                input::answer_with(out, || session.host_version())
             })
         }
     }

@@ -143,6 +143,8 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
             Some(abi::PassKind::MODULE)
         );
         assert_eq!(cx.find_pass("t.transform.Nobody"), None);
+        let version = concat!("passdock ", env!("CARGO_PKG_VERSION"));
+        assert_eq!(cx.host_version(), Some(version));
         let same = PassContext::current(|current| current.opt_level());
         assert_eq!(same, Some(3));
         let op = f.ops_named("t.A").next().ok_or("no op")?;

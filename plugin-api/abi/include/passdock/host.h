@@ -353,6 +353,9 @@ typedef struct passdock_context_api {
      * rewritten before stays. */
     passdock_status (*rewrite)(passdock_context *context, passdock_function *f,
                                const passdock_rewrite_desc *desc);
+    /* The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text
+     * lives as long as the host. */
+    passdock_status (*host_version)(const passdock_context *context, passdock_str *out);
 } passdock_context_api;
 
 typedef struct passdock_attr_entry passdock_attr_entry;

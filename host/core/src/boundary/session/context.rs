@@ -379,6 +379,10 @@ impl ContextSession<'_> {
         self.frame.opt_level()
     }
 
+    pub(in crate::boundary) fn host_version(&self) -> Edit<Str> {
+        Ok(Str::new(concat!("passdock ", env!("CARGO_PKG_VERSION"))))
+    }
+
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),

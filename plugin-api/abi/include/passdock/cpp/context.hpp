@@ -254,6 +254,12 @@ public:
         if (!field.empty()) name.append(".").append(field);
         return read<T>(status, value, "config field", std::move(name));
     }
+    /* The name and version of the host: "passdock 0.1.0". */
+    std::string_view host_version() const {
+        passdock_str version{};
+        check(PASSDOCK_CPP_CALL(api(), host_version)(handle_, &version));
+        return text(version);
+    }
     /* The kind of a registered pass, if there is one of that name. */
     std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
         passdock_pass_kind kind = 0;
