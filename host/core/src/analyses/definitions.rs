@@ -1,5 +1,5 @@
-//! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op; and what they were asked, since
-//! types are inferred again behind each pass.
+//! The definitions of ops, cached per op symbol, since passes ask for the traits of every op; and the results of
+//! type inference, since types are inferred again after each pass.
 //!
 //! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which
 //! of both an op means (ONNX Runtime takes the operator, others the function): such ops are
@@ -89,7 +89,7 @@ pub(crate) fn all_definitions(
     }
 }
 
-/// Whether nothing follows from these premises that a definition didn't say before, as of the types that results have by now.
+/// Returns `true` if inference from these premises, with the types that results have now, finds nothing new.
 pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);

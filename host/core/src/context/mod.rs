@@ -127,9 +127,10 @@ impl PassContext {
         stack::current()
     }
 
-    /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
-    /// analyses. [`PassContext::scope`] fails of what came until it ends, the call of a pass without one, too; of calls
-    /// at the same time the last one to end. What comes later can be asked for before, and taken after; what nobody takes is shown as a diagnostic.
+    /// Returns the failures of freeing what plugins own under this context: instruments, when it is dropped, and
+    /// cached analyses. [`PassContext::scope`] fails with those until it ends; so does the call of a pass outside
+    /// of a scope, and of calls at the same time the last one to end. Later failures can be taken from the result.
+    /// Those that the caller doesn't take are shown as diagnostics.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }

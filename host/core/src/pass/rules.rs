@@ -106,8 +106,8 @@ impl RulesFile {
         }
     }
 
-    /// The patterns of a text: rules that are only looked for, so that they may end before the arrow. Refused are what is no
-    /// text of them, and one that is never found, as far as these definitions tell.
+    /// Parses the patterns in a text: match-only rules, which may end before the arrow. Rejects a pattern that
+    /// never matches, as far as these definitions tell.
     ///
     /// # Errors
     /// What is wrong with the text, with the place underlined.

@@ -71,7 +71,7 @@ impl Entries {
         }
     }
 
-    /// Puts an entry of the program in the place of the one in force: of a plugin's, which it hides, and of its own, which goes.
+    /// Replaces the entry in force by one of the program: a plugin's entry is hidden, the program's own removed.
     pub(super) fn replace(&mut self, name: String, entry: Entry) {
         let known = self.in_force.insert(name.clone(), entry);
         if let Some(hidden) = known.filter(|known| known.plugin().is_some()) {

@@ -10,8 +10,8 @@ use crate::pass::PassRef;
 pub(super) type Importer = dyn Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync;
 
 impl Registry {
-    /// Sets what finds the passes that `python` entries of pipelines name, `package.module:name`, and gets whether the pipeline is
-    /// trusted: for programs in which Python runs.
+    /// Sets the function that finds the passes that `python` entries of pipelines name, `package.module:name`. It
+    /// also gets whether the pipeline is trusted. For programs in which Python runs.
     pub fn set_importer(
         &self,
         importer: impl Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync + 'static,
@@ -19,7 +19,8 @@ impl Registry {
         self.write().importer = Some(Arc::new(importer));
     }
 
-    /// A pass that is written in the program's own language, by where it is; `trusted`: also of what the program hasn't loaded.
+    /// Finds a pass that is written in the program's own language by its place; `trusted`: also in modules that
+    /// the program hasn't loaded.
     ///
     /// # Errors
     /// If nothing here finds such passes, or there is none.

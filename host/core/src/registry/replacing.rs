@@ -6,11 +6,11 @@ use crate::error::PassError;
 use crate::pass::PassRef;
 
 impl Registry {
-    /// Registers a pass in the place of the one that has its name: the program's own, whose place it takes, or that of a plugin,
-    /// which it hides.
+    /// Registers a pass instead of the one that has its name: the program's own, which is removed, or a plugin's,
+    /// which is hidden.
     ///
     /// # Errors
-    /// If the name is none that a pass can have or an alias of the program, or a state is none.
+    /// If the name is none that a pass can have or an alias of the program.
     pub fn replace(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;

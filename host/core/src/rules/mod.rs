@@ -8,8 +8,9 @@ use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::{Mention, RuleError, Rules};
 
-/// Refuses rules that never apply, as far as these definitions tell: an operator to make that has no definition, one to look for whose namespace has
-/// others or is a misspelt one, and what the definitions say that no op is. Loads the plugins that define what is named.
+/// Rejects rules that never apply, as far as these definitions tell: those that create an undefined operator, that
+/// match an operator whose namespace has others or is misspelt, or that match what the definitions exclude. Loads
+/// the plugins that define the named operators.
 ///
 /// # Errors
 /// The first such rule: why, and where.

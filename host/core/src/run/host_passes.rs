@@ -129,8 +129,8 @@ passdock_plugin_api::options! {
     }
 }
 
-/// The pass `PrintIR`, which prints the module under the heading that is its option `header`, and changes nothing. To be
-/// registered: the command has it, with standard error as its sink.
+/// Creates the pass `PrintIR`, which prints the module under the heading that is its option `header`, and changes
+/// nothing. It isn't registered by default: the command registers it with standard error as its sink.
 pub fn printing(sink: Sink) -> PassRef {
     let schema = Schema::of::<PrintIr>("PrintIR");
     let aliases = ["transform.PrintIR", "relay.transform.PrintIR"];

@@ -32,9 +32,9 @@ use watch::Watch;
 
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
-use crate::context::{PassContext, PassRecord};
+use crate::context::{ContextFrame, PassContext, PassRecord};
 use crate::error::PassError;
-use crate::instrument::calls;
+use crate::instrument::{InstrumentRef, calls};
 use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Plan, Step};
 use crate::verify::{self, Verify};
@@ -250,7 +250,13 @@ impl Run<'_> {
         let info = pass.info();
         let in_pass = |error: PassError| error.in_pass(&info.name, pass.provider());
         let callee = Callee::pass(&info.name, file_of(pass));
-        let watch = Watch::new(self, pass, module, callee);
+        let watch = self.instruments().map(|list| Watch {
+            list,
+            cx: self.cx,
+            pass,
+            module,
+            frame: ContextFrame::around(self.cx, callee),
+        });
         if let Some(watch) = watch.as_ref().filter(|_| !job.forced)
             && let Some(by) = watch.vetoes().map_err(in_pass)?
         {
@@ -293,7 +299,7 @@ impl Run<'_> {
                     self.done.changed();
                     verify::changed(module, &after, verify)?;
                     compact(module, &mut after);
-                } else if verify == Verify::All {
+                } else if matches!(verify, Verify::All) {
                     verify::all(&after)?;
                 }
                 Ok((after, rewrites))
@@ -355,6 +361,12 @@ impl<'c> Run<'c> {
                 .iter()
                 .for_each(|step| self.done.remember(step));
         }
+    }
+
+    /// Returns the instruments around a pass that starts now, if there are any.
+    fn instruments(&self) -> Option<Arc<[InstrumentRef]>> {
+        let list = self.watched.then(|| self.cx.instrument_list());
+        list.filter(|list| !list.is_empty())
     }
 
     /// Runs the passes of a nested Sequential.

@@ -40,10 +40,10 @@ pub(super) fn is_inside() -> bool {
     owner.is_some_and(|(thread, _)| thread == thread::current().id())
 }
 
-/// Tells the host, in a process that was just forked, that it has the thread that forked and no others: none of them is in a
-/// pass. A context's own threads are gone for good: its passes run on the thread that calls them.
+/// Resets the host in a process that was just forked: it has the forking thread and no others, so none of them is in
+/// a pass. The threads of contexts are gone: their passes run on the thread that calls them.
 ///
-/// Who forks calls it in the new process, before it runs passes.
+/// A program that forks calls it in the new process, before it runs passes.
 pub fn forked() {
     pool::forked();
     let mut owner = util::lock(&OWNER);

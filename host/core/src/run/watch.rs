@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use passdock_crash::Callee;
 use passdock_diagnostic::suggest;
 use passdock_ir::Module;
 
-use super::Run;
 use crate::context::{ContextFrame, PassContext};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassCall, calls};
@@ -14,31 +12,14 @@ use crate::pass::Pass;
 
 /// The instruments around a pass: those that the context had when the pass started.
 pub(super) struct Watch<'w> {
-    list: Arc<[InstrumentRef]>,
-    cx: &'w PassContext,
-    pass: &'w dyn Pass,
-    module: &'w Module,
-    frame: ContextFrame<'w>,
+    pub(super) list: Arc<[InstrumentRef]>,
+    pub(super) cx: &'w PassContext,
+    pub(super) pass: &'w dyn Pass,
+    pub(super) module: &'w Module,
+    pub(super) frame: ContextFrame<'w>,
 }
 
-impl<'w> Watch<'w> {
-    /// Returns `None` if no instrument watches the pass.
-    pub(super) fn new(
-        run: &Run<'w>,
-        pass: &'w dyn Pass,
-        module: &'w Module,
-        callee: Callee<'w>,
-    ) -> Option<Watch<'w>> {
-        let list = run.watched.then(|| run.cx.instrument_list());
-        list.filter(|list| !list.is_empty()).map(|list| Watch {
-            list,
-            cx: run.cx,
-            pass,
-            module,
-            frame: ContextFrame::around(run.cx, callee),
-        })
-    }
-
+impl Watch<'_> {
     /// Returns the names of the instruments that veto the pass, if any do.
     pub(super) fn vetoes(&self) -> Result<Option<String>, PassError> {
         let vetoes = self.untimed(|| calls::vetoes(&self.list, &self.call()))?;

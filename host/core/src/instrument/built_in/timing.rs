@@ -499,6 +499,9 @@ mod tests {
     fn a_trace_that_cannot_be_written_is_an_error_before_anything_runs() {
         let timing = PassTimingInstrument::new().trace("nowhere/trace.json");
         let text = watched(Arc::new(timing), &keep("p"), module());
-        expect!["The instrument `timing` failed in enter_pass_ctx: `nowhere/trace.json`: there is no directory `nowhere`."].assert_eq(&text);
+        assert!(
+            text.ends_with("`nowhere/trace.json`: there is no directory `nowhere`."),
+            "{text}"
+        );
     }
 }
