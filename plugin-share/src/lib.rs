@@ -80,12 +80,12 @@
 
 mod layout;
 mod raw;
-mod why;
+mod reason;
 
 use abi_stable::StableAbi;
 use passdock_plugin_api::Function;
 
-pub use why::Why;
+pub use reason::Why;
 
 /// Data about a function that plugins of several makers know.
 ///

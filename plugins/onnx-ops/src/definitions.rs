@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{AttrDef, AttrKind, OpDef};
 
-use crate::answer;
 use crate::attributes;
+use crate::callbacks;
 use crate::layout;
 use crate::ops::{FAMILIES, Operator};
 
@@ -85,16 +85,16 @@ const fn definition(operator: &Operator, attrs: &'static [AttrDef]) -> OpDef {
         definition = definition.attrs(attrs);
     }
     if operator.rule().is_some() {
-        definition = definition.infer(answer::infer);
+        definition = definition.infer(callbacks::infer);
     }
     if operator.evaluate.is_some() {
-        definition = definition.evaluate(answer::evaluate);
+        definition = definition.evaluate(callbacks::evaluate);
     }
     if operator.body().is_some() {
-        definition = definition.decompose(answer::decompose);
+        definition = definition.decompose(callbacks::decompose);
     }
     if layout::rule(operator).is_some() {
-        definition = definition.layout(answer::layout);
+        definition = definition.layout(callbacks::layout);
     }
     definition
 }

@@ -6,13 +6,13 @@
 //! - `decompose` writes what operators are made of.
 //! - `layout` says in which orders of axes they can be had.
 //! - `attributes` says what attributes mean, once for all operators.
-//! - `definitions` gives all to the host, and `answer` answers it.
+//! - `definitions` gives all to the host, and `callbacks` answers it.
 //!
 //! An op with an attribute that isn't known here is left alone. In a version of its domain newer than
 //! all rows, an operator is as its newest row says: the host warns of such a version.
 
-mod answer;
 mod attributes;
+mod callbacks;
 mod decompose;
 mod definitions;
 pub mod eval;

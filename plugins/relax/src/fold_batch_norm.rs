@@ -40,8 +40,8 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::affine::Affine;
+use crate::channels::constants::Axis;
 use crate::channels::fold::Folder;
-use crate::channels::known::Axis;
 use crate::channels::operator;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
@@ -110,7 +110,7 @@ impl Chain {
             at: 1,
             channels: channels.max(0) as usize,
         };
-        let all = match Affine::of(f, norm, 0, axis)? {
+        let all = match Affine::from_op(f, norm, 0, axis)? {
             Some(all) if rank >= 2 => all,
             _ => return Ok(None),
         };
@@ -130,7 +130,7 @@ impl Chain {
             if !is_near || one.index > 1 || operator(f, one.op) == NAME {
                 break;
             }
-            let Some(next) = Affine::of(f, one.op, one.index, axis)? else {
+            let Some(next) = Affine::from_op(f, one.op, one.index, axis)? else {
                 break;
             };
             chain.ops.push(one.op);
@@ -219,7 +219,7 @@ impl Chain {
             at: 0,
             channels: self.axis.channels,
         };
-        let along = |value: ValueId| crate::channels::known::along(f, value, list);
+        let along = |value: ValueId| crate::channels::constants::along(f, value, list);
         let (Some(old_scale), Some(old_bias)) = (along(scale)?, along(bias)?) else {
             return Ok(false);
         };
@@ -231,7 +231,7 @@ impl Chain {
             true => vec![scale, bias],
             false => vec![bias],
         };
-        let Some(left) = folder.pays(f, norm, &old, &lists, going) else {
+        let Some(profit) = folder.profit_of_lists(f, norm, &old, &lists, going) else {
             return Ok(false);
         };
         let dims = vec![count as i64];
@@ -246,7 +246,7 @@ impl Chain {
             f.erase_dead(new_bias)?;
             return Ok(false);
         };
-        folder.spend(left);
+        folder.spend(profit);
         let loc = f.fused_loc(&self.ops)?;
         let result = f.result(norm, 0);
         for &op in going {

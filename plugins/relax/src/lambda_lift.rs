@@ -166,7 +166,7 @@ fn lift(
     f.add_domain(domain)?;
     m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
     let (f, lifted) = m.edit_both(holder, name)?;
-    let parts = Parts::of(f, region);
+    let parts = Parts::from_region(f, region);
     parts.fill(f, lifted)?;
     parts.call(f, name)?;
     Ok(())
@@ -186,7 +186,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(f: &Function, region: RegionId) -> Parts {
+    fn from_region(f: &Function, region: RegionId) -> Parts {
         let mut regions = HashSet::from([region]);
         let mut inside: HashSet<ValueId> = f.args(region).iter().copied().collect();
         let (mut captures, mut constants) = (Vec::new(), Vec::new());

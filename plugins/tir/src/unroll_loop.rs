@@ -123,7 +123,7 @@ impl Unroller {
         let options = &self.options;
         let is_marked = f.string(op, "kind") == Some("unroll");
         let is_serial = matches!(f.string(op, "kind"), None | Some("serial"));
-        let Some(runs) = Runs::of(f, op)? else {
+        let Some(runs) = Runs::from_op(f, op)? else {
             if is_marked {
                 let message =
                     "A loop that is marked `unroll` has to run a constant number of times.";
@@ -208,7 +208,7 @@ struct Runs {
 
 impl Runs {
     /// `None` if how often it runs isn't constant.
-    fn of(f: &Function, op: OpId) -> Result<Option<Runs>, EditError> {
+    fn from_op(f: &Function, op: OpId) -> Result<Option<Runs>, EditError> {
         let (Some(first), Some(end)) = (f.operand(op, 0), f.operand(op, 1)) else {
             return Ok(None);
         };
@@ -219,7 +219,7 @@ impl Runs {
         let Some(step) = step.filter(|&step| step > 0) else {
             return Ok(None);
         };
-        let (from, to) = (Sum::of(f, first)?, Sum::of(f, end)?);
+        let (from, to) = (Sum::from_value(f, first)?, Sum::from_value(f, end)?);
         let index = f.region(op, "body").and_then(|body| f.args(body).first());
         let is_index = |value| index.is_some_and(|&index| f.type_id(index) == f.type_id(value));
         if from.value != to.value || from.value.is_some() && !is_index(first) {
@@ -325,7 +325,7 @@ struct Sum {
 const MAX_ADDITIONS: usize = 16;
 
 impl Sum {
-    fn of(f: &Function, value: ValueId) -> Result<Sum, EditError> {
+    fn from_value(f: &Function, value: ValueId) -> Result<Sum, EditError> {
         let (mut value, mut number) = (value, 0_i64);
         for _ in 0..MAX_ADDITIONS {
             if let Some(constant) = constant(f, value)? {

@@ -2,13 +2,13 @@
 
 use passdock_plugin_api::{Attr, AttrDef};
 
-use super::about::About;
+use super::entry::Entry;
 use super::{others, standard};
 use crate::infer::{Answer, Infer, wrong};
 use crate::ops::Operator;
 
 /// The entry of an operator's attribute.
-const fn find(operator: &str, attr: &str) -> Option<&'static About> {
+const fn find(operator: &str, attr: &str) -> Option<&'static Entry> {
     let (table, short) = match operator.as_bytes() {
         [b'o', b'n', b'n', b'x', b'.', short @ ..] => (standard::TABLE, short),
         other => (others::TABLE, after_dot(other)),
@@ -73,14 +73,14 @@ const fn is_less(a: &[u8], b: &[u8]) -> bool {
 /// An attribute with its sentence.
 pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
     match find(operator, attr.name) {
-        Some(about) => attr.doc(about.doc),
+        Some(entry) => attr.doc(entry.doc),
         None => attr,
     }
 }
 
 /// Returns the words that a string attribute of an operator may be.
 pub(crate) fn words(operator: &str, attr: &str) -> &'static [&'static str] {
-    find(operator, attr).map_or(&[], |about| about.words)
+    find(operator, attr).map_or(&[], |entry| entry.words)
 }
 
 /// Tells of an attribute that has a value which none of its operator has. Of a version that isn't known
@@ -92,21 +92,21 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
     }
     for (name, value) in attrs {
         let name = op.host.text(name);
-        let Some(about) = find(operator.name, name) else {
+        let Some(entry) = find(operator.name, name) else {
             continue;
         };
-        let (least, most) = about.range;
+        let (least, most) = entry.range;
         let out = |value: &i64| !(least..=most).contains(value);
         let beyond = match value {
             Attr::Int(value) => Some(value).filter(out),
             Attr::Ints(values) => values.iter().copied().find(out),
             Attr::String(value) => {
                 let is_word = |word: &&str| word.as_bytes() == value;
-                if !about.words.is_empty() && !about.words.iter().any(is_word) {
+                if !entry.words.is_empty() && !entry.words.iter().any(is_word) {
                     let value = String::from_utf8_lossy(value);
                     return wrong!(
                         "its `{name}` can't be `{value}`; there are `{}`",
-                        about.words.join("`, `")
+                        entry.words.join("`, `")
                     );
                 }
                 None
@@ -138,19 +138,19 @@ mod tests {
         let mut said = HashSet::new();
         for operator in all() {
             for attr in operator.attrs.unwrap_or_default() {
-                let about = find(operator.name, attr.name);
-                let about = about.unwrap_or_else(|| panic!("{} of {}", attr.name, operator.name));
-                said.insert((about.name, about.of));
+                let entry = find(operator.name, attr.name);
+                let entry = entry.unwrap_or_else(|| panic!("{} of {}", attr.name, operator.name));
+                said.insert((entry.name, entry.of));
                 assert!(!documented(operator.name, *attr).doc.is_empty());
             }
         }
         for table in [standard::TABLE, others::TABLE] {
-            assert!(table.is_sorted_by_key(|about| about.name));
-            let unused = |about: &&About| !said.contains(&(about.name, about.of));
+            assert!(table.is_sorted_by_key(|entry| entry.name));
+            let unused = |entry: &&Entry| !said.contains(&(entry.name, entry.of));
             let unused: Vec<_> = table
                 .iter()
                 .filter(unused)
-                .map(|about| about.name)
+                .map(|entry| entry.name)
                 .collect();
             assert!(unused.is_empty(), "{unused:?}");
         }
@@ -158,16 +158,16 @@ mod tests {
 
     #[test]
     fn an_operator_that_a_sentence_names_has_the_attribute() {
-        for about in standard::TABLE.iter().chain(others::TABLE) {
-            for of in about.of {
+        for entry in standard::TABLE.iter().chain(others::TABLE) {
+            for of in entry.of {
                 let has = |operator: &&Operator| {
                     operator.name.rsplit('.').next() == Some(of)
-                        && operator.attr(about.name).is_some()
+                        && operator.attr(entry.name).is_some()
                 };
                 assert!(
                     all().any(|operator| has(&operator)),
                     "{} of {of}",
-                    about.name
+                    entry.name
                 );
             }
         }
@@ -178,18 +178,18 @@ mod tests {
         use passdock_plugin_api::AttrDefault;
         for operator in all() {
             for attr in operator.attrs.unwrap_or_default() {
-                let about = find(operator.name, attr.name).expect("there is one");
+                let entry = find(operator.name, attr.name).expect("there is one");
                 match attr.default {
                     Some(AttrDefault::Int(value)) => {
                         assert!(
-                            (about.range.0..=about.range.1).contains(&value),
+                            (entry.range.0..=entry.range.1).contains(&value),
                             "{}",
                             attr.name
                         );
                     }
-                    Some(AttrDefault::String(word)) if !about.words.is_empty() => {
+                    Some(AttrDefault::String(word)) if !entry.words.is_empty() => {
                         assert!(
-                            about.words.contains(&word),
+                            entry.words.contains(&word),
                             "{} of {}",
                             attr.name,
                             operator.name

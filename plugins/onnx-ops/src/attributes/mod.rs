@@ -1,7 +1,7 @@
 //! What attributes mean, and what their values may be: said once for all operators that have one in
 //! common.
 
-mod about;
+mod entry;
 mod look_up;
 mod others;
 mod standard;

@@ -1,8 +1,8 @@
 //! The attributes of `ai.onnx.ml` and of what ONNX only tries out.
 
-use super::about::{About, about};
+use super::entry::{Entry, entry};
 
-pub(super) const TABLE: &[About] = about! {
+pub(super) const TABLE: &[Entry] = entry! {
     aggregate_function (TreeEnsemble) from 0 to 3: "What a target is made of leaves by: 0 average, 1 sum, 2 least, 3 greatest";
     aggregate_function (TreeEnsembleRegressor) ["AVERAGE", "SUM", "MIN", "MAX"]: "What a target is made of leaves by";
     alpha (Adam): "How much of the averaged gradient stays";

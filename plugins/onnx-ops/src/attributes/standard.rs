@@ -1,8 +1,8 @@
 //! The attributes of ONNX's own domain.
 
-use super::about::{About, about};
+use super::entry::{Entry, entry};
 
-pub(super) const TABLE: &[About] = about! {
+pub(super) const TABLE: &[Entry] = entry! {
     activation ["none", "silu", "swish"]: "The function that the result goes through";
     activation_alpha: "A number for each activation function that takes one, in the functions' order";
     activation_beta: "A second number for each activation function that takes one, in the functions' order";

@@ -52,7 +52,7 @@ pub(super) fn to_type<'a>(
         as_number(x)?
     };
     let shape = x.shape().to_vec();
-    if let Some(float) = MiniFloat::of(to) {
+    if let Some(float) = MiniFloat::from_dtype(to) {
         let codes = each_f64(&number, |value| float.encode(value, overflow))?;
         return Ok(match to.bits() {
             8 => Tensor::from_vec(to, shape, codes),
@@ -116,7 +116,7 @@ fn between<S: Number, D: Number>(value: S) -> Option<D> {
 fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> {
     let shape = x.shape().to_vec();
     let dtype = x.dtype();
-    if let Some(float) = MiniFloat::of(dtype) {
+    if let Some(float) = MiniFloat::from_dtype(dtype) {
         let codes = if dtype.bits() == 8 {
             x.bytes().to_vec()
         } else {

@@ -51,7 +51,7 @@ impl Overflow {
 
 impl MiniFloat {
     /// The small float type of that element type, if it is one with a sign and a mantissa.
-    pub(crate) fn of(dtype: DType) -> Option<MiniFloat> {
+    pub(crate) fn from_dtype(dtype: DType) -> Option<MiniFloat> {
         let (exponent_bits, mantissa_bits, bias, specials) = match dtype {
             DType::F8E4M3FN => (4, 3, 7, Specials::OneNan),
             DType::F8E4M3FNUZ => (4, 3, 8, Specials::NoMinusZero),
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn every_code_survives_decoding_and_encoding() {
         for dtype in TYPES {
-            let float = MiniFloat::of(dtype).expect("it is a small float");
+            let float = MiniFloat::from_dtype(dtype).expect("it is a small float");
             for code in 0..2 * u16::from(float.sign_bit()) {
                 let code = code as u8;
                 let value = float.decode(code);
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn the_largest_values_are_those_of_the_standard() {
         let largest = TYPES.map(|dtype| {
-            let float = MiniFloat::of(dtype).expect("it is a small float");
+            let float = MiniFloat::from_dtype(dtype).expect("it is a small float");
             *float.positive_values().last().expect("it has values")
         });
         assert_eq!(largest, [448.0, 240.0, 57344.0, 57344.0, 6.0, 7.5, 28.0]);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_even_code_and_overflow_as_asked() {
-        let float = MiniFloat::of(DType::F8E4M3FN).expect("it is a small float");
+        let float = MiniFloat::from_dtype(DType::F8E4M3FN).expect("it is a small float");
         let cases = [
             (1.0625, 0x38),
             (1.1875, 0x3a),

@@ -30,7 +30,7 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     call.room_for(x.dtype(), x.shape())?;
     with_float!(x.dtype(), T => {
         let per_channel = |operand| numbers::<T>(call, operand);
-        let channels = Channels::of(x)?;
+        let channels = Channels::new(x)?;
         let (scale, bias) = (per_channel(1)?, per_channel(2)?);
         let (mut mean, mut variance) = (per_channel(3)?, per_channel(4)?);
         let is_long = |numbers: &Vec<f64>| numbers.len() == channels.count;
@@ -133,7 +133,7 @@ struct Channels {
 }
 
 impl Channels {
-    fn of(x: &Tensor) -> Result<Channels, NotFolded> {
+    fn new(x: &Tensor) -> Result<Channels, NotFolded> {
         match x.shape() {
             [_, count, inner @ ..] => Ok(Channels {
                 count: *count,

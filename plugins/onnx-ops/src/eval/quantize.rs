@@ -24,7 +24,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         }
     }
     call.room_for(result, x.shape())?;
-    let places = Places::of(call, x, scale)?;
+    let places = Places::new(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     if x.dtype() == DType::I32 {
@@ -71,14 +71,14 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         DType::I4 => (-8.0, 7.0),
         DType::U2 => (0.0, 3.0),
         DType::I2 => (-2.0, 1.0),
-        other if MiniFloat::of(other).is_some() => (f32::NEG_INFINITY, f32::INFINITY),
+        other if MiniFloat::from_dtype(other).is_some() => (f32::NEG_INFINITY, f32::INFINITY),
         other => return refuse!("quantising to {} isn't computed", name_of(other)),
     };
     call.room_for(result, x.shape())?;
-    let places = Places::of(call, x, scale)?;
+    let places = Places::new(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
-    let small = MiniFloat::of(result);
+    let small = MiniFloat::from_dtype(result);
     let overflow = Overflow::saturating(call.flag("saturate", true)?);
     if small.is_some() && zeros.iter().flatten().any(|&zero| zero != 0.0) {
         return refuse!(
@@ -143,7 +143,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Places, NotFolded> {
+    fn new(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Places, NotFolded> {
         let block = usize::try_from(call.int_or("block_size", 0)?).unwrap_or(0);
         let x_strides = strides(x.shape());
         let dims = match (scale.rank(), block) {

@@ -71,7 +71,7 @@ pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
 /// The truth about each float, small ones among them.
 fn each_truth<'a>(call: &Call<'a>, test: impl Fn(f64) -> bool) -> Folded<'a> {
     let x = call.input(0)?;
-    let y: Vec<bool> = if MiniFloat::of(x.dtype()).is_some() {
+    let y: Vec<bool> = if MiniFloat::from_dtype(x.dtype()).is_some() {
         singles(x)?.into_iter().map(|x| test(x.into())).collect()
     } else {
         with_float!(x.dtype(), T => {

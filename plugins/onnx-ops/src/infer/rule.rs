@@ -41,7 +41,7 @@ pub(crate) use wrong;
 
 /// A result as a rule says it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct ResultFacts {
     /// The result's type.
     pub ty: Option<Ty>,
     /// The result's elements.
@@ -73,7 +73,7 @@ pub(crate) struct Infer<'a> {
     /// The op in its function.
     pub host: &'a OpCall,
     call: &'a Call<'a>,
-    said: RefCell<Vec<Said>>,
+    said: RefCell<Vec<ResultFacts>>,
 }
 
 impl<'a> Deref for Infer<'a> {
@@ -90,12 +90,12 @@ impl<'a> Infer<'a> {
         Infer {
             host,
             call,
-            said: RefCell::new(vec![Said::default(); host.result_count()]),
+            said: RefCell::new(vec![ResultFacts::default(); host.result_count()]),
         }
     }
 
     /// The results as they were said, one entry each.
-    pub(crate) fn finish(self) -> Vec<Said> {
+    pub(crate) fn finish(self) -> Vec<ResultFacts> {
         self.said.into_inner()
     }
 
@@ -212,7 +212,7 @@ impl<'a> Infer<'a> {
     /// Whether a result is a short list of integers of which nothing is said yet.
     pub(super) fn may_be_shape(&self, index: usize) -> bool {
         let said = self.said.borrow();
-        let Some(Said {
+        let Some(ResultFacts {
             ty: Some(Ty::Tensor(dtype, Some(dims))),
             values: None,
         }) = said.get(index)
@@ -226,7 +226,7 @@ impl<'a> Infer<'a> {
     }
 
     /// A result that the op doesn't have is no mistake: it just isn't wanted.
-    fn say(&self, index: usize, what: impl FnOnce(&mut Said)) -> Answer {
+    fn say(&self, index: usize, what: impl FnOnce(&mut ResultFacts)) -> Answer {
         if let Some(said) = self.said.borrow_mut().get_mut(index) {
             what(said);
         }

@@ -2,9 +2,9 @@
 
 use passdock_plugin_api::Layout;
 
-use super::asked::Asked;
 use super::elementwise::{bring, integer_name};
-use super::laid::{Change, Laid, own_operands};
+use super::request::LayoutRequest;
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The place of an axis that isn't cut.
@@ -16,12 +16,12 @@ pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
 }
 
 /// The axis that an attribute says, of a layout's axes.
-fn axis_of(asked: &Asked, layout: &Layout, default: i64) -> Answer<usize> {
+fn axis_of(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
     asked.axis(asked.int_or("axis", default)?, layout.rank())
 }
 
 /// An op whose operands and results all have one layout, along an axis.
-fn along(asked: &Asked, operands: usize, default: i64) -> Answer<Laid> {
+fn along(asked: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
     let layout = common(asked, operands)?;
     let place = whole(&layout, axis_of(asked, &layout, default)?)?;
     let mut laid = together(asked, operands, &layout)?;
@@ -30,7 +30,7 @@ fn along(asked: &Asked, operands: usize, default: i64) -> Answer<Laid> {
 }
 
 /// The first layout that one of the first operands is asked for in.
-fn common(asked: &Asked, operands: usize) -> Answer<Layout> {
+fn common(asked: &LayoutRequest, operands: usize) -> Answer<Layout> {
     for index in 0..operands.min(asked.count()) {
         if let Some(layout) = asked.wanted(index, "NC")? {
             return Ok(layout);
@@ -40,7 +40,7 @@ fn common(asked: &Asked, operands: usize) -> Answer<Layout> {
 }
 
 /// An answer in which the first operands, and all results, have a layout.
-fn together(asked: &Asked, operands: usize, layout: &Layout) -> Answer<Laid> {
+fn together(asked: &LayoutRequest, operands: usize, layout: &Layout) -> Answer<LayoutResult> {
     let mut laid = asked.answer();
     for index in 0..operands.min(asked.count()) {
         if asked.has(index) {
@@ -55,7 +55,7 @@ fn together(asked: &Asked, operands: usize, layout: &Layout) -> Answer<Laid> {
 }
 
 /// Along an axis; before version 13 along it and all behind it.
-pub(super) fn softmax(asked: &Asked) -> Answer<Laid> {
+pub(super) fn softmax(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if asked.version >= 13 {
         return along(asked, 1, -1);
     }
@@ -67,7 +67,7 @@ pub(super) fn softmax(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The place from which on the axes lie that are meant by one and all behind it.
-fn behind(asked: &Asked, layout: &Layout, default: i64) -> Answer<usize> {
+fn behind(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
     let first = axis_of(asked, layout, default)?;
     let meant: Vec<usize> = (first..layout.rank()).collect();
     match layout.last(&meant) {
@@ -76,12 +76,12 @@ fn behind(asked: &Asked, layout: &Layout, default: i64) -> Answer<usize> {
     }
 }
 
-pub(super) fn lp_normalization(asked: &Asked) -> Answer<Laid> {
+pub(super) fn lp_normalization(asked: &LayoutRequest) -> Answer<LayoutResult> {
     along(asked, 1, -1)
 }
 
 /// All operands have the layout. Along an axis that is cut, each is a number of whole blocks.
-pub(super) fn concat(asked: &Asked) -> Answer<Laid> {
+pub(super) fn concat(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let count = asked.count();
     let layout = common(asked, count)?;
     let axis = axis_of(asked, &layout, 1)?;
@@ -92,7 +92,7 @@ pub(super) fn concat(asked: &Asked) -> Answer<Laid> {
 }
 
 /// As [`concat`], the other way.
-pub(super) fn split(asked: &Asked) -> Answer<Laid> {
+pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axis = axis_of(asked, &layout, 0)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
@@ -126,7 +126,7 @@ pub(super) fn split(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The axis is an operand.
-pub(super) fn running(asked: &Asked) -> Answer<Laid> {
+pub(super) fn running(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let Some(&[axis]) = asked.known_ints(1).as_deref() else {
         return wrong!("its axis isn't known");
@@ -139,12 +139,12 @@ pub(super) fn running(asked: &Asked) -> Answer<Laid> {
     Ok(laid)
 }
 
-pub(super) fn top_k(asked: &Asked) -> Answer<Laid> {
+pub(super) fn top_k(asked: &LayoutRequest) -> Answer<LayoutResult> {
     along(asked, 1, -1)
 }
 
 /// One index takes the axis out, a list of them leaves it in its place.
-pub(super) fn gather(asked: &Asked) -> Answer<Laid> {
+pub(super) fn gather(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axis = axis_of(asked, &layout, 0)?;
     let place = whole(&layout, axis)?;
@@ -160,7 +160,7 @@ pub(super) fn gather(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Indices, and what is put there, are of the same axes.
-pub(super) fn elements(asked: &Asked) -> Answer<Laid> {
+pub(super) fn elements(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     if layout.is_blocked() {
         return wrong!("its operands needn't be of whole blocks");
@@ -168,7 +168,7 @@ pub(super) fn elements(asked: &Asked) -> Answer<Laid> {
     along(asked, asked.count(), 0)
 }
 
-pub(super) fn reverse_sequence(asked: &Asked) -> Answer<Laid> {
+pub(super) fn reverse_sequence(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
@@ -181,7 +181,7 @@ pub(super) fn reverse_sequence(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Without an axis it takes the elements in their order.
-pub(super) fn compress(asked: &Asked) -> Answer<Laid> {
+pub(super) fn compress(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if asked.int("axis")?.is_none() {
         return wrong!("it takes elements in their order");
     }
@@ -189,7 +189,7 @@ pub(super) fn compress(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The last two axes stay where they are.
-pub(super) fn trilu(asked: &Asked) -> Answer<Laid> {
+pub(super) fn trilu(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let (rank, target) = (layout.rank(), layout.target_rank());
     for back in [1, 2] {
@@ -204,7 +204,7 @@ pub(super) fn trilu(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Along an axis and all behind it, with scales and numbers to add of these axes.
-pub(super) fn layer_normalization(asked: &Asked) -> Answer<Laid> {
+pub(super) fn layer_normalization(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let place = behind(asked, &layout, -1)?;
     if layout.is_blocked() && (asked.gives(1) || asked.gives(2)) {
@@ -227,8 +227,8 @@ pub(super) fn layer_normalization(asked: &Asked) -> Answer<Laid> {
 
 /// A list of axes of an operand's type, as constants in the body.
 pub(super) fn axes_like(
-    asked: &Asked,
-    laid: &mut Laid,
+    asked: &LayoutRequest,
+    laid: &mut LayoutResult,
     index: usize,
     axes: &[i64],
 ) -> Answer<String> {

@@ -1,11 +1,11 @@
 //! `Einsum`: its equation names the axes of each operand, in whichever order they lie.
 
-use super::asked::Asked;
-use super::laid::{Change, Laid};
+use super::request::LayoutRequest;
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// Each operand's term is put into its layout; the result stays.
-pub(super) fn einsum(asked: &Asked) -> Answer<Laid> {
+pub(super) fn einsum(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let Some(equation) = asked.string("equation")? else {
         return Err(Stop::Unknown);
     };

@@ -2,12 +2,12 @@
 
 use passdock_plugin_api::{DType, Layout};
 
-use super::asked::Asked;
-use super::laid::{Change, Laid, own_operands};
+use super::request::LayoutRequest;
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The first operand's layout is the result's; the others are numbers, or say a type.
-pub(super) fn first(asked: &Asked) -> Answer<Laid> {
+pub(super) fn first(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = asked.answer();
     laid.operand(0, &layout);
@@ -17,7 +17,7 @@ pub(super) fn first(asked: &Asked) -> Answer<Laid> {
 }
 
 /// As [`first`]; the mask has the operand's layout. In training the mask is another one, so it stays.
-pub(super) fn dropout(asked: &Asked) -> Answer<Laid> {
+pub(super) fn dropout(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if asked.has(2) && asked.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return wrong!(
             "it may be in training, where its mask is drawn in the order of the elements"
@@ -31,12 +31,12 @@ pub(super) fn dropout(asked: &Asked) -> Answer<Laid> {
 }
 
 /// As [`first`]; scale and zero point are numbers.
-pub(super) fn dynamic_quantize(asked: &Asked) -> Answer<Laid> {
+pub(super) fn dynamic_quantize(asked: &LayoutRequest) -> Answer<LayoutResult> {
     first(asked)
 }
 
 /// Numbers for all elements, or for each place along an axis, or for blocks of one.
-pub(super) fn quantize(asked: &Asked) -> Answer<Laid> {
+pub(super) fn quantize(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = asked.answer();
     laid.operand(0, &layout);
@@ -66,7 +66,7 @@ pub(super) fn quantize(asked: &Asked) -> Answer<Laid> {
 
 /// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left
 /// of it, and one element stays as it is.
-pub(super) fn broadcast(asked: &Asked) -> Answer<Laid> {
+pub(super) fn broadcast(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let there = || (0..asked.count()).filter(|index| asked.has(*index));
     let mut rank = 0;
     for index in there() {
@@ -99,8 +99,8 @@ pub(super) fn broadcast(asked: &Asked) -> Answer<Laid> {
 /// An operand that is broadcast to the axes of a layout: sets its own layout, and answers its name if it has to be
 /// given more axes than it has.
 pub(super) fn bring(
-    asked: &Asked,
-    laid: &mut Laid,
+    asked: &LayoutRequest,
+    laid: &mut LayoutResult,
     index: usize,
     layout: &Layout,
 ) -> Answer<Option<String>> {

@@ -5,24 +5,24 @@
 //! other axes (`axes`, `reduce`, `views`, `shapes`); what has its axes in ONNX's order and no other, as a convolution, is
 //! the op between the `Transpose`s that bring it there (`spatial`). An answer is exact, or there is none.
 
-mod asked;
 mod axes;
 mod einsum;
 mod elementwise;
-mod laid;
 mod reduce;
+mod request;
+mod result;
 mod shapes;
 mod spatial;
 mod views;
 
-pub(crate) use asked::Asked;
-pub(crate) use laid::Laid;
+pub(crate) use request::LayoutRequest;
+pub(crate) use result::LayoutResult;
 
 use crate::infer::Answer;
 use crate::ops::Operator;
 
 /// How one operator is had in other layouts.
-pub(crate) type LayoutRule = fn(&Asked) -> Answer<Laid>;
+pub(crate) type LayoutRule = fn(&LayoutRequest) -> Answer<LayoutResult>;
 
 /// The rule of an operator, of all its versions.
 pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {

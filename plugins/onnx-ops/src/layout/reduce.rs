@@ -2,9 +2,9 @@
 
 use passdock_plugin_api::Layout;
 
-use super::asked::Asked;
 use super::axes::whole;
-use super::laid::{Change, Laid, own_operands};
+use super::request::LayoutRequest;
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The places of axes, of what is cut all.
@@ -31,7 +31,7 @@ fn listed(meant: &[bool]) -> Vec<usize> {
     meant.map(|(axis, _)| axis).collect()
 }
 
-pub(super) fn reduce(asked: &Asked) -> Answer<Laid> {
+pub(super) fn reduce(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let moved = if asked.name == "onnx.ReduceSum" {
         13
@@ -68,7 +68,7 @@ pub(super) fn reduce(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The place of the largest element along one axis.
-pub(super) fn arg(asked: &Asked) -> Answer<Laid> {
+pub(super) fn arg(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axis = asked.axis(asked.int_or("axis", 0)?, layout.rank())?;
     let place = whole(&layout, axis)?;
@@ -79,7 +79,7 @@ pub(super) fn arg(asked: &Asked) -> Answer<Laid> {
     Ok(laid)
 }
 
-pub(super) fn mean_variance(asked: &Asked) -> Answer<Laid> {
+pub(super) fn mean_variance(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axes = match asked.ints("axes")? {
         Some(axes) => axes.into_owned(),

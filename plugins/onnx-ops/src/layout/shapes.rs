@@ -2,13 +2,13 @@
 
 use passdock_plugin_api::Layout;
 
-use super::asked::Asked;
 use super::axes::{axes_like, whole};
-use super::laid::{Change, Laid, own_operands};
+use super::request::LayoutRequest;
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, as_const, wrong};
 
 /// An answer of one operand and one result in a layout.
-fn one(asked: &Asked, layout: &Layout) -> Laid {
+fn one(asked: &LayoutRequest, layout: &Layout) -> LayoutResult {
     let mut laid = asked.answer();
     laid.operand(0, layout);
     laid.result(0, layout);
@@ -16,13 +16,13 @@ fn one(asked: &Asked, layout: &Layout) -> Laid {
 }
 
 /// The places of axes that aren't cut.
-fn places(layout: &Layout, axes: &[i64], asked: &Asked) -> Answer<Vec<i64>> {
+fn places(layout: &Layout, axes: &[i64], asked: &LayoutRequest) -> Answer<Vec<i64>> {
     let place = |axis: &i64| Ok(whole(layout, asked.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(place).collect()
 }
 
 /// Along axes that aren't cut.
-pub(super) fn slice(asked: &Asked) -> Answer<Laid> {
+pub(super) fn slice(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = one(asked, &layout);
     if asked.version < 10 {
@@ -68,8 +68,8 @@ fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>
 
 /// The elements of a list of an operand, one an axis, in the order of the places; `lists` stand behind one another.
 fn gathered(
-    asked: &Asked,
-    laid: &mut Laid,
+    asked: &LayoutRequest,
+    laid: &mut LayoutResult,
     layout: &Layout,
     (index, lists): (usize, usize),
     of_block: i64,
@@ -96,7 +96,7 @@ fn gathered(
 }
 
 /// Before version 11 an attribute; from 18 on there may be axes.
-pub(super) fn pad(asked: &Asked) -> Answer<Laid> {
+pub(super) fn pad(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = one(asked, &layout);
     let is_cut = |axis: usize| layout.block(axis) > 1;
@@ -138,7 +138,7 @@ fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> 
 }
 
 /// An axis that is cut is repeated as whole blocks.
-pub(super) fn tile(asked: &Asked) -> Answer<Laid> {
+pub(super) fn tile(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = one(asked, &layout);
     let repeats = gathered(asked, &mut laid, &layout, (1, 1), 1)?;
@@ -148,7 +148,7 @@ pub(super) fn tile(asked: &Asked) -> Answer<Laid> {
 }
 
 /// To a shape of as many axes.
-pub(super) fn expand(asked: &Asked) -> Answer<Laid> {
+pub(super) fn expand(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     if layout.is_blocked() {
         return wrong!("its axes are cut");
@@ -169,7 +169,7 @@ pub(super) fn expand(asked: &Asked) -> Answer<Laid> {
     Ok(laid)
 }
 
-pub(super) fn center_crop_pad(asked: &Asked) -> Answer<Laid> {
+pub(super) fn center_crop_pad(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = one(asked, &layout);
     let axes = match asked.ints("axes")? {
@@ -182,7 +182,7 @@ pub(super) fn center_crop_pad(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The sizes in the order of the axes; of one that is cut, times its blocks.
-pub(super) fn shape(asked: &Asked) -> Answer<Laid> {
+pub(super) fn shape(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let rank = layout.rank() as i64;
     let clamp = |at: i64| if at < 0 { at + rank } else { at }.clamp(0, rank);
@@ -208,7 +208,7 @@ pub(super) fn shape(asked: &Asked) -> Answer<Laid> {
 }
 
 /// As many elements as before.
-pub(super) fn size(asked: &Asked) -> Answer<Laid> {
+pub(super) fn size(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = asked.answer();
     laid.operand(0, &layout);

@@ -2,42 +2,42 @@
 
 use passdock_plugin_api::Layout;
 
-use super::asked::{Asked, Sizes, own};
-use super::laid::{Change, Laid, own_operands};
+use super::request::{LayoutRequest, Sizes, own};
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, wrong};
 
 /// An operand that has a batch and channels before the spatial axes.
 const BATCH: &str = "NC";
 
 /// One operand and all results of its rank.
-pub(super) fn one(asked: &Asked) -> Answer<Laid> {
+pub(super) fn one(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH)])
 }
 
 /// Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
-pub(super) fn max_unpool(asked: &Asked) -> Answer<Laid> {
+pub(super) fn max_unpool(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH), (1, BATCH)])
 }
 
-pub(super) fn conv(asked: &Asked) -> Answer<Laid> {
+pub(super) fn conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH), (1, "OI")])
 }
 
-pub(super) fn conv_transpose(asked: &Asked) -> Answer<Laid> {
+pub(super) fn conv_transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH), (1, "IO")])
 }
 
-pub(super) fn deform_conv(asked: &Asked) -> Answer<Laid> {
+pub(super) fn deform_conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
 }
 
-pub(super) fn qlinear_conv(asked: &Asked) -> Answer<Laid> {
+pub(super) fn qlinear_conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
     between(asked, &[(0, BATCH), (3, "OI")])
 }
 
 /// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
 /// be had in whole blocks stays as it is.
-fn between(asked: &Asked, operands: &[(usize, &str)]) -> Answer<Laid> {
+fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
     let mut laid = asked.answer();
     let mut names = own_operands(asked);
     let mut result = None;
@@ -97,7 +97,7 @@ fn is_usual(layout: &Layout) -> bool {
     layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-fn sizes_of(asked: &Asked, index: usize, rank: usize) -> Answer<Sizes> {
+fn sizes_of(asked: &LayoutRequest, index: usize, rank: usize) -> Answer<Sizes> {
     match asked.sizes(index) {
         Some(sizes) if sizes.len() == rank => Ok(sizes),
         Some(_) => Err(Stop::Unknown),

@@ -2,12 +2,12 @@
 
 use passdock_plugin_api::{Dim, DimKind, Layout};
 
-use super::asked::{Asked, Sizes, as_sizes};
-use super::laid::{Change, Laid, own_operands};
+use super::request::{LayoutRequest, Sizes, as_sizes};
+use super::result::{Change, LayoutResult, own_operands};
 use crate::infer::{Answer, Stop, as_const, wrong};
 
 /// Nothing moves: the result is the operand as it lies, in another layout.
-pub(super) fn transpose(asked: &Asked) -> Answer<Laid> {
+pub(super) fn transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let rank = layout.rank();
     let perm = match asked.ints("perm")? {
@@ -29,7 +29,7 @@ pub(super) fn transpose(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Axes of one element go.
-pub(super) fn squeeze(asked: &Asked) -> Answer<Laid> {
+pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axes = match asked.ints_since(13, 1, "axes")? {
         Some(axes) => {
@@ -61,7 +61,7 @@ pub(super) fn squeeze(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Axes of one element come: each before what follows it.
-pub(super) fn unsqueeze(asked: &Asked) -> Answer<Laid> {
+pub(super) fn unsqueeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let Some(axes) = asked.ints_since(13, 1, "axes")? else {
         return Err(Stop::Unknown);
@@ -87,7 +87,7 @@ pub(super) fn unsqueeze(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Two dims, of the axes before one and of the others.
-pub(super) fn flatten(asked: &Asked) -> Answer<Laid> {
+pub(super) fn flatten(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let sizes = asked.sizes(0).ok_or(Stop::Unknown)?;
     if !layout.keeps_order(&sizes) {
@@ -109,7 +109,7 @@ pub(super) fn flatten(asked: &Asked) -> Answer<Laid> {
 }
 
 /// Axes put together or taken apart: where those of each group lie side by side, the result's do, too.
-pub(super) fn reshape(asked: &Asked) -> Answer<Laid> {
+pub(super) fn reshape(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let dims = asked.dims(0).ok_or(Stop::Unknown)?;
     let result = asked.result_dims(0).ok_or(Stop::Unknown)?;
@@ -143,7 +143,7 @@ pub(super) fn reshape(asked: &Asked) -> Answer<Laid> {
 }
 
 /// The shape for an operand whose elements lie in their order; `None`: the op's own.
-fn shape_text(asked: &Asked, layout: &Layout, result: &[Dim]) -> Answer<Option<Vec<i64>>> {
+fn shape_text(asked: &LayoutRequest, layout: &Layout, result: &[Dim]) -> Answer<Option<Vec<i64>>> {
     if asked.version < 5 {
         return Err(Stop::Unknown);
     }

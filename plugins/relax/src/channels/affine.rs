@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::known::{self, Axis};
+use super::constants::{self, Axis};
 use super::numbers::Numbers;
 use super::operator;
 
@@ -16,7 +16,7 @@ pub(crate) struct Affine {
 impl Affine {
     /// What an op does with the channels of one of its operands; `None` if it does anything else, if what it does
     /// isn't known, or isn't finite.
-    pub(crate) fn of(
+    pub(crate) fn from_op(
         f: &Function,
         op: OpId,
         index: usize,
@@ -44,7 +44,7 @@ impl Affine {
         let Some(other) = f.operand(op, 1 - index) else {
             return Ok(None);
         };
-        let Some(numbers) = known::along(f, other, axis)? else {
+        let Some(numbers) = constants::along(f, other, axis)? else {
             return Ok(None);
         };
         let (one, zero) = (Numbers::every(1.0), Numbers::every(0.0));
@@ -117,7 +117,7 @@ fn batch_norm(f: &Function, op: OpId, axis: Axis) -> Result<Option<Affine>, Edit
         let Some(value) = f.operand(op, index) else {
             return Ok(None);
         };
-        match known::along(f, value, list)? {
+        match constants::along(f, value, list)? {
             Some(read) => numbers.push(read),
             None => return Ok(None),
         }

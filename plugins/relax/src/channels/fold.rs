@@ -1,4 +1,4 @@
-//! [`Folder`]: lets weights take over what an op does with channels, if that doesn't make the model larger.
+//! [`Folder`]: folds channel-wise ops into weights, if that doesn't make the model larger.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use passdock_plugin_api::record;
 use passdock_plugin_api::{LocId, Status, Use};
 
 use super::affine::Affine;
-use super::known::Axis;
+use super::constants::Axis;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use super::operator;
@@ -62,21 +62,21 @@ pub(crate) struct Folder<'c> {
     /// The places of what each op took over.
     merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
-    /// The bytes by which the function may grow, if that is enough for all that would be folded then.
+    /// The bytes by which the function may grow, if they cover the cost of all remaining folds.
     budget: i64,
-    /// Those of them that are there to be spent, in a round that spends them.
-    room: i64,
-    /// In this round: the bytes that were missing for what wasn't folded, and whether anything was.
-    missing: i64,
+    /// The part of the budget that this round may still spend.
+    allowance: i64,
+    /// In this round: the cost in bytes of folds that were rejected, and whether anything was folded.
+    cost: i64,
     has_folded: bool,
-    /// The weights that plans it was missing for would have made once more, and how many plans.
+    /// Weights that rejected plans would have duplicated, with the number of plans.
     shared: BTreeMap<ValueId, usize>,
     has_splats: bool,
     has_gemm: bool,
 }
 
 impl<'c> Folder<'c> {
-    /// Runs a round of folding until nothing is left that may be folded, and so that another run finds nothing either.
+    /// Runs rounds of folding until nothing more may be folded, so that another run finds nothing either.
     /// First all that costs nothing, then what does: all of it, if that is within one of `part` parts of the bytes of
     /// the function's constants, or none.
     pub(crate) fn run(
@@ -93,7 +93,7 @@ impl<'c> Folder<'c> {
             if folder.has_folded {
                 continue;
             }
-            if folder.missing == 0 || folder.missing_for_all(f) > folder.budget {
+            if folder.cost == 0 || folder.cost_for_all(f) > folder.budget {
                 break;
             }
             folder.begin(f, part, true);
@@ -110,13 +110,13 @@ impl<'c> Folder<'c> {
         let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
         Ok(Folder {
             cx,
-            kernels: Kernels::of(f)?,
+            kernels: Kernels::new(f)?,
             tensors: Tensors::default(),
             merged: BTreeMap::new(),
             allow_growth,
             budget: 0,
-            room: 0,
-            missing: 0,
+            allowance: 0,
+            cost: 0,
             has_folded: false,
             shared: BTreeMap::new(),
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
@@ -127,8 +127,8 @@ impl<'c> Folder<'c> {
     fn begin(&mut self, f: &Function, part: u64, spends: bool) {
         let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
         self.budget = i64::try_from(bytes / part).unwrap_or(i64::MAX);
-        self.room = if spends { self.budget } else { 0 };
-        (self.missing, self.has_folded) = (0, false);
+        self.allowance = if spends { self.budget } else { 0 };
+        (self.cost, self.has_folded) = (0, false);
         self.shared.clear();
     }
 
@@ -160,8 +160,8 @@ impl<'c> Folder<'c> {
         if !self.cx.may_rewrite(rule) {
             return Ok(false);
         }
-        let mut left = self.left(f, &plan, &changes, &moved);
-        if !self.is_paid(left) && self.has_splats {
+        let mut profit = self.profit(f, &plan, &changes, &moved);
+        if !self.is_profitable(profit) && self.has_splats {
             for change in &mut changes {
                 if let Some((new, numbers)) = &mut change.bias
                     && let Some(splat) = tensors::as_splat(new, numbers, change.linear.op)
@@ -169,9 +169,9 @@ impl<'c> Folder<'c> {
                     *new = splat;
                 }
             }
-            left = self.left(f, &plan, &changes, &moved);
+            profit = self.profit(f, &plan, &changes, &moved);
         }
-        if !self.affords(left) {
+        if !self.accepts(profit) {
             self.note_shared(f, &changes);
             return Ok(false);
         }
@@ -185,7 +185,7 @@ impl<'c> Folder<'c> {
         }
         let is_done = self.apply(f, &plan, changes, moved)?;
         if is_done {
-            self.spend(left);
+            self.spend(profit);
             self.cx.rewrote(rule);
         }
         Ok(is_done)
@@ -275,18 +275,18 @@ impl<'c> Folder<'c> {
         tensors::list(f.dtype(old), dims, &moved.numbers)
     }
 
-    /// Whether the function may grow by what is missing, if anything is.
-    fn is_paid(&self, left: i64) -> bool {
-        self.allow_growth || left.saturating_add(self.room) >= 0
+    /// Whether a fold has a profit, or the function may grow by its cost.
+    fn is_profitable(&self, profit: i64) -> bool {
+        self.allow_growth || profit.saturating_add(self.allowance) >= 0
     }
 
-    /// Whether the function may grow by what is missing; if not, notes it.
-    fn affords(&mut self, left: i64) -> bool {
-        let is_paid = self.is_paid(left);
-        if !is_paid {
-            self.missing = self.missing.saturating_sub(left);
+    /// Returns `true` if a fold is profitable; adds its cost to that of the round otherwise.
+    fn accepts(&mut self, profit: i64) -> bool {
+        let is_profitable = self.is_profitable(profit);
+        if !is_profitable {
+            self.cost = self.cost.saturating_sub(profit);
         }
-        is_paid
+        is_profitable
     }
 
     /// Notes which weights a plan would have made once more.
@@ -301,23 +301,23 @@ impl<'c> Folder<'c> {
         }
     }
 
-    /// What is missing for all that wasn't folded: of weights that nobody else needs then, the last one gets them.
-    fn missing_for_all(&self, f: &Function) -> i64 {
+    /// Returns the cost of all rejected folds together. Weights that only they use are freed by the last one.
+    fn cost_for_all(&self, f: &Function) -> i64 {
         let shared = self.shared.iter();
         let going = shared.filter(|&(&weights, &plans)| f.use_count(weights) == plans);
         let given_back: i64 = going.map(|(&weights, _)| size(f, weights)).sum();
-        self.missing - given_back
+        self.cost - given_back
     }
 
-    /// Something was folded. What is missing is taken from what the function may grow by; what is left over stays where it is.
-    pub(crate) fn spend(&mut self, left: i64) {
-        self.room = self.room.saturating_add(left.min(0));
+    /// Records a fold. A cost is taken from the allowance; a profit isn't added to it.
+    pub(crate) fn spend(&mut self, profit: i64) {
+        self.allowance = self.allowance.saturating_add(profit.min(0));
         self.has_folded = true;
     }
 
-    /// The bytes that are left of what goes, behind what is made.
-    fn left(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> i64 {
-        let mut left = OP;
+    /// Returns the bytes that a plan saves: those of what it removes, without those of what it creates.
+    fn profit(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> i64 {
+        let mut profit = OP;
         for (at, change) in changes.iter().enumerate() {
             let linear = &change.linear;
             let weights = linear.weights.value;
@@ -328,14 +328,14 @@ impl<'c> Folder<'c> {
             if let (Some(new), true) = (&change.weights, is_first) {
                 let goes = change.sharers > 1 || are_among(f, weights, &users);
                 let saved = if goes { size(f, weights) } else { 0 };
-                left += (saved - new.cost()) / change.sharers;
+                profit += (saved - new.cost()) / change.sharers;
             }
             if let Some((new, _)) = &change.bias {
-                left -= new.cost() / change.sharers;
+                profit -= new.cost() / change.sharers;
                 if let Some(bias) = linear.bias {
                     let goes =
                         are_among(f, bias, &users) || f.use_count(bias) as i64 == change.sharers;
-                    left += if goes {
+                    profit += if goes {
                         size(f, bias) / change.sharers
                     } else {
                         0
@@ -346,16 +346,16 @@ impl<'c> Folder<'c> {
         for (one, new) in plan.moved.iter().zip(moved) {
             let goes = |&old: &ValueId| are_among(f, old, &[one.op]);
             let old = f.operand(one.op, one.index).filter(goes);
-            left += old.map_or(0, |old| size(f, old)) - new.cost();
+            profit += old.map_or(0, |old| size(f, old)) - new.cost();
         }
         let mut seen = Vec::new();
         for (index, value) in f.operands(plan.going).enumerate() {
             if index != plan.data && value.is_some() && !seen.contains(&value) {
                 seen.push(value);
-                left += given_back(f, plan, index, value);
+                profit += given_back(f, plan, index, value);
             }
         }
-        left
+        profit
     }
 
     fn apply(
@@ -446,9 +446,9 @@ impl<'c> Folder<'c> {
         }
     }
 
-    /// The bytes that are left, behind lists of so many numbers in the place of values of an op, of what is saved: the
-    /// values, if nobody else needs them, and ops with what only they need. `None` if the function may not grow by what is missing.
-    pub(crate) fn pays(
+    /// Returns the bytes that are saved if lists of so many numbers replace values of an op: those of values without
+    /// other uses, and of the ops that go. `None` if the fold has a cost that the function may not grow by.
+    pub(crate) fn profit_of_lists(
         &mut self,
         f: &Function,
         op: OpId,
@@ -457,7 +457,7 @@ impl<'c> Folder<'c> {
         going: &[OpId],
     ) -> Option<i64> {
         let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
-        let mut left = going.len() as i64 * OP;
+        let mut profit = going.len() as i64 * OP;
         let mut seen: Vec<ValueId> = Vec::new();
         let of_going = going.iter().flat_map(|&one| f.operands(one));
         for value in of_going.chain(old.iter().copied()) {
@@ -465,13 +465,13 @@ impl<'c> Folder<'c> {
             let stays = !old.contains(&value) && f.operands(op).any(|other| other == value);
             if value.is_some() && !seen.contains(&value) && !stays && are_among(f, value, &users) {
                 seen.push(value);
-                left += size(f, value);
+                profit += size(f, value);
             }
         }
         for count in lists {
-            left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
+            profit -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
         }
-        self.affords(left).then_some(left)
+        self.accepts(profit).then_some(profit)
     }
 }
 

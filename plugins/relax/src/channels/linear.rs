@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::known::{Axis, Known};
+use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
 use super::operator;
 
@@ -11,7 +11,7 @@ use super::operator;
 pub(crate) struct Linear {
     pub(crate) op: OpId,
     pub(crate) kind: Kind,
-    pub(crate) weights: Known,
+    pub(crate) weights: KnownTensor,
     /// What is added, if anything is.
     pub(crate) bias: Option<ValueId>,
     /// Weights as rows, columns and what is nested in both.
@@ -43,7 +43,7 @@ pub(crate) enum Side {
 }
 
 impl Linear {
-    pub(crate) fn of(f: &Function, op: OpId) -> Result<Option<Linear>, EditError> {
+    pub(crate) fn from_op(f: &Function, op: OpId) -> Result<Option<Linear>, EditError> {
         let is = |name: &str, wanted: i64| match f.attr(op, name) {
             None => wanted == 0,
             Some(value) => matches!(value, Attr::Int(value) if value == wanted),
@@ -59,7 +59,7 @@ impl Linear {
         let is_gemm = matches!(kind, Kind::Gemm | Kind::GemmTransposed);
         let known = |index: usize| {
             let value = f.operand(op, index).filter(|value| value.is_some());
-            value.map_or(Ok(None), |value| Known::of(f, value))
+            value.map_or(Ok(None), |value| KnownTensor::from_value(f, value))
         };
         let is_left = kind == Kind::MatMul && f.operand(op, 1).and_then(|x| f.rank(x)) >= Some(2);
         let (kind, weights) = match (known(1)?, is_left) {
@@ -303,7 +303,7 @@ impl Linear {
             _ => output,
         };
         let beta = self.beta;
-        let numbers = super::known::along(f, bias, axis)?;
+        let numbers = super::constants::along(f, bias, axis)?;
         Ok(numbers.map(|numbers| numbers.map(|number| number * beta)))
     }
 

@@ -2,8 +2,8 @@
 //! ([`affine`]), and ops with weights, which can take that over ([`linear`]); [`fold`] lets them.
 
 pub(crate) mod affine;
+pub(crate) mod constants;
 pub(crate) mod fold;
-pub(crate) mod known;
 pub(crate) mod linear;
 pub(crate) mod numbers;
 mod tensors;

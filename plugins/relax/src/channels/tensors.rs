@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use super::known::Known;
+use super::constants::KnownTensor;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 
@@ -106,7 +106,7 @@ impl Tensors {
     }
 
     /// Notes that weights are read. Returns `false` if those of the pass would be too large then.
-    pub(super) fn may_read(&mut self, f: &Function, weights: &Known) -> bool {
+    pub(super) fn may_read(&mut self, f: &Function, weights: &KnownTensor) -> bool {
         let read = self.read.saturating_add(weights.byte_len(f));
         if read <= MOST {
             self.read = read;
@@ -202,7 +202,7 @@ pub(super) fn as_splat(new: &New, numbers: &Numbers, op: OpId) -> Option<New> {
 }
 
 /// A splat of weights, multiplied.
-fn splat(f: &Function, weights: &Known, number: f64, factor: &Numbers) -> Option<New> {
+fn splat(f: &Function, weights: &KnownTensor, number: f64, factor: &Numbers) -> Option<New> {
     let dtype = weights.dtype;
     let op = f.defining_op(weights.value)?;
     let scaled = number * factor.one()?;

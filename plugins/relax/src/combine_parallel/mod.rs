@@ -1,11 +1,11 @@
 //! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
 //! `MatMul`, `Conv` and `Gemm` have in common. `behind.rs` follows what stands behind each of the ops, `together.rs` joins constants.
 
-mod behind;
+mod concatenated;
 pub(crate) mod conv2d;
+mod following;
 pub(crate) mod gemm;
 pub(crate) mod matmul;
-mod together;
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ use passdock_plugin_api::record;
 use crate::channels::numbers::size_of;
 use crate::channels::operator;
 use crate::shared::operators::is_operator;
-use behind::{Behind, Step};
-use together::Together;
+use concatenated::Concatenated;
+use following::{Behind, Step};
 
 const SPLIT: &str = "onnx.Split";
 
@@ -79,7 +79,7 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    fn of(f: &Function, family: &Family, product: OpId) -> Option<(Branch, Key)> {
+    fn new(f: &Function, family: &Family, product: OpId) -> Option<(Branch, Key)> {
         let along = (family.weights)(f, product)?;
         let weights = f.operand(product, 1)?;
         let mut shape = own_constant(f, weights)?;
@@ -194,7 +194,7 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
     let mut places: HashMap<Key, usize> = HashMap::new();
     let mut all: Vec<Vec<Branch>> = Vec::new();
     for op in f.ops_named(family.product) {
-        let Some((branch, key)) = Branch::of(f, family, op) else {
+        let Some((branch, key)) = Branch::new(f, family, op) else {
             continue;
         };
         let place = *places.entry(key).or_insert_with(|| {
@@ -203,7 +203,7 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
         });
         all[place].push(branch);
     }
-    let kernels = Kernels::of(f)?;
+    let kernels = Kernels::new(f)?;
     let is_layer = |value: ValueId| {
         let made = f.defining_op(value);
         kernels
@@ -239,14 +239,14 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
         return Ok(());
     };
     let weights: Vec<ValueId> = branches.iter().map(|branch| branch.weights).collect();
-    let Some(weights) = Together::of(f, &weights, along)? else {
+    let Some(weights) = Concatenated::new(f, &weights, along)? else {
         return Ok(());
     };
     let mut operands = vec![x, weights.make(f)?];
     let biases: Vec<ValueId> = branches.iter().filter_map(|branch| branch.bias).collect();
     if let Some(&bias) = biases.first() {
         let last = f.rank(bias).unwrap_or(1).max(1) - 1;
-        let Some(biases) = Together::of(f, &biases, last)? else {
+        let Some(biases) = Concatenated::new(f, &biases, last)? else {
             return Ok(());
         };
         operands.push(biases.make(f)?);

@@ -262,7 +262,7 @@ impl Search {
     }
 
     /// The ranks that a value can have, as far as it is known yet.
-    fn of(&self, f: &Function, value: ValueId) -> Ranks {
+    fn ranks(&self, f: &Function, value: ValueId) -> Ranks {
         let found = self.ranks.get(value.index()).copied();
         let known = found.unwrap_or(Ranks::ANY);
         // What the function takes and constants are what they are declared to be; what a loop carries needn't.
@@ -275,7 +275,7 @@ impl Search {
 
     /// A value has but these ranks.
     fn narrow(&mut self, f: &Function, value: ValueId, ranks: Ranks) {
-        let both = self.of(f, value).both(ranks);
+        let both = self.ranks(f, value).both(ranks);
         // Of one that can't have any rank nothing more is to be found out.
         if both != Ranks(0) && value.is_some() {
             put(&mut self.ranks, value.index(), both, Ranks::ANY);
@@ -300,14 +300,17 @@ impl Search {
             let Some(&result) = f.results(op).first() else {
                 continue;
             };
-            let operand = |index| f.operand(op, index).map_or(Ranks::ANY, |v| self.of(f, v));
+            let operand = |index| {
+                f.operand(op, index)
+                    .map_or(Ranks::ANY, |v| self.ranks(f, v))
+            };
             let ranks = match relation(f, op) {
                 Relation::Shift(by) => operand(0).shifted(by),
-                Relation::Longest => longest(f.operands(op).map(|value| self.of(f, value))),
+                Relation::Longest => longest(f.operands(op).map(|value| self.ranks(f, value))),
                 Relation::Fixed(rank) => Ranks::one(rank),
                 Relation::Equal => f
                     .operands(op)
-                    .fold(Ranks::ANY, |ranks, value| ranks.both(self.of(f, value))),
+                    .fold(Ranks::ANY, |ranks, value| ranks.both(self.ranks(f, value))),
                 Relation::Filter => operand(0).both(operand(1)),
                 Relation::Matrices => Ranks::one(2),
                 Relation::Typed if f.operands(op).all(|value| self.is_known(f, value)) => {
@@ -331,17 +334,20 @@ impl Search {
                 continue;
             }
             let result = match f.results(op).first() {
-                Some(&result) => self.of(f, result),
+                Some(&result) => self.ranks(f, result),
                 None => Ranks::ANY,
             };
-            let operand = |index| f.operand(op, index).map_or(Ranks::ANY, |v| self.of(f, v));
+            let operand = |index| {
+                f.operand(op, index)
+                    .map_or(Ranks::ANY, |v| self.ranks(f, v))
+            };
             let mut needed: Vec<(usize, Ranks)> = match relation(f, op) {
                 Relation::Shift(by) => vec![(0, result.shifted(-by))],
                 Relation::Fixed(rank) => vec![(0, Ranks::one(rank))],
                 Relation::Equal => {
                     let all = f
                         .operands(op)
-                        .fold(result, |ranks, value| ranks.both(self.of(f, value)));
+                        .fold(result, |ranks, value| ranks.both(self.ranks(f, value)));
                     (0..f.operand_count(op)).map(|index| (index, all)).collect()
                 }
                 Relation::Filter => {
@@ -372,7 +378,7 @@ impl Search {
         let can_run = |taken| {
             f.results(op).iter().enumerate().all(|(index, &result)| {
                 let given = self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
-                given.both(self.of(f, result)) != Ranks(0)
+                given.both(self.ranks(f, result)) != Ranks(0)
             })
         };
         let taken = match [can_run(true), can_run(false)] {
@@ -390,20 +396,20 @@ impl Search {
                 && let Some(value) = f.operand(last, index)
                 && self.runs_with(f, last, value)
             {
-                self.narrow(f, value, self.of(f, result));
+                self.narrow(f, value, self.ranks(f, result));
             }
         }
     }
 
     /// Whether a value's rank is known, or there is none.
     fn is_known(&self, f: &Function, value: ValueId) -> bool {
-        value.is_none() || self.of(f, value).0.count_ones() == 1
+        value.is_none() || self.ranks(f, value).0.count_ones() == 1
     }
 
     /// The ranks that a branch gives.
     fn given(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
         let last = f.terminator(f.region(op, name_of(taken))?)?;
-        Some(self.of(f, f.operand(last, index)?))
+        Some(self.ranks(f, f.operand(last, index)?))
     }
 
     /// Whether an op runs whenever a value is made.

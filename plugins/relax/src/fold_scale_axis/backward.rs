@@ -42,8 +42,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::{DEEPEST, passes};
 use crate::channels::affine::Affine;
+use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
-use crate::channels::known::{self, Axis};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
 use crate::channels::operator;
@@ -57,7 +57,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
         let Some(axis) = axis? else {
             continue;
         };
-        let Some(affine) = Affine::of(f, op, data, axis)? else {
+        let Some(affine) = Affine::from_op(f, op, data, axis)? else {
             continue;
         };
         let mut plan = Plan {
@@ -88,7 +88,7 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Option<Axis>, EditEr
         let Some(op) = only_maker(f, user, value) else {
             return Ok(None);
         };
-        if let Some(linear) = Linear::of(f, op)? {
+        if let Some(linear) = Linear::from_op(f, op)? {
             return Ok(Some(linear.output(f)));
         }
         let is_between = matches!(
@@ -125,7 +125,7 @@ fn find(
         let Some(op) = only_maker(f, user, value).filter(|_| steps <= DEEPEST) else {
             return Ok(false);
         };
-        if let Some(linear) = Linear::of(f, op)? {
+        if let Some(linear) = Linear::from_op(f, op)? {
             if linear.output(f) != axis {
                 return Ok(false);
             }
@@ -138,7 +138,7 @@ fn find(
                 // What is added goes into the numbers of a sum, and only the factor goes further.
                 let mut offset = Some(std::mem::replace(&mut affine.offset, Numbers::every(0.0)));
                 for index in [1, 0] {
-                    match known::along(f, operand(index), axis)? {
+                    match constants::along(f, operand(index), axis)? {
                         Some(numbers) => {
                             let is_taken_away = name == "onnx.Sub" && index == 1;
                             let sign = if is_taken_away { -1.0 } else { 1.0 };
@@ -166,10 +166,10 @@ fn find(
             _ if !affine.offset.are(0.0) => return Ok(false),
             _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
             "onnx.Mul" | "onnx.Div" => {
-                let is_known = known::along(f, operand(1), axis)?.is_some();
+                let is_known = constants::along(f, operand(1), axis)?.is_some();
                 let is_left = !is_known
                     && operator(f, op) == "onnx.Mul"
-                    && known::along(f, operand(0), axis)?.is_some();
+                    && constants::along(f, operand(0), axis)?.is_some();
                 match (is_known, is_left) {
                     (true, _) => pending.push((op, operand(0))),
                     (_, true) => pending.push((op, operand(1))),

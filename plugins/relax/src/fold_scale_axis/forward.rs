@@ -33,8 +33,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::{DEEPEST, passes};
 use crate::channels::affine::Affine;
+use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
-use crate::channels::known::{self, Axis};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::operator;
 
@@ -48,7 +48,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
         if operand.is_none() || f.constant(operand).is_some() {
             continue;
         }
-        let Some(affine) = Affine::of(f, op, data, axis)? else {
+        let Some(affine) = Affine::from_op(f, op, data, axis)? else {
             continue;
         };
         let mut plan = Plan {
@@ -85,7 +85,7 @@ fn axis(f: &Function, value: ValueId) -> Result<Option<Axis>, EditError> {
         let Some(one) = f.iter_uses(value).next() else {
             return Ok(None);
         };
-        if let Some(linear) = Linear::of(f, one.op)? {
+        if let Some(linear) = Linear::from_op(f, one.op)? {
             return Ok(Some(linear.input(f)));
         }
         let is_between = matches!(operator(f, one.op), "onnx.Add" | "onnx.Sub");
@@ -116,7 +116,7 @@ fn find(
             if steps > DEEPEST {
                 return Ok(false);
             }
-            if let Some(linear) = Linear::of(f, op)? {
+            if let Some(linear) = Linear::from_op(f, op)? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
                 let takes = offset.are(0.0) || takes_offset(f, &linear);
                 if one.index != linear.data_at() || linear.input(f) != axis || !is_new || !takes {
@@ -135,7 +135,7 @@ fn find(
             let other = f.operand(op, 1 - one.index.min(1)).unwrap_or(ValueId::NONE);
             let is_sum = matches!(operator(f, op), "onnx.Add" | "onnx.Sub");
             let numbers = match is_sum && factor.all(|factor| factor != 0.0) {
-                true => known::along(f, other, axis)?,
+                true => constants::along(f, other, axis)?,
                 false => None,
             };
             let Some(numbers) = numbers else {

@@ -41,7 +41,7 @@ use passdock_plugin_api::{RuleError, Rules};
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE};
 use crate::fusion::shared::marks::{COMPOSITE, is_closed};
-use crate::fusion::shared::stand_ins::StandIns;
+use crate::fusion::shared::placeholders::Placeholders;
 
 /// The domain of what a rule finds whose name has none.
 const DOMAIN: &str = "passdock.composite";
@@ -63,14 +63,14 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<FuseOpsByPattern>()?;
     let mut patterns = Vec::new();
     for text in &options.patterns {
-        patterns.push(Pattern::of(text)?);
+        patterns.push(Pattern::parse(text)?);
     }
     for text in &options.rules {
         patterns.extend(Pattern::all_of(&text.0)?);
     }
     let all = Rules::joined(patterns.iter().map(|pattern| &pattern.rules));
     let all = all.map_err(|error| PassError::new(error.to_string()))?;
-    let stand_ins = StandIns::of(m)?;
+    let placeholders = Placeholders::new(m)?;
     let mut makers: BTreeMap<&str, Groups> = BTreeMap::new();
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
@@ -102,7 +102,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 groups,
                 entry.name,
                 &ops,
-                &stand_ins,
+                &placeholders,
                 options.inner_results,
             )? {
                 cx.rewrote(&pattern.rule);
@@ -124,7 +124,7 @@ struct Pattern {
 
 impl Pattern {
     /// A pattern as the option `patterns` has it.
-    fn of(text: &str) -> Result<Pattern, PassError> {
+    fn parse(text: &str) -> Result<Pattern, PassError> {
         let parts = text.split_once(": ").and_then(|(full, pattern)| {
             let (domain, name) = full.trim().rsplit_once('.')?;
             Some((domain.to_owned(), name.to_owned(), pattern))
@@ -188,7 +188,7 @@ impl Pattern {
         groups: &mut Groups,
         holder: SymbolId,
         ops: &[OpId],
-        stand_ins: &StandIns<'_>,
+        placeholders: &Placeholders<'_>,
         inner_results: bool,
     ) -> Result<bool, PassError> {
         let f = m.edit(holder)?;
@@ -201,7 +201,7 @@ impl Pattern {
             f.parent_region(op) == region
                 && (inner_results || uses.all(|one| ops.contains(&one.op)))
         };
-        let is_pure = |&op: &OpId| stand_ins.traits(f, op).is_pure();
+        let is_pure = |&op: &OpId| placeholders.traits(f, op).is_pure();
         if !ops.iter().all(is_pure) || !others.iter().all(is_inner) {
             return Ok(false);
         }

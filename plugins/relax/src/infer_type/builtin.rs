@@ -11,7 +11,10 @@ use super::sort::Sort;
 pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String>> {
     match f.symbol(op) {
         symbol::TUPLE => {
-            let fields = f.operands(op).map(|value| Sort::of(f, value)).collect();
+            let fields = f
+                .operands(op)
+                .map(|value| Sort::from_value(f, value))
+                .collect();
             Some(Ok(vec![Sort::Tuple(fields)]))
         }
         symbol::TUPLE_GET => Some(field(f, op).map(|sort| vec![sort])),
@@ -49,7 +52,7 @@ fn branches(f: &Function, op: OpId) -> Vec<Sort> {
     let given = |index: usize| {
         let given = |&region: &RegionId| {
             let value = f.operand(f.terminator(region)?, index)?;
-            Some(Sort::of(f, value))
+            Some(Sort::from_value(f, value))
         };
         let each = f.regions(op).iter().map(given);
         let all: Option<Vec<Sort>> = each.collect();

@@ -92,7 +92,7 @@ impl Calls {
     pub(crate) fn call(f: &Function, op: OpId, callee: SymbolId) -> Call {
         let operand = |index| match f.operand(op, index) {
             Some(value) => Operand {
-                sort: Sort::of(f, value),
+                sort: Sort::from_value(f, value),
                 elements: elements(f, value),
             },
             None => Operand {
@@ -278,7 +278,7 @@ fn forget_own(
                 values.extend(f.args(region));
             }
             for value in values.into_iter().filter(|value| !operands.contains(value)) {
-                let known = Sort::of(f, value);
+                let known = Sort::from_value(f, value);
                 let plain = known.without_symbols();
                 if known != plain {
                     f.set_type(value, unknown)?;

@@ -17,7 +17,7 @@ pub(crate) struct Declared {
 
 impl Declared {
     /// Those of a function; `is_stale`: a `value_info` was wrong.
-    pub(crate) fn of(f: &Function, is_stale: bool) -> Declared {
+    pub(crate) fn new(f: &Function, is_stale: bool) -> Declared {
         let given = f.terminator(f.body()).into_iter();
         let given = given.flat_map(|end| f.operands(end));
         let mut values: HashSet<ValueId> = given.filter(|value| value.is_some()).collect();
@@ -52,7 +52,10 @@ impl Declared {
             f.set_type(value, unknown)?;
         }
         let is_inferred = cx.infer(f, op).is_ok();
-        let sorts = results.iter().map(|&value| Sort::of(f, value)).collect();
+        let sorts = results
+            .iter()
+            .map(|&value| Sort::from_value(f, value))
+            .collect();
         for (&value, &ty) in results.iter().zip(&known) {
             retype(f, value, ty)?;
         }
@@ -77,7 +80,7 @@ impl Declared {
             let sort = sort.without(&|symbol| inner.contains(&symbol));
             let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
             let sort = sort.named_as(declared, &is_known);
-            if sort != Sort::of(f, value) {
+            if sort != Sort::from_value(f, value) {
                 let ty = sort.write(f)?;
                 retype(f, value, ty)?;
             }

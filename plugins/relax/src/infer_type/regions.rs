@@ -79,7 +79,7 @@ fn sequence_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
 
 fn operand(f: &Function, op: OpId, index: usize) -> Sort {
     f.operand(op, index)
-        .map_or(Sort::Unknown, |value| Sort::of(f, value))
+        .map_or(Sort::Unknown, |value| Sort::from_value(f, value))
 }
 
 /// A tensor without one dim.
@@ -106,7 +106,7 @@ impl Inflow {
         Inflow {
             arg,
             operand: f.index(arg),
-            declared: Sort::of(f, arg),
+            declared: Sort::from_value(f, arg),
             first,
             next: None,
         }

@@ -34,7 +34,8 @@ pub(crate) fn contradiction(
 ) -> Option<(ValueId, Diagnostic)> {
     let results = f.results(op).iter().zip(known);
     let is_other = |(&value, &known): (&ValueId, &TypeId)| {
-        f.type_id(value) != known && Sort::of_type(f, known).contradicts(&Sort::of(f, value))
+        f.type_id(value) != known
+            && Sort::of_type(f, known).contradicts(&Sort::from_value(f, value))
     };
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
@@ -106,13 +107,13 @@ pub(crate) fn given_out(
         let Some(value) = f.operand(last, index) else {
             continue;
         };
-        if !Sort::of_type(f, port.ty).contradicts(&Sort::of(f, value)) {
+        if !Sort::of_type(f, port.ty).contradicts(&Sort::from_value(f, value)) {
             continue;
         }
         let [is, declared] = [f.type_of(value), f.ty(port.ty)].map(|ty| ty.to_string());
         // A size that nothing names stays without a name outside.
         let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
-        let sort = Sort::of(f, value).without(&made_up);
+        let sort = Sort::from_value(f, value).without(&made_up);
         port.ty = sort.write(f)?;
         is_changed = true;
         if was_said.contains(&value) {
@@ -154,7 +155,7 @@ pub(crate) fn given_in(
     given: &Sort,
     said: &mut Vec<Diagnostic>,
 ) {
-    if !Sort::of(f, arg).contradicts(given) {
+    if !Sort::from_value(f, arg).contradicts(given) {
         return;
     }
     let declared = f.type_of(arg);
@@ -190,7 +191,7 @@ pub(crate) fn called_with(
         let Some(value) = caller.operand(op, index) else {
             continue;
         };
-        if !Sort::of(callee, param).contradicts(&Sort::of(caller, value)) {
+        if !Sort::from_value(callee, param).contradicts(&Sort::from_value(caller, value)) {
             continue;
         }
         let (is, declared) = (caller.type_of(value), callee.type_of(param));

@@ -69,7 +69,7 @@ impl Fresh {
 }
 
 impl Symbols {
-    pub(crate) fn of(f: &Function) -> Symbols {
+    pub(crate) fn new(f: &Function) -> Symbols {
         let params = f.params().iter().map(|&param| f.type_id(param));
         let types = params.chain(f.ports(f.body()).map(|port| port.ty));
         Symbols {
@@ -104,7 +104,7 @@ impl Symbols {
             if symbols.is_empty() {
                 continue;
             }
-            let (ty, sort) = (f.type_id(value), Sort::of(f, value));
+            let (ty, sort) = (f.type_id(value), Sort::from_value(f, value));
             let is_weak = |symbol: i64| symbols.iter().any(|weak| i64::from(weak.0) == symbol);
             replace(f, value, &sort.without(&is_weak))?;
             kept.push(Kept { value, ty, sort });
@@ -130,7 +130,7 @@ impl Symbols {
             if old.is_none() && inner.is_empty() && is_said(f.type_of(value)) {
                 continue;
             }
-            let found = Sort::of(f, value);
+            let found = Sort::from_value(f, value);
             let mut named = found.without(&is_inner);
             if let Sort::Tensor(_, Some(sizes)) = &mut named {
                 let known = match old.map(|old| &old.sort) {

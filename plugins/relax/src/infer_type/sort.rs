@@ -36,7 +36,7 @@ pub(crate) enum Size {
 
 impl Sort {
     /// The type of a value.
-    pub(crate) fn of(f: &Function, value: ValueId) -> Sort {
+    pub(crate) fn from_value(f: &Function, value: ValueId) -> Sort {
         Sort::read(f, f.type_id(value), 0)
     }
 

@@ -124,7 +124,7 @@ impl Inference {
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
                 let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
                 let sort = sort.without(&made_up);
-                let known = Sort::of(f, param);
+                let known = Sort::from_value(f, param);
                 // What the function declares stays where it may be so; calls that don't fit are told at the call.
                 if known.narrows(&sort) && !known.contradicts(&sort) {
                     let ty = over(f, &sort, &known).write(f)?;
@@ -214,7 +214,10 @@ impl Inference {
         };
         self.open.remove(&asked.call.callee);
         let f = m.edit(frame.function)?;
-        let results = asked.results.iter().map(|&value| Sort::of(f, value));
+        let results = asked
+            .results
+            .iter()
+            .map(|&value| Sort::from_value(f, value));
         let declared = asked
             .declared
             .iter()
@@ -253,8 +256,8 @@ impl Frame {
             narrowed: Vec::new(),
             contradicted: HashSet::new(),
             again: None,
-            symbols: Symbols::of(f),
-            declared: Declared::of(f, false),
+            symbols: Symbols::new(f),
+            declared: Declared::new(f, false),
             asked,
         }
     }
@@ -265,7 +268,7 @@ impl Frame {
             again: Some(self.said.len()),
             said: self.said,
             narrowed: self.narrowed,
-            declared: Declared::of(f, true),
+            declared: Declared::new(f, true),
             ..Frame::new(f, self.function, f.first_op(f.body()), None)
         }
     }
@@ -348,7 +351,10 @@ impl Frame {
         let results = f.results(op).to_vec();
         let concerns = self.declared.concerns(f, op);
         let declared: Vec<Sort> = match concerns {
-            true => results.iter().map(|&value| Sort::of(f, value)).collect(),
+            true => results
+                .iter()
+                .map(|&value| Sort::from_value(f, value))
+                .collect(),
             false => Vec::new(),
         };
         let kept = self.symbols.forget(f, &results)?;
@@ -418,7 +424,7 @@ impl Frame {
         if self.tried > 0 {
             self.journal.push((value, f.type_id(value)));
         }
-        let known = Sort::of(f, value);
+        let known = Sort::from_value(f, value);
         let sort = over(f, sort, &known);
         if sort == known {
             return Ok(());
@@ -436,7 +442,7 @@ impl Frame {
                 self.journal.push((inflow.arg, f.type_id(inflow.arg)));
             }
             self.symbols.forget(f, &[inflow.arg])?;
-            inflow.declared = Sort::of(f, inflow.arg);
+            inflow.declared = Sort::from_value(f, inflow.arg);
             given_in(
                 f,
                 op,
@@ -505,8 +511,8 @@ impl Frame {
                 let last = f.terminator(region)?;
                 f.operand(last, index)
             });
-            let taken = Sort::of(f, inflow.arg);
-            let given = given.map_or(Sort::Unknown, |value| Sort::of(f, value));
+            let taken = Sort::from_value(f, inflow.arg);
+            let given = given.map_or(Sort::Unknown, |value| Sort::from_value(f, value));
             let both = taken.common(&given);
             holds &= over(f, &both, &inflow.declared) == taken;
             inflow.first = match round.round {

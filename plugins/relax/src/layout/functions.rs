@@ -30,7 +30,7 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    pub(crate) fn of(m: &Module<'_>) -> Result<Functions, EditError> {
+    pub(crate) fn new(m: &Module<'_>) -> Result<Functions, EditError> {
         Ok(Functions {
             names: HashMap::new(),
             free: FreeNames::of(m, DOMAIN)?,

@@ -29,7 +29,7 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
         }
         let mut made = match functions.take() {
             Some(made) => made,
-            None => Functions::of(m)?,
+            None => Functions::new(m)?,
         };
         let f = m.edit(entry.name)?;
         let mut walk = Walk {

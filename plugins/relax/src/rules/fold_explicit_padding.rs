@@ -57,7 +57,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     // The last one of a chain first: what it pads is next to what it's padded for.
     for op in f.ops_named("onnx.Pad").rev() {
         if is(f, op, "onnx.Pad")
-            && let Some(padding) = Padding::of(f, op)?
+            && let Some(padding) = Padding::from_op(f, op)?
         {
             fold(f, cx, op, &padding)?;
         }
@@ -77,7 +77,7 @@ fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {
-        match User::of(f, one.op, padding)? {
+        match User::from_op(f, one.op, padding)? {
             Some(user) if one.index == 0 => users.push(user),
             _ => return Ok(()),
         }

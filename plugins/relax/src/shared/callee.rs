@@ -134,7 +134,7 @@ impl<'h> Callee<'h> {
                 .any(|&v| names_dims(&f, f.type_id(v)));
         }
         // Of its own domains those count that it has ops of.
-        let used = Domains::of(names.into_iter().map(|name| f.text(name)));
+        let used = Domains::new(names.into_iter().map(|name| f.text(name)));
         let taken = &grown.taken;
         let needed = |domain: &String| used.contain(domain) || taken.contains(domain);
         grown.opsets.retain(|domain, _| needed(domain));
@@ -328,7 +328,7 @@ struct Domains<'f> {
 }
 
 impl<'f> Domains<'f> {
-    fn of(names: impl Iterator<Item = &'f str>) -> Domains<'f> {
+    fn new(names: impl Iterator<Item = &'f str>) -> Domains<'f> {
         let mut domains = Domains {
             prefixes: HashSet::new(),
             any: false,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use passdock_plugin_api::prelude::*;
 
 use super::kind::Kind;
-use crate::fusion::shared::stand_ins::StandIns;
+use crate::fusion::shared::placeholders::Placeholders;
 
 /// The graph of a region: an op for each node, in program order.
 pub(super) struct Graph {
@@ -52,7 +52,7 @@ impl Places {
     }
 
     /// The place of an op that was noted.
-    fn of(&self, op: OpId) -> Option<usize> {
+    fn index_of(&self, op: OpId) -> Option<usize> {
         let place = self.0.get(op.0 as usize).copied();
         place
             .filter(|&place| place != Places::NONE)
@@ -62,10 +62,10 @@ impl Places {
 
 impl Graph {
     /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
-    pub(super) fn of(
+    pub(super) fn new(
         f: &Function,
         region: RegionId,
-        stand_ins: &StandIns<'_>,
+        placeholders: &Placeholders<'_>,
         places: &mut Places,
         most: usize,
     ) -> Graph {
@@ -75,7 +75,7 @@ impl Graph {
             .filter(|&op| Some(op) != terminator)
             .collect();
         places.note(&ops);
-        let kinds = ops.iter().map(|&op| Kind::of(f, op, stand_ins));
+        let kinds = ops.iter().map(|&op| Kind::from_op(f, op, placeholders));
         let kinds: Vec<Kind> = kinds.collect();
         let mut graph = Graph {
             nodes: Vec::with_capacity(ops.len()),
@@ -87,7 +87,7 @@ impl Graph {
             let mut is_given_out = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    match places.of(holder_in(f, one.op, region)) {
+                    match places.index_of(holder_in(f, one.op, region)) {
                         Some(to) if ops[to] == one.op => {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });

@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::shared::stand_ins::StandIns;
+use crate::fusion::shared::placeholders::Placeholders;
 
 /// A kind; those above can do less. Of several ops together, the kind is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +24,8 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of an op.
-    pub(super) fn of(f: &Function, op: OpId, stand_ins: &StandIns<'_>) -> Kind {
-        let traits = stand_ins.traits(f, op);
+    pub(super) fn from_op(f: &Function, op: OpId, placeholders: &Placeholders<'_>) -> Kind {
+        let traits = placeholders.traits(f, op);
         let may_move = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let is_plain = |&value: &ValueId| {
             matches!(

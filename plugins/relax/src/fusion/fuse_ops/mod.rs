@@ -47,7 +47,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE};
 use crate::fusion::shared::marks::{PRIMITIVE, is_closed};
-use crate::fusion::shared::stand_ins::StandIns;
+use crate::fusion::shared::placeholders::Placeholders;
 use graph::{Graph, Places};
 use name::name_of;
 use partition::{Limits, partition};
@@ -86,7 +86,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         ops: usize::try_from(options.max_depth).unwrap_or(0),
         args: usize::try_from(options.max_args).unwrap_or(0),
     };
-    let stand_ins = StandIns::of(m)?;
+    let placeholders = Placeholders::new(m)?;
     let mut groups = None;
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
@@ -94,7 +94,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         if is_closed(&f) {
             continue;
         }
-        let found = groups_of(&f, &stand_ins, limits);
+        let found = groups_of(&f, &placeholders, limits);
         drop(f);
         if found.is_empty() {
             continue;
@@ -129,12 +129,12 @@ struct Found {
 }
 
 /// The groups of a function, region by region.
-fn groups_of(f: &Function, stand_ins: &StandIns<'_>, limits: Limits) -> Vec<Found> {
+fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Found> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
     let (mut found, mut places) = (Vec::new(), Places::default());
     for region in regions {
-        let graph = Graph::of(f, region, stand_ins, &mut places, limits.ops);
+        let graph = Graph::new(f, region, placeholders, &mut places, limits.ops);
         for members in partition(f, &graph, limits) {
             let ops: Vec<OpId> = members.iter().map(|&at| graph.nodes[at].op).collect();
             let is_apart = members.windows(2).any(|pair| pair[0] + 1 != pair[1]);

@@ -46,7 +46,7 @@ pub struct Group<'g> {
 
 /// A group that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct NewGroup {
     /// The function's name.
     pub function: SymbolId,
     /// The op that calls it, in the place of the group's last op.
@@ -93,9 +93,9 @@ impl Groups {
         m: &mut Module<'_>,
         holder: SymbolId,
         group: Group<'_>,
-    ) -> Result<Option<Made>, PassError> {
+    ) -> Result<Option<NewGroup>, PassError> {
         let f = m.edit(holder)?;
-        let plan = Plan::of(f, group.ops, group.most_inside);
+        let plan = Plan::new(f, group.ops, group.most_inside);
         if plan.outputs.is_empty() || plan.is_torn {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl Groups {
         let f = m.edit(holder)?;
         let call = plan.call(f, function, own, group.places)?;
         plan.erase_large(f)?;
-        Ok(Some(Made {
+        Ok(Some(NewGroup {
             function,
             call,
             is_new: known.is_none(),

@@ -31,7 +31,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
+    pub(super) fn new(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
         let mut ops = ops.to_vec();
         ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
         let mut plan = Plan {

@@ -41,8 +41,8 @@ use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE, is_onnx};
 use crate::fusion::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
+use crate::fusion::shared::placeholders::Placeholders;
 use crate::fusion::shared::snake_case::snake_case;
-use crate::fusion::shared::stand_ins::StandIns;
 
 options! {
     /// The ops that a target takes.
@@ -74,7 +74,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             "The option `target` says nothing: it is the name of what takes the ops.",
         ));
     }
-    let wanted = Traits::of(&options.traits)?;
+    let wanted = Traits::parse(&options.traits)?;
     m.check_operators("ops", &options.ops)?;
     if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
         return Err(PassError::config(format!(
@@ -89,7 +89,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let attrs = [(TARGET, AttrValue::from(&*options.target))];
     let entries: Vec<_> = m.functions().collect();
-    let stand_ins = StandIns::of(m)?;
+    let placeholders = Placeholders::new(m)?;
     let composites = composites(m, &options.target)?;
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
@@ -102,10 +102,10 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
                 continue;
             }
-            let traits = stand_ins.traits(&f, op);
-            let is_named = stand_ins.is_named(&f, op, &options.ops) || wanted.has(traits);
+            let traits = placeholders.traits(&f, op);
+            let is_named = placeholders.is_named(&f, op, &options.ops) || wanted.has(traits);
             let said = match cx.supports(&f, op, &options.target)? {
-                Support::Unsaid => stand_ins.supports(m, cx, entry.name, op, &options.target)?,
+                Support::Unsaid => placeholders.supports(m, cx, entry.name, op, &options.target)?,
                 said => said,
             };
             let why = match said {
@@ -206,7 +206,7 @@ impl AnnotateTarget {
 struct Traits(OpTraits);
 
 impl Traits {
-    fn of(names: &[String]) -> Result<Traits, PassError> {
+    fn parse(names: &[String]) -> Result<Traits, PassError> {
         let mut all = OpTraits::NONE;
         for name in names {
             all = all

@@ -2,6 +2,6 @@
 
 pub(crate) mod domains;
 pub(crate) mod marks;
+pub(crate) mod placeholders;
 pub(crate) mod restore;
 pub(crate) mod snake_case;
-pub(crate) mod stand_ins;

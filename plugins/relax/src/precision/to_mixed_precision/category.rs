@@ -66,7 +66,7 @@ impl<'o> Categories<'o> {
     }
 
     /// The category of an operator; ops of one that options name are told of when they don't take the type.
-    pub(super) fn of(&self, name: &str) -> Category {
+    pub(super) fn category(&self, name: &str) -> Category {
         if let Some(&known) = self.known.get(name) {
             return known;
         }

@@ -89,7 +89,7 @@ enum Named {
 }
 
 impl Flows {
-    pub(super) fn of(
+    pub(super) fn new(
         f: &mut Function,
         cx: &PassContext,
         options: &ToMixedPrecision,
@@ -253,7 +253,7 @@ impl Flows {
             return;
         }
         let signature = Signature {
-            operands: operators::Slots::of(vec![true]),
+            operands: operators::Slots::new(vec![true]),
             ..Signature::default()
         };
         self.add_op(f, op, false, false, &Rc::new(signature));
@@ -348,7 +348,7 @@ fn named(
     if name == CAST {
         return Named::Cast;
     }
-    let always = match categories.of(name) {
+    let always = match categories.category(name) {
         Category::Never => return Named::Nothing,
         Category::Always => true,
         Category::Follow => false,

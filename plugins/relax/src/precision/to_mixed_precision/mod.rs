@@ -164,7 +164,7 @@ pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
     if !is_operator || opset < low.first_opset() {
         return Ok(());
     }
-    let mut flows = Flows::of(f, cx, &options, &categories, low)?;
+    let mut flows = Flows::new(f, cx, &options, &categories, low)?;
     let mut constants = Constants::new(low);
     decide::decide(f, cx, &mut flows, &mut constants)?;
     rewrite::rewrite(f, &flows, &constants, low)

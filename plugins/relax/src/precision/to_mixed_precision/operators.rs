@@ -22,7 +22,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn of(listed: Vec<bool>) -> Slots {
+    pub(super) fn new(listed: Vec<bool>) -> Slots {
         Slots {
             listed,
             repeats: false,

@@ -57,8 +57,8 @@ pub(super) fn signature(
         Ok(()) => {
             let results = dtypes.iter().map(|dtype| *dtype == low.dtype()).collect();
             return Ok(Some(Signature {
-                operands: Slots::of(floats),
-                results: Slots::of(results),
+                operands: Slots::new(floats),
+                results: Slots::new(results),
             }));
         }
     };

@@ -21,7 +21,7 @@ pub(super) enum With {
 }
 
 impl Padding {
-    pub(super) fn of(f: &Function, op: OpId) -> Result<Option<Padding>, EditError> {
+    pub(super) fn from_op(f: &Function, op: OpId) -> Result<Option<Padding>, EditError> {
         let is_constant = match f.attr(op, "mode") {
             None => true,
             Some(Attr::String(mode)) => mode == b"constant",

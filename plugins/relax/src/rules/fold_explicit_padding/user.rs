@@ -14,7 +14,11 @@ pub(super) struct User {
 }
 
 impl User {
-    pub(super) fn of(f: &Function, op: OpId, padding: &Padding) -> Result<Option<User>, EditError> {
+    pub(super) fn from_op(
+        f: &Function,
+        op: OpId,
+        padding: &Padding,
+    ) -> Result<Option<User>, EditError> {
         let own = own_pads(f, op, padding.pads.len());
         let Some(own) = own.filter(|_| !f.traits(op).is_ambiguous()) else {
             return Ok(None);

@@ -3,8 +3,8 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use crate::rules::shared::checks::{goes, number_beside};
 use crate::rules::shared::read::{axis_in, made_by};
-use crate::rules::shared::sight::{goes, number_beside};
 
 /// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is one.
 const RANKS: [usize; 2] = [3, 4];

@@ -3,8 +3,8 @@
 use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
+use crate::rules::shared::checks::goes;
 use crate::rules::shared::read::made_by;
-use crate::rules::shared::sight::goes;
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
 
 /// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.

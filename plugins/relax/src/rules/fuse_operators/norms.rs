@@ -4,8 +4,8 @@ use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
+use crate::rules::shared::checks::{goes, stretches};
 use crate::rules::shared::read::made_by;
-use crate::rules::shared::sight::{goes, stretches};
 use crate::rules::shared::spread::{Spread, centred, spread};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.

@@ -40,7 +40,7 @@ impl Kernels {
     ///
     /// # Errors
     /// If the bytes of a constant can't be read.
-    pub fn of(f: &Function) -> Result<Kernels, EditError> {
+    pub fn new(f: &Function) -> Result<Kernels, EditError> {
         let mut all = Vec::new();
         for name in ["onnx.Erf", "onnx.Tanh"] {
             for gate in f.ops_named(name) {
@@ -194,7 +194,7 @@ fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
 /// of its group.
 pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, EditError> {
     let mut found = HashMap::new();
-    let kernels = Kernels::of(f)?;
+    let kernels = Kernels::new(f)?;
     let spelled = (kernels.iter()).map(|one| (one.is_norm, one.x, one.ops.clone()));
     let written = [("onnx.LayerNormalization", true), ("onnx.Gelu", false)];
     let written = written.into_iter().flat_map(|(name, is_norm)| {

@@ -3,7 +3,7 @@
 use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
 
-use super::sight::number_beside;
+use super::checks::number_beside;
 
 /// The powers of `x` that are told apart: up to its cube.
 const POWERS: usize = 4;
@@ -15,19 +15,19 @@ const DEPTH: usize = 6;
 pub(crate) struct Polynomial([[f64; 2]; POWERS]);
 
 impl Polynomial {
-    fn of(power: usize, gate: usize, number: f64) -> Polynomial {
+    fn new(power: usize, gate: usize, number: f64) -> Polynomial {
         let mut all = [[0.0; 2]; POWERS];
         all[power][gate] = number;
         Polynomial(all)
     }
 
     pub(crate) fn number(number: f64) -> Polynomial {
-        Polynomial::of(0, 0, number)
+        Polynomial::new(0, 0, number)
     }
 
     /// `number * x^power * g^gate`.
     pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
-        Polynomial::of(power, gate, number)
+        Polynomial::new(power, gate, number)
     }
 
     /// `x/2 + x/2 g`.
@@ -94,10 +94,10 @@ fn read(
     depth: usize,
 ) -> Result<Option<Polynomial>, EditError> {
     if value == x {
-        return Ok(Some(Polynomial::of(1, 0, 1.0)));
+        return Ok(Some(Polynomial::new(1, 0, 1.0)));
     }
     if value == g {
-        return Ok(Some(Polynomial::of(0, 1, 1.0)));
+        return Ok(Some(Polynomial::new(0, 1, 1.0)));
     }
     if let Some(number) = number_beside(f, value, x)? {
         return Ok(Some(Polynomial::number(number)));

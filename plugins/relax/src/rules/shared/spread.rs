@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::sight::number_beside;
+use super::checks::number_beside;
 use crate::rules::shared::read::{axis_in, int_or, ints_of, made_by};
 
 /// What is divided by the root of its mean square.

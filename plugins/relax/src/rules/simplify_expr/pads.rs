@@ -38,7 +38,7 @@ enum With {
 }
 
 impl Fill {
-    fn of(f: &Function, op: OpId) -> Result<Option<Fill>, EditError> {
+    fn from_op(f: &Function, op: OpId) -> Result<Option<Fill>, EditError> {
         let mode = match f.attr(op, "mode") {
             None | Some(Attr::Unset) => b"constant".to_vec(),
             Some(Attr::String(mode)) => mode.to_vec(),
@@ -100,7 +100,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (Some(first), Some(then)) = (pads(f, inner)?, pads(f, outer)?) else {
         return Ok(None);
     };
-    let (Some(fill), Some(other)) = (Fill::of(f, inner)?, Fill::of(f, outer)?) else {
+    let (Some(fill), Some(other)) = (Fill::from_op(f, inner)?, Fill::from_op(f, outer)?) else {
         return Ok(None);
     };
     let both: Vec<i64> = first.iter().zip(&then).map(|(a, b)| a + b).collect();
@@ -121,7 +121,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
-    let (Some(mut pads), Some(fill)) = (pads(f, inner)?, Fill::of(f, inner)?) else {
+    let (Some(mut pads), Some(fill)) = (pads(f, inner)?, Fill::from_op(f, inner)?) else {
         return Ok(None);
     };
     let Some(ranges) = slices::ranges(f, m.op("outer"))? else {
@@ -185,7 +185,7 @@ fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     ];
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.op("outer"));
-    let (Some(mut pads), Some(fill)) = (pads(f, outer)?, Fill::of(f, outer)?) else {
+    let (Some(mut pads), Some(fill)) = (pads(f, outer)?, Fill::from_op(f, outer)?) else {
         return Ok(None);
     };
     let mut users = f.iter_uses(f.result(outer, 0)).map(|one| one.op);

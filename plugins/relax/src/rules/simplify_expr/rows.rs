@@ -58,7 +58,7 @@ struct Rows {
 
 impl Rows {
     /// Those of a value that a `Reshape` can make of a matrix.
-    fn of(f: &Function, value: ValueId) -> Option<Rows> {
+    fn from_value(f: &Function, value: ValueId) -> Option<Rows> {
         let mut lead = known_dims(f, value).filter(|dims| dims.len() > 2)?;
         let width = lead.pop()?.as_const().filter(|width| *width > 0)?;
         sizes(&lead)?;
@@ -93,7 +93,7 @@ enum Role {
 }
 
 fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
-    let own = Rows::of(f, value).filter(|rows| rows.lead == lead);
+    let own = Rows::from_value(f, value).filter(|rows| rows.lead == lead);
     let Some(data) = f.constant(value).and_then(|_| f.shape(value)) else {
         let is_short = value.is_none() || f.rank(value).is_some_and(|rank| rank < 2);
         return match own {
@@ -129,7 +129,7 @@ struct RowOp {
 }
 
 impl RowOp {
-    fn of(f: &Function, op: OpId) -> Result<Option<RowOp>, EditError> {
+    fn from_op(f: &Function, op: OpId) -> Result<Option<RowOp>, EditError> {
         let traits = f.traits(op);
         if traits.is_ambiguous()
             || !traits.is_pure()
@@ -140,7 +140,7 @@ impl RowOp {
         }
         let mut lead: Option<Vec<Dim>> = None;
         for &result in f.results(op) {
-            let rows = Rows::of(f, result);
+            let rows = Rows::from_value(f, result);
             let is_same = |rows: &Rows| lead.as_ref().is_none_or(|lead| *lead == rows.lead);
             match rows.filter(is_same) {
                 Some(rows) => lead = Some(rows.lead),
@@ -219,7 +219,7 @@ fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, E
     let mut into: Vec<usize> = Vec::new();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in ops {
-        let Some(row_op) = RowOp::of(f, op)? else {
+        let Some(row_op) = RowOp::from_op(f, op)? else {
             continue;
         };
         let at = found.len();
@@ -469,7 +469,7 @@ impl Group {
 
 /// Whether a value is the matrix of another's rows.
 fn is_matrix(f: &Function, value: ValueId, rows: ValueId) -> bool {
-    let (Some(dims), Some(rows)) = (known_dims(f, value), Rows::of(f, rows)) else {
+    let (Some(dims), Some(rows)) = (known_dims(f, value), Rows::from_value(f, rows)) else {
         return false;
     };
     let [count, width] = rows.matrix();
@@ -490,7 +490,7 @@ fn entered(
     if is_matrix(f, source, value) {
         return Ok(source);
     }
-    let Some(rows) = Rows::of(f, value) else {
+    let Some(rows) = Rows::from_value(f, value) else {
         return Ok(value);
     };
     let shape = f.add_ints(&rows.matrix())?;

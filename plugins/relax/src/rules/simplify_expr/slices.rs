@@ -69,7 +69,7 @@ impl Range {
     }
 
     /// What this range takes of what another with the same axis took; `size` is that of the dim, if known.
-    fn of(self, first: Range, size: Option<i64>) -> Option<Range> {
+    fn after(self, first: Range, size: Option<i64>) -> Option<Range> {
         let range = |start: i64, end: i64, step: i64| Range {
             start,
             end,
@@ -201,7 +201,7 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let size = f.dims(x).and_then(|dims| dims.get(range.axis)?.as_const());
         match all.iter_mut().find(|other| other.axis == range.axis) {
             None => all.push(range),
-            Some(other) => match range.of(*other, size) {
+            Some(other) => match range.after(*other, size) {
                 Some(both) => *other = both,
                 None => return Ok(None),
             },

@@ -221,7 +221,7 @@ fn below(
     let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
     let runs = Runs::between(own, first).filter(|_| fits)?;
     let values = between.stretched.iter();
-    let below = values.map(|&value| Some((value, Below::of(f, value, &runs)?)));
+    let below = values.map(|&value| Some((value, Below::from_value(f, value, &runs)?)));
     below.collect()
 }
 

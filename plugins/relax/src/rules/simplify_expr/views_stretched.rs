@@ -78,7 +78,7 @@ pub(super) enum Below {
 }
 
 impl Below {
-    pub(super) fn of(f: &Function, value: ValueId, runs: &Runs) -> Option<Below> {
+    pub(super) fn from_value(f: &Function, value: ValueId, runs: &Runs) -> Option<Below> {
         let dims = known_dims(f, value)?;
         let wanted = runs.below(&dims)?;
         // Dims of 1 at the front say nothing, unless there are more of them than the other shape has dims.

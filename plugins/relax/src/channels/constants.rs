@@ -1,4 +1,4 @@
-//! [`Known`]: a tensor of floats that is known before the model runs, a constant or a splat.
+//! [`KnownTensor`]: a tensor of floats that is known before the model runs, a constant or a splat.
 
 use passdock_plugin_api::prelude::*;
 
@@ -10,7 +10,7 @@ const VIEWS: usize = 8;
 
 /// A tensor of floats whose elements are known.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownTensor {
     pub(crate) value: ValueId,
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<i64>,
@@ -26,8 +26,11 @@ pub(crate) struct Axis {
     pub(crate) channels: usize,
 }
 
-impl Known {
-    pub(crate) fn of(f: &Function, value: ValueId) -> Result<Option<Known>, EditError> {
+impl KnownTensor {
+    pub(crate) fn from_value(
+        f: &Function,
+        value: ValueId,
+    ) -> Result<Option<KnownTensor>, EditError> {
         let (dtype, Some(dims)) = (f.dtype(value), f.shape(value)) else {
             return Ok(None);
         };
@@ -35,7 +38,7 @@ impl Known {
             return Ok(None);
         };
         let known = |splat| {
-            Some(Known {
+            Some(KnownTensor {
                 value,
                 dtype,
                 dims: dims.clone(),
@@ -124,13 +127,13 @@ impl Known {
     }
 }
 
-/// One number a channel that a value says, as [`Known::along`] does.
+/// One number a channel that a value says, as [`KnownTensor::along`] does.
 pub(crate) fn along(
     f: &Function,
     value: ValueId,
     axis: Axis,
 ) -> Result<Option<Numbers>, EditError> {
-    match Known::of(f, value)? {
+    match KnownTensor::from_value(f, value)? {
         Some(known) => known.along(f, axis),
         None => Ok(None),
     }

@@ -1,22 +1,22 @@
-//! [`Asked`]: the op that a layout rule is asked about, and the layouts in which its operands can be had.
+//! [`LayoutRequest`]: the op that a layout rule is asked about, and the layouts in which its operands can be had.
 
 use std::ops::Deref;
 
 use passdock_plugin_api::{Dim, Layout};
 
-use super::laid::Laid;
+use super::result::LayoutResult;
 use crate::infer::{Answer, Infer, Stop, as_const, wrong};
 
 /// Sizes as far as they are numbers.
 pub(super) type Sizes = Vec<Option<i64>>;
 
 /// An op, and the layouts in which its operands can be had or are asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct LayoutRequest<'a> {
     op: &'a Infer<'a>,
     wanted: Vec<Option<String>>,
 }
 
-impl<'a> Deref for Asked<'a> {
+impl<'a> Deref for LayoutRequest<'a> {
     type Target = Infer<'a>;
 
     fn deref(&self) -> &Infer<'a> {
@@ -24,14 +24,14 @@ impl<'a> Deref for Asked<'a> {
     }
 }
 
-impl<'a> Asked<'a> {
-    pub(crate) fn new(op: &'a Infer<'a>, wanted: Vec<Option<String>>) -> Asked<'a> {
-        Asked { op, wanted }
+impl<'a> LayoutRequest<'a> {
+    pub(crate) fn new(op: &'a Infer<'a>, wanted: Vec<Option<String>>) -> LayoutRequest<'a> {
+        LayoutRequest { op, wanted }
     }
 
     /// An answer to begin with: nothing is in another layout.
-    pub(super) fn answer(&self) -> Laid {
-        Laid::new(self.op)
+    pub(super) fn answer(&self) -> LayoutResult {
+        LayoutResult::new(self.op)
     }
 
     /// The number of operand slots.
@@ -114,7 +114,7 @@ impl<'a> Asked<'a> {
         ty.dims().filter(|_| ty.is_tensor()).map(Iterator::collect)
     }
 
-    /// The sizes of a result; as [`Asked::sizes`].
+    /// The sizes of a result; as [`LayoutRequest::sizes`].
     pub(super) fn result_sizes(&self, index: usize) -> Option<Sizes> {
         Some(as_sizes(&self.result_dims(index)?))
     }

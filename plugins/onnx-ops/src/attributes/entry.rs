@@ -1,7 +1,7 @@
-//! [`About`]: what is said of attributes of one name.
+//! [`Entry`]: what is said of attributes of one name.
 
 /// An attribute of one name.
-pub(super) struct About {
+pub(super) struct Entry {
     pub(super) name: &'static str,
     /// The operators that it is this of, without their domain; none: all others.
     pub(super) of: &'static [&'static str],
@@ -13,17 +13,17 @@ pub(super) struct About {
     pub(super) doc: &'static str,
 }
 
-/// A table of [`About`], by name: `NAME (OPERATOR, …) ["WORD", …] from LEAST to MOST: "SENTENCE"`, all but
+/// A table of [`Entry`], by name: `NAME (OPERATOR, …) ["WORD", …] from LEAST to MOST: "SENTENCE"`, all but
 /// name and sentence as there is a need for them.
-macro_rules! about {
+macro_rules! entry {
     ($($name:ident $(($($of:ident),+))? $([$($word:literal),+])? $(from $least:literal $(to $most:literal)?)?:
         $doc:literal;)*) => {
-        &[$(About {
+        &[$(Entry {
             name: stringify!($name),
             of: &[$($(stringify!($of)),+)?],
             words: &[$($($word),+)?],
-            range: about!(@range $($least $($most)?)?),
-            doc: about!(@doc $doc $($($word)+)?),
+            range: entry!(@range $($least $($most)?)?),
+            doc: entry!(@doc $doc $($($word)+)?),
         }),*]
     };
     (@range) => { (i64::MIN, i64::MAX) };
@@ -34,4 +34,4 @@ macro_rules! about {
         concat!($doc, " (`", $first, "`", $(", `", $word, "`",)* ").")
     };
 }
-pub(super) use about;
+pub(super) use entry;

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::together::Together;
+use super::concatenated::Concatenated;
 use super::{Branch, attrs_of, own_constant};
 use crate::channels::operator;
 
@@ -22,7 +22,7 @@ enum Operand {
     /// The same everywhere; or left out.
     Same(ValueId),
     /// The numbers of all branches, one for each channel.
-    Own(Together),
+    Own(Concatenated),
 }
 
 impl Step {
@@ -169,7 +169,7 @@ impl Behind<'_> {
         let Some(axis) = axis else {
             return Ok(None);
         };
-        Ok(Together::of(f, &values, axis)?.map(Operand::Own))
+        Ok(Concatenated::new(f, &values, axis)?.map(Operand::Own))
     }
 
     /// Whether constants are one number, and the same.

@@ -1,4 +1,4 @@
-//! [`Laid`]: an op in other layouts, as a rule says it.
+//! [`LayoutResult`]: an op in other layouts, as a rule says it.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use passdock_plugin_api::{Attr, Layout, LayoutStep, OpCall};
 use crate::infer::{Answer, Infer, Stop, wrong};
 
 /// An op in other layouts: those of its operands and results, and its body between them.
-pub(crate) struct Laid {
+pub(crate) struct LayoutResult {
     /// The layout of each operand slot; `None`: as it is.
     pub operands: Vec<Option<Layout>>,
     /// The layout of each result.
@@ -20,9 +20,9 @@ pub(crate) struct Laid {
     names: u32,
 }
 
-impl Laid {
-    pub(super) fn new(op: &Infer) -> Laid {
-        Laid {
+impl LayoutResult {
+    pub(super) fn new(op: &Infer) -> LayoutResult {
+        LayoutResult {
             operands: vec![None; op.host.operand_count()],
             results: vec![None; op.host.result_count()],
             lines: String::new(),

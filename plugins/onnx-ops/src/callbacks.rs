@@ -9,8 +9,8 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 use crate::attributes;
 use crate::decompose::render;
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
-use crate::infer::{Answer, Infer, Moves, Said, Stop, Ty, as_consts, carry, compute_known};
-use crate::layout::{self, Asked};
+use crate::infer::{Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known};
+use crate::layout::{self, LayoutRequest};
 use crate::operands;
 use crate::ops::{self, Operator};
 
@@ -100,7 +100,7 @@ pub(crate) fn layout(host: &OpCall) -> OpResult {
     let op = Infer::new(host, &question);
     let wanted = (0..host.operand_count()).map(|index| host.wanted_layout(index));
     let wanted = wanted.map(|text| text.map(str::to_owned)).collect();
-    let laid = rule(&Asked::new(&op, wanted)).map_err(refusal)?;
+    let laid = rule(&LayoutRequest::new(&op, wanted)).map_err(refusal)?;
     for (index, layout) in laid.operands.iter().enumerate() {
         if let Some(layout) = layout {
             host.set_operand_layout(index, &layout.to_string())?;
@@ -146,7 +146,7 @@ fn question<'a>(operator: &'static Operator, version: i64, attrs: &'a HostAttrs<
 }
 
 /// The results as the operator's rule says them, and why it stopped if it did.
-fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answer) {
+fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<ResultFacts>, Answer) {
     let Some(rule) = operator.rule() else {
         return (Vec::new(), Err(Stop::Unknown));
     };
@@ -196,7 +196,7 @@ fn tensor<'a>(dtype: DType, shape: &[i64], bytes: &'a [u8]) -> Result<Tensor<'a>
 
 /// Evaluates and hands over. Where the rule knows the results' sizes, room is asked for first, so
 /// that nothing is computed that the host wouldn't take.
-fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[Said]) -> OpResult {
+fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[ResultFacts]) -> OpResult {
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
@@ -234,7 +234,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[Said]) -> OpRes
 }
 
 /// The element type, shape and bytes of a result whose size is known.
-fn expected(said: &Said) -> Option<(DType, Vec<i64>, usize)> {
+fn expected(said: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
     let Some(Ty::Tensor(dtype, Some(dims))) = &said.ty else {
         return None;
     };
@@ -248,7 +248,7 @@ fn expected(said: &Said) -> Option<(DType, Vec<i64>, usize)> {
 
 /// Hands over results whose elements the rule knows: `Shape` of a tensor of known dims, and what is
 /// picked out of one that is known in part.
-fn from_values(host: &OpCall, said: &[Said]) -> OpResult {
+fn from_values(host: &OpCall, said: &[ResultFacts]) -> OpResult {
     let unknown = || Refusal::new("its operands aren't constant");
     for index in 0..host.result_count() {
         let said = said.get(index).ok_or_else(unknown)?;

@@ -3,18 +3,18 @@
 use passdock_plugin_api::prelude::*;
 
 /// Constants put beside one another along an axis.
-pub(super) struct Together {
+pub(super) struct Concatenated {
     ty: TypeSpec,
     bytes: Vec<u8>,
 }
 
-impl Together {
+impl Concatenated {
     /// `None` if they differ in more than the size of the axis, or aren't there to be read.
-    pub(super) fn of(
+    pub(super) fn new(
         f: &Function,
         values: &[ValueId],
         axis: usize,
-    ) -> Result<Option<Together>, EditError> {
+    ) -> Result<Option<Concatenated>, EditError> {
         let Some(&first) = values.first() else {
             return Ok(None);
         };
@@ -47,7 +47,7 @@ impl Together {
             }
         }
         let ty = TypeSpec::shaped(dtype, &shape);
-        Ok(Some(Together { ty, bytes }))
+        Ok(Some(Concatenated { ty, bytes }))
     }
 
     pub(super) fn make(self, f: &mut Function) -> Result<ValueId, EditError> {

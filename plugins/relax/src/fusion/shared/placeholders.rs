@@ -20,22 +20,22 @@ const KINDS: [OpTraits; 4] = [
 ];
 
 /// What calls of such functions are like.
-pub(crate) struct StandIns<'h> {
-    all: HashMap<SymbolId, StandIn<'h>>,
+pub(crate) struct Placeholders<'h> {
+    all: HashMap<SymbolId, Placeholder<'h>>,
     /// A name that no function has.
     scratch: String,
 }
 
 /// A function that stands for an op.
-struct StandIn<'h> {
+struct Placeholder<'h> {
     body: Snapshot<'h>,
     traits: OpTraits,
     /// The op in the body that it stands for, if it is one.
     op: Option<OpId>,
 }
 
-impl<'h> StandIns<'h> {
-    pub(crate) fn of(m: &Module<'h>) -> Result<StandIns<'h>, EditError> {
+impl<'h> Placeholders<'h> {
+    pub(crate) fn new(m: &Module<'h>) -> Result<Placeholders<'h>, EditError> {
         let mut left = Vec::new();
         for entry in m.functions() {
             if entry.kind == FunctionKind::GRAPH && m.text(entry.name).starts_with(OWN) {
@@ -45,7 +45,7 @@ impl<'h> StandIns<'h> {
                 }
             }
         }
-        let mut found = StandIns {
+        let mut found = Placeholders {
             all: HashMap::new(),
             scratch: FreeNames::of(m, "passdock.scratch")?.take("op"),
         };
@@ -54,7 +54,7 @@ impl<'h> StandIns<'h> {
             for (name, body) in std::mem::take(&mut left) {
                 match found.read(&body) {
                     Some((traits, op)) => {
-                        _ = found.all.insert(name, StandIn { body, traits, op });
+                        _ = found.all.insert(name, Placeholder { body, traits, op });
                     }
                     None => left.push((name, body)),
                 }
@@ -64,7 +64,7 @@ impl<'h> StandIns<'h> {
     }
 
     /// What an op calls, if that stands for an op.
-    fn get(&self, f: &Function, op: OpId) -> Option<&StandIn<'h>> {
+    fn get(&self, f: &Function, op: OpId) -> Option<&Placeholder<'h>> {
         self.all.get(&f.symbol(op))
     }
 
