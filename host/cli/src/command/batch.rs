@@ -104,7 +104,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
                 in_process: process.in_process,
                 timeout: process.timeout,
             };
-            let report = worker.run(&job);
+            let report = worker.run(&job, None);
             report.unwrap_or_else(|failure| {
                 batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
             })
@@ -194,7 +194,6 @@ pub(crate) fn work() -> Result<u8, PassError> {
             // A program asks, which doesn't know them.
             request.standard_dirs = plugins::standard_dirs();
             request.program_dir = plugins::program_dir();
-            request.manifest_cache = plugins::manifest_cache();
         }
         IS_RUNNING.store(true, Ordering::SeqCst);
         let process = ProcessArgs {
