@@ -779,8 +779,8 @@ class Worker:
     ) -> Worker: ...
     def start(self) -> None:
         """Starts the process; raises PassError if it can't be started."""
-    def explain(self) -> str:
-        """Looks the pipeline up in the process, and returns the report."""
+    def explain(self) -> tuple[str, bool]:
+        """Looks the pipeline up in the process; returns the report as JSON, and whether the process crashed."""
     def run(self, model: _Path, output: _Path, jobs: int | None) -> tuple[str, bool]:
         """Runs a model; returns the report as JSON, and whether the process crashed."""
     def close(self) -> None:

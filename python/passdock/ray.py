@@ -346,9 +346,10 @@ def _run_here(job: Mapping[str, Any], model: str, output: str) -> dict[str, Any]
             _running[1].close()
         worker = _engines.python_worker(job["request"], job["job"], job["timeout"])
         _running = job["job"], worker
-        explained: dict[str, Any] = json.loads(worker.explain())
-        if not explained["ok"]:
+        explained, died = worker.explain()
+        report: dict[str, Any] = json.loads(explained)
+        if not report["ok"]:
             _running = None
-            return {**explained, "refused": True}
-    report, died = _running[1].run(model, output, job["jobs"])
-    return {**json.loads(report), "died": died}
+            return {**report, "died": died, "refused": not died}
+    ran, died = _running[1].run(model, output, job["jobs"])
+    return {**json.loads(ran), "died": died}

@@ -131,6 +131,7 @@ fn invalid(error: serde_json::Error) -> PyErr {
 /// How the models of a batch are run: workers, and what their jobs have in common.
 struct Jobs {
     command: Arc<WorkerCommand>,
+    timeout: Option<Duration>,
     /// A job, without model and output.
     template: Json,
     /// Whether the batch was ended.
@@ -208,8 +209,8 @@ impl Worker {
                 arguments: command.collect(),
                 environment,
                 own_group: true,
-                timeout,
             }),
+            timeout,
             template,
             stop: Arc::default(),
         });
@@ -223,11 +224,11 @@ impl Worker {
         started.map_err(|error| error::to_exception(py, &error))
     }
 
-    /// Looks the pipeline up in the process, and returns the report.
-    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+    /// Looks the pipeline up in the process; returns the report as JSON, and whether the process crashed.
+    fn explain(&self, py: Python<'_>) -> PyResult<(String, bool)> {
         let mut job = self.jobs.template.clone();
         job["explain"] = true.into();
-        self.run_job(py, &job).map(|(report, _)| report)
+        self.run_job(py, &job, None)
     }
 
     /// Runs a model; returns the report as JSON, and whether the process crashed.
@@ -238,7 +239,7 @@ impl Worker {
         output: PathBuf,
         jobs: Option<usize>,
     ) -> PyResult<(String, bool)> {
-        self.run_job(py, &self.jobs.job(&model, &output, jobs))
+        self.run_job(py, &self.jobs.job(&model, &output, jobs), self.jobs.timeout)
     }
 
     /// Ends the process, and those of a batch of this worker.
@@ -249,10 +250,15 @@ impl Worker {
 }
 
 impl Worker {
-    fn run_job(&self, py: Python<'_>, job: &Json) -> PyResult<(String, bool)> {
+    fn run_job(
+        &self,
+        py: Python<'_>,
+        job: &Json,
+        timeout: Option<Duration>,
+    ) -> PyResult<(String, bool)> {
         let (report, crashed) = gil::detach(py, || {
             let start = Instant::now();
-            match lock(&self.worker).run(job) {
+            match lock(&self.worker).run(job, timeout) {
                 Ok(report) => (report, false),
                 Err(failure) => {
                     let seconds = start.elapsed().as_secs_f64();
@@ -374,7 +380,7 @@ fn run(
         move |item: &BatchItem| {
             let start = Instant::now();
             let job = jobs.job(&item.model, &item.output, threads);
-            worker.run(&job).unwrap_or_else(|failure| {
+            worker.run(&job, jobs.timeout).unwrap_or_else(|failure| {
                 batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
             })
         }

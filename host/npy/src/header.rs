@@ -1,16 +1,16 @@
-//! The header of a `.npy` file: a version, a length, and a dictionary in Python's words,
+//! The header of a `.npy` file: a version, a length, and a Python dictionary,
 //! `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use passdock_abi::DType;
 
 use crate::Error;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// NumPy itself takes none that is longer than 10,000.
+/// The longest header; NumPy itself takes none that is longer than 10,000.
 const MAX_HEADER: u32 = 1 << 16;
-/// No tensor has more dims.
+/// The most dims of a tensor.
 const MAX_RANK: usize = 64;
 
 /// The contents of a header.
@@ -18,10 +18,6 @@ const MAX_RANK: usize = 64;
 pub(crate) struct Header {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<i64>,
-    /// Bytes of an element.
-    pub(crate) element_len: usize,
-    /// Bytes of a number: a complex element has two.
-    pub(crate) number_len: usize,
     /// Bytes of all elements.
     pub(crate) byte_len: u64,
     pub(crate) is_big_endian: bool,
@@ -30,12 +26,12 @@ pub(crate) struct Header {
 
 impl Header {
     pub(crate) fn read(file: &mut impl Read) -> Result<Header, Error> {
-        let mut start = [0; 8];
-        let is_short = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => Error::NotNpy,
-            _ => Error::Io(error),
+        let mut read = |bytes: &mut [u8]| match file.read_exact(bytes) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(Error::NotNpy),
+            result => result.map_err(Error::Io),
         };
-        file.read_exact(&mut start).map_err(is_short)?;
+        let mut start = [0; 8];
+        read(&mut start)?;
         let [magic @ .., major, _] = start;
         if magic != MAGIC {
             return Err(Error::NotNpy);
@@ -46,80 +42,57 @@ impl Header {
             2 | 3 => 4,
             other => return Err(wrong(format!("is of version {other}; 1 to 3 can be read"))),
         };
-        file.read_exact(&mut len[..width]).map_err(is_short)?;
+        read(&mut len[..width])?;
         let len = u32::from_le_bytes(len);
         if len > MAX_HEADER {
             return Err(wrong(format!("would be {len} bytes long")));
         }
         let mut text = vec![0; len as usize];
-        file.read_exact(&mut text).map_err(is_short)?;
-        let text = String::from_utf8(text).map_err(|_| wrong("isn't text"))?;
-        Fields::parse(&text)?.header()
-    }
-}
-
-fn wrong(what: impl Into<String>) -> Error {
-    Error::Header(what.into())
-}
-
-/// The dictionary.
-#[derive(Default)]
-struct Fields {
-    descr: Option<String>,
-    by_columns: Option<bool>,
-    shape: Option<Vec<i64>>,
-}
-
-impl Fields {
-    fn parse(text: &str) -> Result<Fields, Error> {
-        let mut words = Words(text);
-        let mut fields = Fields::default();
-        words.expect('{')?;
-        while !words.take('}') {
-            let key = words.string()?;
-            words.expect(':')?;
-            match key {
-                "descr" if words.sees('[') => {
-                    return Err(Error::Elements("records of several fields".to_owned()));
-                }
-                "descr" => fields.descr = Some(words.string()?.to_owned()),
-                "fortran_order" => fields.by_columns = Some(words.bool()?),
-                "shape" => fields.shape = Some(words.sizes()?),
-                other => return Err(wrong(format!("has a field `{}`", other.escape_debug()))),
-            }
-            if !words.take(',') && !words.sees('}') {
-                return Err(words.wrong());
-            }
-        }
-        match words.rest() {
-            "" => Ok(fields),
-            _ => Err(words.wrong()),
-        }
+        read(&mut text)?;
+        Header::parse(&String::from_utf8_lossy(&text))
     }
 
-    fn header(self) -> Result<Header, Error> {
-        let lacks = |field: &str| wrong(format!("doesn't say `{field}`"));
-        let descr = self.descr.ok_or_else(|| lacks("descr"))?;
-        let by_columns = self.by_columns.ok_or_else(|| lacks("fortran_order"))?;
-        let shape = self.shape.ok_or_else(|| lacks("shape"))?;
-        let (dtype, element_len, number_len) = element(&descr)?;
-        let too_large = || wrong(format!("says {shape:?}, which nothing can hold"));
-        let mut count = Some(1_u64);
-        for &size in shape.iter().filter(|&&size| size != 0) {
-            count = count.and_then(|count| count.checked_mul(size as u64));
-        }
-        let bytes = count.and_then(|count| count.checked_mul(element_len as u64));
-        let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-        let byte_len = match shape.contains(&0) {
-            // Whatever the others are, they are no more than memory has.
-            true => bytes.map(|_| 0),
-            false => bytes,
+    fn parse(text: &str) -> Result<Header, Error> {
+        let descr = field(text, "descr")?;
+        let descr = match descr.chars().next() {
+            Some('[') => return Err(Error::Elements("records of several fields".to_owned())),
+            Some(quote @ ('\'' | '"')) => descr[1..].split_once(quote).map(|(descr, _)| descr),
+            _ => None,
         };
+        let descr = descr.ok_or_else(|| wrong("has an invalid `descr`"))?;
+        let by_columns = match field(text, "fortran_order")? {
+            order if order.starts_with("True") => true,
+            order if order.starts_with("False") => false,
+            _ => return Err(wrong("has an invalid `fortran_order`")),
+        };
+        let shape = field(text, "shape")?
+            .strip_prefix('(')
+            .and_then(|shape| shape.split_once(')'));
+        let sizes = shape
+            .map_or("", |(sizes, _)| sizes)
+            .split(',')
+            .map(str::trim);
+        // Python 2 wrote long integers so.
+        let sizes = sizes
+            .filter(|size| !size.is_empty())
+            .map(|size| size.trim_end_matches('L'));
+        let shape: Option<Vec<i64>> =
+            shape.and_then(|_| sizes.map(|size| size.parse().ok()).collect());
+        let shape =
+            shape.filter(|shape| shape.len() <= MAX_RANK && shape.iter().all(|&size| size >= 0));
+        let shape = shape.ok_or_else(|| wrong("has an invalid `shape`"))?;
+        let dtype = element(descr)?;
+        // Whatever the other sizes of an empty tensor are, they are no more than memory has.
+        let sizes = shape.iter().filter(|&&size| size != 0);
+        let bytes = sizes
+            .map(|&size| size as u64)
+            .try_fold(dtype.byte_len(1).unwrap_or(0), u64::checked_mul);
+        let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
+        let bytes =
+            bytes.ok_or_else(|| wrong(format!("says {shape:?}, which nothing can hold")))?;
         Ok(Header {
-            byte_len: byte_len.ok_or_else(too_large)?,
+            byte_len: if shape.contains(&0) { 0 } else { bytes },
             dtype,
-            element_len,
-            number_len,
             is_big_endian: descr.starts_with('>'),
             by_columns: by_columns && shape.len() > 1,
             shape,
@@ -127,112 +100,45 @@ impl Fields {
     }
 }
 
-/// The element type that NumPy calls so, the bytes of an element and those of a number.
-fn element(descr: &str) -> Result<(DType, usize, usize), Error> {
-    let kind = descr.trim_start_matches(['<', '>', '|']);
-    let one = |dtype, len| Ok((dtype, len, len));
-    match kind {
-        "b1" => one(DType::BOOL, 1),
-        "i1" => one(DType::I8, 1),
-        "i2" => one(DType::I16, 2),
-        "i4" => one(DType::I32, 4),
-        "i8" => one(DType::I64, 8),
-        "u1" => one(DType::U8, 1),
-        "u2" => one(DType::U16, 2),
-        "u4" => one(DType::U32, 4),
-        "u8" => one(DType::U64, 8),
-        "f2" => one(DType::F16, 2),
-        "V2" => one(DType::BF16, 2),
-        "f4" => one(DType::F32, 4),
-        "f8" => one(DType::F64, 8),
-        "c8" => Ok((DType::C64, 8, 4)),
-        "c16" => Ok((DType::C128, 16, 8)),
-        _ => Err(Error::Elements(match kind.chars().next() {
-            Some('O') => "Python objects".to_owned(),
-            Some('U' | 'S' | 'a') => "strings".to_owned(),
-            _ => format!("`{}`", descr.escape_debug()),
-        })),
-    }
+/// Returns the text from a field's value on.
+fn field<'t>(text: &'t str, name: &str) -> Result<&'t str, Error> {
+    let after = |quote: char| {
+        let (_, after) = text.split_once(&format!("{quote}{name}{quote}"))?;
+        Some(after.trim_start().strip_prefix(':')?.trim_start())
+    };
+    let value = after('\'').or_else(|| after('"'));
+    value.ok_or_else(|| wrong(format!("has no `{name}`")))
 }
 
-/// The rest of the header's text.
-struct Words<'t>(&'t str);
+fn wrong(what: impl Into<String>) -> Error {
+    Error::Header(what.into())
+}
 
-impl<'t> Words<'t> {
-    fn rest(&mut self) -> &'t str {
-        self.0 = self.0.trim_start();
-        self.0
-    }
-
-    fn sees(&mut self, char: char) -> bool {
-        self.rest().starts_with(char)
-    }
-
-    fn take(&mut self, char: char) -> bool {
-        let after = self.rest().strip_prefix(char);
-        self.0 = after.unwrap_or(self.0);
-        after.is_some()
-    }
-
-    fn expect(&mut self, char: char) -> Result<(), Error> {
-        match self.take(char) {
-            true => Ok(()),
-            false => Err(self.wrong()),
+/// Returns the element type of a NumPy type.
+fn element(descr: &str) -> Result<DType, Error> {
+    let kind = descr.trim_start_matches(['<', '>', '|', '=']);
+    Ok(match kind {
+        "b1" => DType::BOOL,
+        "i1" => DType::I8,
+        "i2" => DType::I16,
+        "i4" => DType::I32,
+        "i8" => DType::I64,
+        "u1" => DType::U8,
+        "u2" => DType::U16,
+        "u4" => DType::U32,
+        "u8" => DType::U64,
+        "f2" => DType::F16,
+        "V2" => DType::BF16,
+        "f4" => DType::F32,
+        "f8" => DType::F64,
+        "c8" => DType::C64,
+        "c16" => DType::C128,
+        _ => {
+            return Err(Error::Elements(match kind.chars().next() {
+                Some('O') => "Python objects".to_owned(),
+                Some('U' | 'S' | 'a') => "strings".to_owned(),
+                _ => format!("`{}`", descr.escape_debug()),
+            }));
         }
-    }
-
-    /// An error about the next word, which isn't understood.
-    fn wrong(&mut self) -> Error {
-        let start: String = self.rest().chars().take(20).collect();
-        wrong(format!("isn't understood at `{}`", start.escape_debug()))
-    }
-
-    fn string(&mut self) -> Result<&'t str, Error> {
-        let quote = match self.rest().chars().next() {
-            Some(quote @ ('\'' | '"')) => quote,
-            _ => return Err(self.wrong()),
-        };
-        match self.0[1..].split_once(quote) {
-            Some((string, rest)) if !string.contains('\\') => {
-                self.0 = rest;
-                Ok(string)
-            }
-            _ => Err(self.wrong()),
-        }
-    }
-
-    fn bool(&mut self) -> Result<bool, Error> {
-        for (word, value) in [("True", true), ("False", false)] {
-            if let Some(rest) = self.rest().strip_prefix(word) {
-                self.0 = rest;
-                return Ok(value);
-            }
-        }
-        Err(self.wrong())
-    }
-
-    /// `()`, `(3,)`, `(3, 4)`.
-    fn sizes(&mut self) -> Result<Vec<i64>, Error> {
-        self.expect('(')?;
-        let mut sizes = Vec::new();
-        while !self.take(')') {
-            let rest = self.rest();
-            let digits = rest
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(rest.len());
-            let Ok(size) = rest[..digits].parse() else {
-                return Err(self.wrong());
-            };
-            if sizes.len() == MAX_RANK {
-                return Err(wrong(format!("says more than {MAX_RANK} dims")));
-            }
-            sizes.push(size);
-            // Python 2 wrote long integers so.
-            self.0 = rest[digits..].strip_prefix('L').unwrap_or(&rest[digits..]);
-            if !self.take(',') && !self.sees(')') {
-                return Err(self.wrong());
-            }
-        }
-        Ok(sizes)
-    }
+    })
 }

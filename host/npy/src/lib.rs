@@ -1,10 +1,10 @@
-//! Tensors out of `.npy` files, as `numpy.save` writes them, and of `.npz` files, which are archives of such.
+//! Tensors of `.npy` files, as `numpy.save` writes them, and of `.npz` files, which are archives of them.
 //!
-//! A file is a short header in Python's words and the elements behind it. Here they come out as constants
-//! of the IR have them: little-endian and row by row, whatever the file says. Nothing of a file is believed
-//! before it is there: what is read is as large as the file, whatever its header says.
+//! A file is a short header with a Python dictionary, and the elements after it. They are returned as constants
+//! of the IR have them: little-endian and row by row. The memory that is used depends on the length of a file, and
+//! not on its header.
 //!
-//! NumPy has no bfloat16; what `ml_dtypes` saves as two raw bytes (`<V2`) is taken for it. Strings, records
+//! NumPy has no bfloat16; the two raw bytes (`<V2`) that `ml_dtypes` saves are read as it. Strings, records
 //! and Python objects aren't read.
 
 mod header;
@@ -101,16 +101,19 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     if found as u64 != header.byte_len {
         return Err(wrong_size(found as u64));
     }
+    let len = header.dtype.byte_len(1).unwrap_or(1) as usize;
     if header.is_big_endian {
-        data.chunks_exact_mut(header.number_len)
-            .for_each(<[u8]>::reverse);
+        // A complex element is two numbers.
+        let is_complex = [DType::C64, DType::C128].contains(&header.dtype);
+        let number = if is_complex { len / 2 } else { len };
+        data.chunks_exact_mut(number).for_each(<[u8]>::reverse);
     }
     if header.dtype == DType::BOOL {
         data.iter_mut()
             .for_each(|byte| *byte = u8::from(*byte != 0));
     }
     if header.by_columns {
-        data = by_rows(&data, &header);
+        data = by_rows(&data, &header.shape, len);
     }
     Ok(Array {
         dtype: header.dtype,
@@ -119,32 +122,17 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     })
 }
 
-/// Elements column by column, put row by row.
-fn by_rows(data: &[u8], header: &Header) -> Vec<u8> {
-    let len = header.element_len;
-    let sizes: Vec<usize> = header.shape.iter().map(|&size| size as usize).collect();
-    let strides: Vec<usize> = sizes
-        .iter()
-        .scan(len, |next, size| {
-            let stride = *next;
-            *next *= size;
-            Some(stride)
-        })
-        .collect();
+/// Puts elements that are column by column row by row.
+fn by_rows(data: &[u8], shape: &[i64], len: usize) -> Vec<u8> {
     let mut rows = Vec::with_capacity(data.len());
-    let (mut index, mut from) = (vec![0; sizes.len()], 0);
-    while rows.len() < data.len() {
-        rows.extend_from_slice(&data[from..from + len]);
-        // The last index counts first.
-        for axis in (0..sizes.len()).rev() {
-            index[axis] += 1;
-            from += strides[axis];
-            if index[axis] < sizes[axis] {
-                break;
-            }
-            from -= strides[axis] * sizes[axis];
-            index[axis] = 0;
+    for at in 0..data.len() / len {
+        let (mut rest, mut from, mut stride) = (at, 0, data.len() / len);
+        for &size in shape.iter().rev() {
+            stride /= size as usize;
+            from += rest % size as usize * stride;
+            rest /= size as usize;
         }
+        rows.extend_from_slice(&data[from * len..][..len]);
     }
     rows
 }

@@ -128,14 +128,14 @@ fn what_is_no_tensor_is_refused_in_a_sentence() {
             it has 9 bytes of elements where [2] takes 8
             its header says [9223372036854775807, 9], which nothing can hold
             its header says [9223372036854775807, 9, 0], which nothing can hold
-            its header isn't understood at `99999999999999999999`
-            its header isn't understood at `-1,), }   \n`
-            its header isn't understood at `Maybe, \'shape\': (1,)`
-            its header doesn't say `fortran_order`
-            its header has a field `colour`
-            its header isn't understood at ``
-            its header isn't understood at `[1, 2]`
-            its header says more than 64 dims
+            its header has an invalid `shape`
+            its header has an invalid `shape`
+            its header has an invalid `fortran_order`
+            its header has no `fortran_order`
+            its header has no `fortran_order`
+            its header has no `fortran_order`
+            its header has no `descr`
+            its header has an invalid `shape`
             its header would be 4294967295 bytes long
             it isn't a `.npy` file
         "#]],

@@ -170,7 +170,7 @@ def outcomes(plan: Plan) -> Iterator[Outcome]:
         worker = python_worker(plan.request(), plan.job(), plan.timeout)
         # A pass that this program registered itself isn't known there; that is raised here, and not for each model.
         try:
-            check(json.loads(worker.explain()))
+            check(json.loads(worker.explain()[0]))
         except BaseException:
             worker.close()
             raise

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use self::numerics::{Known, NUMERICS, Pair};
+use self::numerics::{ComparedModels, NUMERICS, Pair};
 
 use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
@@ -28,7 +28,7 @@ pub(crate) struct CheckCommand<'j> {
     /// The output of the last command, or why there was none.
     said: String,
     /// What `numerics` found so far.
-    known: Known,
+    known: ComparedModels,
     /// The directory, if it goes away with this.
     _dir: Option<TemporaryDirectory>,
 }
@@ -117,7 +117,7 @@ impl<'j> CheckCommand<'j> {
             },
             judge: Judge::Here(timeout(args)),
             said: String::new(),
-            known: Known::default(),
+            known: ComparedModels::default(),
             _dir: Some(dir),
         })
     }
@@ -132,7 +132,7 @@ impl<'j> CheckCommand<'j> {
             candidates,
             judge: Judge::Elsewhere(Box::new(asks)),
             said: String::new(),
-            known: Known::default(),
+            known: ComparedModels::default(),
             _dir: None,
         }
     }

@@ -29,9 +29,9 @@ pub(crate) struct Pair {
     pub(super) runtime: Option<PathBuf>,
 }
 
-/// What was found out of models that were compared.
+/// The findings of earlier comparisons.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ComparedModels {
     /// The last model that was compared with another one, and runs.
     runs: Option<Module>,
     /// Whether ONNX Runtime refuses what all passes make, so that this is what is searched for. Otherwise a model that
@@ -39,7 +39,7 @@ pub(super) struct Known {
     is_refusal_bad: Option<bool>,
 }
 
-impl Known {
+impl ComparedModels {
     /// Whether a model is one that is known to be as it should.
     pub(super) fn is_good(&self, module: &Module, input: &Module) -> bool {
         module.is_same(input) && self.runs.as_ref().is_some_and(|known| known.is_same(input))

@@ -16,21 +16,21 @@ use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'b> {
+struct BisectOutput<'b> {
     #[serde(flatten)]
     found: Option<&'b Bisection>,
     /// The checks of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     log: Vec<Judged>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<&'b Kept>,
+    kept: Option<&'b BisectFiles>,
 }
 
-/// The places where the proof lies.
+/// The files of the proof.
 #[derive(Clone, Serialize)]
-struct Kept {
+struct BisectFiles {
     good: String,
     /// None if the pass fails.
     bad: Option<String>,
@@ -42,7 +42,8 @@ struct Kept {
 pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     let json = args.search.json;
     let mut log = Vec::new();
-    let found = start(args, &mut log).unwrap_or_else(|error| Found::of(&Err(error), log, json));
+    let found =
+        start(args, &mut log).unwrap_or_else(|error| BisectResult::new(&Err(error), log, json));
     if let Some(error) = found.error {
         show::fail(&error.into());
     }
@@ -50,9 +51,9 @@ pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     Ok(found.status)
 }
 
-/// What a search found, as it is shown: the search may be in another process.
+/// The rendered result of a search, which may run in another process.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct BisectResult {
     status: u8,
     /// The error that ended it.
     error: Option<SentError>,
@@ -60,12 +61,12 @@ pub(crate) struct Found {
     shown: String,
 }
 
-impl Found {
-    fn of(
-        searched: &Result<(Bisection, Option<Kept>), PassError>,
+impl BisectResult {
+    fn new(
+        searched: &Result<(Bisection, Option<BisectFiles>), PassError>,
         log: Vec<Judged>,
         json: bool,
-    ) -> Found {
+    ) -> BisectResult {
         let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
         let status = match (found, error) {
             (Some((found, _)), _) => u8::from(found.suspects.len() != 1),
@@ -73,7 +74,7 @@ impl Found {
         };
         let shown = match found {
             _ if json => {
-                let answer = Answer {
+                let answer = BisectOutput {
                     found: found.map(|(found, _)| found),
                     log: if found.is_some() { Vec::new() } else { log },
                     kept: found.and_then(|(_, kept)| kept.as_ref()),
@@ -83,7 +84,7 @@ impl Found {
             Some((found, kept)) => terminal::safe(&render(found, kept.as_ref())).into_owned(),
             None => String::new(),
         };
-        Found {
+        BisectResult {
             status,
             error: error.map(SentError::from),
             shown,
@@ -114,7 +115,7 @@ impl Searching {
     }
 }
 
-fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<Found, PassError> {
+fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<BisectResult, PassError> {
     let json = args.search.json;
     let process = args.search.process.clone();
     let searching = Searching {
@@ -144,21 +145,21 @@ pub(crate) fn search(
     searching: &Searching,
     mut command: CheckCommand<'_>,
     note: &mut dyn FnMut(Judged),
-) -> Found {
+) -> BisectResult {
     let mut log = Vec::new();
     let searched = search_to_end(searching, &mut command, &mut |judged| {
         log.push(judged.clone());
         note(judged);
     });
     let searched = searched.map_err(|error| command.with_said(error));
-    Found::of(&searched, log, searching.json)
+    BisectResult::new(&searched, log, searching.json)
 }
 
 fn search_to_end(
     searching: &Searching,
     command: &mut CheckCommand<'_>,
     note: &mut dyn FnMut(Judged),
-) -> Result<(Bisection, Option<Kept>), PassError> {
+) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let request = &searching.request;
     let module = request.read_model()?;
     let found = bisect::bisect(
@@ -181,7 +182,7 @@ fn keep(
     dir: &Path,
     request: &Request,
     check: &CheckCommandArgs,
-) -> Result<Option<Kept>, PassError> {
+) -> Result<Option<BisectFiles>, PassError> {
     let Some(proof) = &found.proof else {
         return Ok(None);
     };
@@ -211,7 +212,7 @@ fn keep(
     };
     let error = proof.error();
     reproducer::write(&error, &reproducer, &options)?;
-    Ok(Some(Kept {
+    Ok(Some(BisectFiles {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
         replay: reproducer::command(&reproducer, &error, &proof.site, &plugins::standard_dirs()),
@@ -219,7 +220,7 @@ fn keep(
     }))
 }
 
-fn render(found: &Bisection, kept: Option<&Kept>) -> String {
+fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     let mut text = String::new();
     let functions: Vec<String> = found.functions.iter().map(|f| format!("@{f}")).collect();
     let functions = match functions.as_slice() {

@@ -2,7 +2,7 @@
 
 use passdock::PassError;
 use passdock::pipeline::Request;
-use passdock_tools::blame::{self, Blame, BlameStep, Deed};
+use passdock_tools::blame::{self, Blame, BlameAction, BlameStep};
 use serde::Serialize;
 
 use super::worker;
@@ -10,9 +10,9 @@ use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{op_lines, plugins, request, show};
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'b> {
+struct BlameOutput<'b> {
     #[serde(flatten)]
     blame: Option<&'b Blame>,
 }
@@ -23,7 +23,7 @@ pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
     let (blame, error) = (result.as_ref().ok(), result.as_ref().err());
     let status = error.map_or(0, show::fail);
     if json {
-        show::print_answer(status, Answer { blame }, error);
+        show::print_answer(status, BlameOutput { blame }, error);
     } else if let Some(blame) = blame {
         show::print_diff(&render(blame));
     }
@@ -67,10 +67,10 @@ fn render(blame: &Blame) -> String {
 
 fn render_step(step: &BlameStep) -> String {
     let what = match step.what {
-        Deed::Made => "made",
-        Deed::Changed => "changed",
-        Deed::Removed => "removed",
-        Deed::Moved => "output moved to another op",
+        BlameAction::Made => "made",
+        BlameAction::Changed => "changed",
+        BlameAction::Removed => "removed",
+        BlameAction::Moved => "output moved to another op",
     };
     let mut text = format!("\n{what} by {}", step.pass);
     if let Some(by) = &step.requested_by {

@@ -11,9 +11,9 @@ use super::worker::{self, Files};
 use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer {
+struct ExtractOutput {
     #[serde(flatten)]
     part: Option<Summary>,
 }
@@ -49,7 +49,7 @@ fn extract_here(args: ExtractArgs) -> Result<u8, PassError> {
             Ok(part) => (Some(part), None),
             Err(error) => (None, Some(error)),
         };
-        show::print_answer(status, Answer { part }, error.as_ref());
+        show::print_answer(status, ExtractOutput { part }, error.as_ref());
         return Ok(status);
     }
     let part = result?;

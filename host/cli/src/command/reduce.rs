@@ -14,9 +14,9 @@ use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{request, show};
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'r> {
+struct ReduceOutput<'r> {
     #[serde(flatten)]
     reduction: Option<&'r Reduction>,
     output: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
     let output = output.map(|path| path.display().to_string());
     if json {
         let output = output.filter(|_| reduction.is_some());
-        show::print_answer(status, Answer { reduction, output }, error);
+        show::print_answer(status, ReduceOutput { reduction, output }, error);
     } else if let Some(reduction) = reduction {
         let text = render(reduction, output.as_deref());
         show::print_beside(&text, output.is_some_and(is_standard));

@@ -8,7 +8,7 @@ use passdock::replay::Replay;
 use passdock_tools::bisect::Judged;
 use passdock_tools::blame::Blame;
 
-use super::bisect::{self, Found, Searching};
+use super::bisect::{self, BisectResult, Searching};
 use super::blame;
 use super::replay::{self, Replaying};
 use crate::args::process::ProcessArgs;
@@ -56,7 +56,7 @@ pub(crate) fn bisect(
     command: CheckCommand<'_>,
     process: &ProcessArgs,
     note: &mut dyn FnMut(Judged),
-) -> Result<Found, PassError> {
+) -> Result<BisectResult, PassError> {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
         return supervised::bisect(&supervisor, searching, &command, note);
@@ -210,7 +210,7 @@ mod supervised {
         searching: Searching,
         command: &CheckCommand<'_>,
         note: &mut dyn FnMut(Judged),
-    ) -> Result<Found, PassError> {
+    ) -> Result<BisectResult, PassError> {
         let timeout = check_command::timeout(searching.check());
         let model = searching.model().to_path_buf();
         let job = Job::Bisect(searching, command.candidates());
@@ -303,7 +303,7 @@ mod supervised {
     }
 
     /// Searches, and asks the supervisor for each verdict.
-    fn search(worker: &Worker, searching: &Searching, candidates: Candidates) -> Found {
+    fn search(worker: &Worker, searching: &Searching, candidates: Candidates) -> BisectResult {
         let command = CheckCommand::elsewhere(candidates, |asked| {
             let judgement: io::Result<Sent<Judgement>> = worker.ask(&Question::Judge(asked));
             let judgement = judgement.map_err(|error| {

@@ -119,9 +119,7 @@ impl Bench {
     /// A program in the directory, whose environment doesn't depend on the machine.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command
-            .current_dir(self.dir.path())
-            .env("NO_COLOR", "1");
+        command.current_dir(self.dir.path()).env("NO_COLOR", "1");
         for variable in [
             "PASSDOCK_PLUGIN_PATH",
             "ORT_DYLIB_PATH",

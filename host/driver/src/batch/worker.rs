@@ -36,8 +36,6 @@ pub struct WorkerCommand {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether it gets a group of processes of its own, which the terminal's signals don't reach and which ends as a whole.
     pub own_group: bool,
-    /// The time after which a job has failed and its process is ended; `None`: no limit.
-    pub timeout: Option<Duration>,
 }
 
 /// A process that runs models. It is started for the first job, and again after a crash.
@@ -90,11 +88,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs a job.
+    /// Runs a job; after `timeout` it has failed, and its process is ended.
     ///
     /// # Errors
     /// If the process can't be started, crashes, or takes too long.
-    pub fn run(&mut self, job: &impl Serialize) -> Result<Report, WorkerFailure> {
+    pub fn run(
+        &mut self,
+        job: &impl Serialize,
+        timeout: Option<Duration>,
+    ) -> Result<Report, WorkerFailure> {
         let failed = |message: String, pass: Option<String>, crashed: bool| {
             let mut error = PassError::new(ErrorKind::Crashed, message);
             error.pass = pass;
@@ -114,10 +116,7 @@ impl Worker {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
-                let left = self
-                    .command
-                    .timeout
-                    .map(|timeout| timeout.saturating_sub(start.elapsed()));
+                let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
                 match process
                     .lines
                     .recv_timeout(left.map_or(CHECK, |left| left.min(CHECK)))
@@ -144,7 +143,7 @@ impl Worker {
         let message = match error.kind() {
             io::ErrorKind::TimedOut => {
                 let running = running.unwrap_or("The part before the first pass".to_owned());
-                let seconds = self.command.timeout.unwrap_or_default().as_secs_f64();
+                let seconds = timeout.unwrap_or_default().as_secs_f64();
                 format!("{running} was still running after {seconds} s, and was ended.")
             }
             io::ErrorKind::Interrupted => "The batch was ended.".to_owned(),

@@ -1,4 +1,4 @@
-//! The ops of one function in two modules, paired.
+//! The paired ops of one function in two modules.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Makers, find};
 use crate::diff::{self, PairedOp};
 
-/// The ops of one function before and after something.
-pub(super) struct Around<'m> {
+/// A function in two modules, with its paired ops.
+pub(super) struct PairedFunction<'m> {
     pub(super) old: &'m Function,
     pub(super) new: &'m Function,
-    /// The ops that are in both, under one kind.
+    /// The pairs of ops of one kind.
     pub(super) pairs: Vec<PairedOp>,
-    /// What each of them is after it.
+    /// The op after, by the one before.
     after: FxHashMap<OpId, OpId>,
-    /// The ops that became one of another kind.
+    /// The pairs of ops of different kinds.
     others: Vec<PairedOp>,
 }
 
-/// What a value is, as far as two functions can be compared in it.
+/// The producer of a value, comparable between both functions.
 #[derive(PartialEq)]
 enum Source {
     /// A result of an op of the second function.
@@ -34,18 +34,21 @@ enum Source {
     None,
 }
 
-impl<'m> Around<'m> {
-    /// A function before and after a pass; `None` if the pass made it, removed it or left it alone.
-    pub(super) fn of(run: &'m PassRun, function: &str) -> Result<Option<Around<'m>>, PassError> {
-        Around::between(&run.before, &run.after, function)
+impl<'m> PairedFunction<'m> {
+    /// Pairs a function before and after a pass; `None` if the pass made it, removed it or left it alone.
+    pub(super) fn in_run(
+        run: &'m PassRun,
+        function: &str,
+    ) -> Result<Option<PairedFunction<'m>>, PassError> {
+        PairedFunction::between(&run.before, &run.after, function)
     }
 
-    /// A function in two modules; `None` if only one has it, or if they share it.
+    /// Pairs a function of two modules; `None` if only one has it, or if they share it.
     pub(super) fn between(
         old: &'m Module,
         new: &'m Module,
         function: &str,
-    ) -> Result<Option<Around<'m>>, PassError> {
+    ) -> Result<Option<PairedFunction<'m>>, PassError> {
         let functions = (old.function_named(function), new.function_named(function));
         let (Some(before), Some(after)) = functions else {
             return Ok(None);
@@ -60,7 +63,7 @@ impl<'m> Around<'m> {
             before.text(before.op(pair.before).name) == after.text(after.op(pair.after).name)
         };
         let (pairs, others): (Vec<PairedOp>, _) = ops.into_iter().partition(is_same);
-        Ok(Some(Around {
+        Ok(Some(PairedFunction {
             old: before,
             new: after,
             after: pairs.iter().map(|p| (p.before, p.after)).collect(),
@@ -69,12 +72,12 @@ impl<'m> Around<'m> {
         }))
     }
 
-    /// What an op was before.
+    /// Returns the pair of an op of the second function.
     pub(super) fn pair_of(&self, after: OpId) -> Option<&PairedOp> {
         self.pairs.iter().find(|pair| pair.after == after)
     }
 
-    /// Whether something of an op changed, what its operands are included.
+    /// Whether an op or the producers of its operands changed.
     pub(super) fn is_changed(&self, pair: &PairedOp) -> bool {
         let old = self.old.operands(pair.before).iter();
         let old = old.map(|slot| self.old_source(slot.value));
@@ -82,7 +85,7 @@ impl<'m> Around<'m> {
         pair.changed || !old.eq(new.map(|slot| source(self.new, slot.value)))
     }
 
-    /// What made the operands of an op that something else makes now.
+    /// Returns the producers of the operands that have another one now.
     pub(super) fn makers(&self, pair: &PairedOp) -> Vec<Makers> {
         let old = self.old.operands(pair.before).iter();
         let slots = old.zip(self.new.operands(pair.after));
@@ -105,13 +108,13 @@ impl<'m> Around<'m> {
         }
     }
 
-    /// The ops that `made` came of.
+    /// Returns the ops that `made` was made of.
     pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
         let ops = self.old.walk(self.old.body());
         ops.filter(|&op| self.is_source(op, made)).collect()
     }
 
-    /// The ops that came of `gone`.
+    /// Returns the ops that were made of `gone`.
     pub(super) fn heirs(&self, gone: OpId) -> Vec<OpId> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
         let ops = self.new.walk(self.new.body());

@@ -1,4 +1,4 @@
-//! An op by what people call it.
+//! The lookup of an op by name or number.
 
 use passdock_abi::{LocKind, OpId, ValueId};
 use passdock_core::{ErrorKind, PassError, suggest};
@@ -7,19 +7,19 @@ use passdock_ir::{Function, Module};
 
 /// An op of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct OpRef {
     pub(super) function: String,
     pub(super) op: OpId,
 }
 
-impl Place {
-    /// The op's line.
+impl OpRef {
+    /// Returns the op's line.
     pub(super) fn line(&self, module: &Module) -> String {
         let f = module.function_named(&self.function);
         f.map_or(String::new(), |f| line(f, self.op))
     }
 
-    /// The nodes that the op comes from.
+    /// Returns the names of the ONNX nodes that the op comes from.
     pub(super) fn names(&self, module: &Module) -> Vec<String> {
         let f = module.function_named(&self.function);
         f.map_or(Vec::new(), |f| names(f, self.op))
@@ -30,7 +30,7 @@ pub(super) fn line(f: &Function, op: OpId) -> String {
     Pieces::new(f).op(op)
 }
 
-/// What makes a value: an op's line, a constant, or an argument's name.
+/// Describes the producer of a value: an op's line, a constant, or an argument's name.
 pub(super) fn maker(f: &Function, value: ValueId) -> String {
     if value.is_none() {
         return "nothing".to_owned();
@@ -49,7 +49,7 @@ pub(super) fn maker(f: &Function, value: ValueId) -> String {
     }
 }
 
-/// The names of the nodes that an op comes from, each once.
+/// Returns the names of the ONNX nodes that an op comes from, each once.
 pub(super) fn names(f: &Function, op: OpId) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for loc in f.single_locs(f.op(op).loc) {
@@ -70,14 +70,14 @@ pub(super) fn is_from(names: &[String], node: &str) -> bool {
     names.iter().any(inlined)
 }
 
-/// The names of an op's results.
+/// Returns the names of an op's results.
 pub(super) fn result_names(f: &Function, op: OpId) -> impl Iterator<Item = &str> {
     let names = f.results(op).map(|result| f.value(result).name);
     names.filter(|name| name.is_some()).map(|name| f.text(name))
 }
 
-/// The op with a result of this name, or from the node of this name. What the main graph has goes first.
-pub(super) fn op(module: &Module, name: &str) -> Option<Place> {
+/// Finds the op with a result of this name, or from the node of this name; in the main graph first.
+pub(super) fn op(module: &Module, name: &str) -> Option<OpRef> {
     let name = name.strip_prefix('%').unwrap_or(name);
     let by_result = |f: &Function, op: OpId| result_names(f, op).any(|known| known == name);
     let by_node = |f: &Function, op: OpId| names(f, op).iter().any(|known| known == name);
@@ -86,24 +86,24 @@ pub(super) fn op(module: &Module, name: &str) -> Option<Place> {
         .or_else(|| first(module, by_node))
 }
 
-/// The op that makes an output of the main graph.
-pub(super) fn output(module: &Module, name: &str) -> Option<Place> {
+/// Finds the op that makes an output of the main graph.
+pub(super) fn output(module: &Module, name: &str) -> Option<OpRef> {
     let f = module.function_named("main")?;
     let end = f.terminator(f.body())?;
     let mut ports = f.operands(end).iter().zip(f.ports(f.body()));
     let (slot, _) = ports.find(|(_, port)| port.name.is_some() && f.text(port.name) == name)?;
-    Some(Place {
+    Some(OpRef {
         function: "main".to_owned(),
         op: f.defining_op(slot.value)?,
     })
 }
 
-fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<Place> {
+fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<OpRef> {
     let main = module.function_named("main");
     let functions = main.into_iter().chain(module.functions());
     let mut found = functions.filter_map(|f| {
         let op = f.walk(f.body()).find(|&op| is_meant(f, op))?;
-        Some(Place {
+        Some(OpRef {
             function: f.text(f.name()).to_owned(),
             op,
         })
@@ -111,14 +111,14 @@ fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<
     found.next()
 }
 
-/// The op whose result has a number in the brief text of the main graph.
-pub(super) fn number(module: &Module, number: &str) -> Option<Place> {
+/// Finds the op whose result has a number in the brief text of the main graph.
+pub(super) fn number(module: &Module, number: &str) -> Option<OpRef> {
     let number = number.strip_prefix('%').unwrap_or(number).parse().ok()?;
     // A text is written of the module without its file, whose ops and values have the same ids.
     let written = passdock_onnx::detach(module).ok()?;
     let f = written.function_named("main")?;
     let value = text::brief_value(f, number)?;
-    Some(Place {
+    Some(OpRef {
         function: "main".to_owned(),
         op: f.defining_op(value)?,
     })

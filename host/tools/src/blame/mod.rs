@@ -1,8 +1,8 @@
-//! Which passes made or changed an op.
+//! The passes that made or changed an op.
 //!
-//! The pipeline runs once, and the modules around each pass are kept. From the result back, an op is followed by the
-//! pairs of [`diff`](mod@crate::diff); where a pass made it, so are the ops that it came from, which have its nodes'
-//! names. Which rule it was is a search among the pass's rewrites, as bisecting does it.
+//! The pipeline runs once, and the modules around each pass are kept. From the result back, an op is followed through
+//! the pairs of [`diff`](mod@crate::diff). Where a pass made it, the ops that it was made of are followed: those with
+//! its nodes' names. The rule that did it is found by a search among the pass's rewrites, as bisecting does it.
 
 mod around;
 mod find;
@@ -17,67 +17,67 @@ use serde::{Deserialize, Serialize};
 
 use self::trail::Trail;
 
-/// What passes did with an op.
+/// The history of an op.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Blame {
-    /// The op's line, as IR text has it.
+    /// The op's line in IR text.
     pub op: String,
-    /// The function that it is in.
+    /// Its function.
     pub function: String,
-    /// The nodes that it comes from.
+    /// The ONNX nodes that it comes from.
     pub names: Vec<String>,
-    /// Whether it is in what the pipeline makes, and not only in the model.
+    /// Whether it is in the pipeline's result, and not only in the model.
     pub is_there: bool,
-    /// What was done, in the order of the passes.
+    /// The changes, in the order of the passes.
     pub steps: Vec<BlameStep>,
 }
 
-/// What a pass did with an op, or with one that it came from.
+/// A change of an op, or of one that it was made of, by a pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlameStep {
     /// The pass.
     pub pass: String,
     /// The pass that required it.
     pub requested_by: Option<String>,
-    /// What it did.
-    pub what: Deed,
-    /// The rule by which it did, if it did by one.
+    /// The kind of change.
+    pub what: BlameAction,
+    /// The rule that did it, if one did.
     pub rule: Option<String>,
-    /// The nodes that the op comes from.
+    /// The ONNX nodes that the op comes from.
     pub names: Vec<String>,
-    /// The lines of the ops that were there instead.
+    /// The lines of the ops before.
     pub before: Vec<String>,
-    /// The lines of what came of them.
+    /// The lines of the ops after.
     pub after: Vec<String>,
-    /// Of an op whose line is the same: what makes its operands.
+    /// The producers of operands, for an op whose line is the same.
     pub makers: Vec<Makers>,
 }
 
-/// What made an operand, and what makes it after a pass: an op's line, a constant, an argument.
+/// The producer of an operand before and after a pass: an op's line, a constant or an argument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Makers {
-    /// What made it.
+    /// The producer before.
     pub before: String,
-    /// What makes it.
+    /// The producer after.
     pub after: String,
 }
 
-/// What a pass does with an op.
+/// A kind of change of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Deed {
-    /// It made the op.
+pub enum BlameAction {
+    /// The pass made the op.
     Made,
-    /// It changed the op's operands or attributes.
+    /// The pass changed the op's operands or attributes.
     Changed,
-    /// It removed the op.
+    /// The pass removed the op.
     Removed,
-    /// It had the output made by an op that was there before.
+    /// The pass made an existing op the producer of the output.
     Moved,
 }
 
-/// Runs a pipeline on a module, and tells what its passes did with an op: one of the result or, if it isn't there any
-/// more, of the module. It goes by the name of a result or of a node, or by its number in the brief text of the result.
+/// Runs a pipeline on a module, and returns the history of an op: one of the result or, if it is gone there,
+/// of the module. The op is named by a result or a node, or by its number in the brief text of the result.
 ///
 /// # Errors
 /// If the pipeline can't be built or fails, or if there is no such op.

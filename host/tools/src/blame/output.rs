@@ -4,10 +4,10 @@ use passdock_core::{PassError, PassRun};
 use passdock_driver::pipeline::Rerun;
 use passdock_ir::Module;
 
-use super::around::Around;
-use super::find::{self, Place};
+use super::around::PairedFunction;
+use super::find::{self, OpRef};
 use super::trail::step;
-use super::{BlameStep, Deed, rule};
+use super::{BlameAction, BlameStep, rule};
 
 /// The op that made an output until a pass had another one make it that was there, too. One that the pass made of it
 /// is told of as made.
@@ -15,7 +15,7 @@ pub(super) fn moved(
     rerun: &Rerun,
     run: &PassRun,
     name: &str,
-) -> Result<Option<(Place, BlameStep)>, PassError> {
+) -> Result<Option<(OpRef, BlameStep)>, PassError> {
     let name = name.strip_prefix('%').unwrap_or(name);
     let makers = (
         find::output(&run.before, name),
@@ -24,7 +24,7 @@ pub(super) fn moved(
     let (Some(old), Some(new)) = makers else {
         return Ok(None);
     };
-    let Some(around) = Around::of(run, &old.function)? else {
+    let Some(around) = PairedFunction::in_run(run, &old.function)? else {
         return Ok(None);
     };
     let stays = match around.pair_of(new.op) {
@@ -36,8 +36,8 @@ pub(super) fn moved(
     }
     let mut step = step(
         run,
-        Deed::Moved,
-        rule::of(rerun, run, |made| is_made_by_another(made, run, name, &old)),
+        BlameAction::Moved,
+        rule::find(rerun, run, |made| is_made_by_another(made, run, name, &old)),
     );
     step.names = old.names(&run.before);
     step.before = vec![old.line(&run.before)];
@@ -46,8 +46,8 @@ pub(super) fn moved(
 }
 
 /// Whether in a module another op makes an output than before a pass.
-fn is_made_by_another(made: &Module, run: &PassRun, name: &str, old: &Place) -> bool {
-    let around = Around::between(&run.before, made, &old.function);
+fn is_made_by_another(made: &Module, run: &PassRun, name: &str, old: &OpRef) -> bool {
+    let around = PairedFunction::between(&run.before, made, &old.function);
     let (Ok(Some(around)), Some(maker)) = (around, find::output(made, name)) else {
         return false;
     };

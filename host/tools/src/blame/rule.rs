@@ -5,13 +5,13 @@ use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Rerun;
 use passdock_ir::Module;
 
-use super::around::Around;
-use super::find::Place;
+use super::around::PairedFunction;
+use super::find::OpRef;
 use crate::bisect::rewrites::LimitedPass;
 
 /// The rule of the rewrite from which on a thing is done: the pass runs again on the module before it, with rules that
 /// stop after so many rewrites. `None`: the pass did it without a rule, or does something else alone.
-pub(super) fn of(
+pub(super) fn find(
     rerun: &Rerun,
     pass: &PassRun,
     is_done: impl Fn(&Module) -> bool,
@@ -34,8 +34,8 @@ pub(super) fn of(
 }
 
 /// Whether a module has an op of what the pass left: exactly so if nothing of it may be different.
-pub(super) fn has(made: &Module, pass: &PassRun, place: &Place, exactly: bool) -> bool {
-    match Around::between(made, &pass.after, &place.function) {
+pub(super) fn has(made: &Module, pass: &PassRun, place: &OpRef, exactly: bool) -> bool {
+    match PairedFunction::between(made, &pass.after, &place.function) {
         Ok(Some(around)) => {
             let pair = around.pair_of(place.op);
             pair.is_some_and(|pair| !(exactly && around.is_changed(pair)))
@@ -46,8 +46,8 @@ pub(super) fn has(made: &Module, pass: &PassRun, place: &Place, exactly: bool) -
 }
 
 /// Whether a module doesn't have an op any more that was there before the pass.
-pub(super) fn lacks(made: &Module, pass: &PassRun, place: &Place) -> bool {
-    let around = Around::between(&pass.before, made, &place.function);
+pub(super) fn lacks(made: &Module, pass: &PassRun, place: &OpRef) -> bool {
+    let around = PairedFunction::between(&pass.before, made, &place.function);
     let Ok(Some(around)) = around else {
         return false;
     };

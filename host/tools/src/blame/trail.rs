@@ -6,9 +6,9 @@ use passdock_driver::pipeline::Rerun;
 use passdock_ir::Function;
 use rustc_hash::FxHashSet;
 
-use super::around::Around;
-use super::find::{self, Place};
-use super::{BlameStep, Deed, Makers, output, rule};
+use super::around::PairedFunction;
+use super::find::{self, OpRef};
+use super::{BlameAction, BlameStep, Makers, output, rule};
 use crate::diff::PairedOp;
 
 /// The most ops that one op's past is followed to.
@@ -23,7 +23,7 @@ pub(super) struct Trail<'r> {
 impl Trail<'_> {
     /// Follows an op of the last module back, and those that it came from; if the name that it was asked for by is an
     /// output's, also the ops that made that output before.
-    pub(super) fn back(&self, place: Place, asked: &str) -> Result<Vec<BlameStep>, PassError> {
+    pub(super) fn back(&self, place: OpRef, asked: &str) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
         let mut places = vec![place];
         for run in self.runs.iter().rev() {
@@ -49,10 +49,10 @@ impl Trail<'_> {
     fn before(
         &self,
         run: &PassRun,
-        mut place: Place,
+        mut place: OpRef,
         steps: &mut Vec<BlameStep>,
-    ) -> Result<Vec<Place>, PassError> {
-        let around = Around::of(run, &place.function)?;
+    ) -> Result<Vec<OpRef>, PassError> {
+        let around = PairedFunction::in_run(run, &place.function)?;
         if around.is_none() && run.before.function_named(&place.function).is_some() {
             // The pass left the function alone.
             return Ok(vec![place]);
@@ -61,8 +61,8 @@ impl Trail<'_> {
             && let Some(pair) = around.pair_of(place.op)
         {
             if around.is_changed(pair) {
-                let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, true));
-                let mut step = step(run, Deed::Changed, rule);
+                let rule = rule::find(self.rerun, run, |made| rule::has(made, run, &place, true));
+                let mut step = step(run, BlameAction::Changed, rule);
                 step.names = find::names(around.new, place.op);
                 step.before = vec![find::line(around.old, pair.before)];
                 step.after = vec![find::line(around.new, pair.after)];
@@ -73,8 +73,8 @@ impl Trail<'_> {
             return Ok(vec![place]);
         }
         let sources = sources(run, around.as_ref(), &place)?;
-        let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, false));
-        let mut step = step(run, Deed::Made, rule);
+        let rule = rule::find(self.rerun, run, |made| rule::has(made, run, &place, false));
+        let mut step = step(run, BlameAction::Made, rule);
         step.names = place.names(&run.after);
         step.before = sources
             .iter()
@@ -86,15 +86,15 @@ impl Trail<'_> {
     }
 
     /// What was done with an op of the first module, up to its end.
-    pub(super) fn forward(&self, mut place: Place) -> Result<Vec<BlameStep>, PassError> {
+    pub(super) fn forward(&self, mut place: OpRef) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
         for run in self.runs {
-            let Some(around) = Around::of(run, &place.function)? else {
+            let Some(around) = PairedFunction::in_run(run, &place.function)? else {
                 if run.after.function_named(&place.function).is_some() {
                     continue;
                 }
                 // It went with its function.
-                let mut step = step(run, Deed::Removed, None);
+                let mut step = step(run, BlameAction::Removed, None);
                 step.names = place.names(&run.before);
                 step.before = vec![place.line(&run.before)];
                 steps.push(step);
@@ -106,14 +106,14 @@ impl Trail<'_> {
                     place.op = pair.after;
                     continue;
                 }
-                Some(pair) => (Deed::Changed, vec![pair.after]),
-                None => (Deed::Removed, around.heirs(place.op)),
+                Some(pair) => (BlameAction::Changed, vec![pair.after]),
+                None => (BlameAction::Removed, around.heirs(place.op)),
             };
-            let changed = pair.map(|pair| Place {
+            let changed = pair.map(|pair| OpRef {
                 function: place.function.clone(),
                 op: pair.after,
             });
-            let rule = rule::of(self.rerun, run, |made| match &changed {
+            let rule = rule::find(self.rerun, run, |made| match &changed {
                 Some(changed) => rule::has(made, run, changed, true),
                 None => rule::lacks(made, run, &place),
             });
@@ -136,12 +136,12 @@ impl Trail<'_> {
 /// one that outlines or inlines does.
 fn sources(
     run: &PassRun,
-    around: Option<&Around<'_>>,
-    place: &Place,
-) -> Result<Vec<Place>, PassError> {
+    around: Option<&PairedFunction<'_>>,
+    place: &OpRef,
+) -> Result<Vec<OpRef>, PassError> {
     let here = around.map_or(Vec::new(), |around| around.sources(place.op));
     if !here.is_empty() {
-        let place_of = |op| Place {
+        let place_of = |op| OpRef {
             function: place.function.clone(),
             op,
         };
@@ -151,7 +151,7 @@ fn sources(
     let mut sources = Vec::new();
     for f in run.before.functions() {
         let function = f.text(f.name()).to_owned();
-        let around = Around::of(run, &function)?;
+        let around = PairedFunction::in_run(run, &function)?;
         if around.is_none() && run.after.function_named(&function).is_some() {
             continue;
         }
@@ -163,7 +163,7 @@ fn sources(
                     .any(|name| find::is_from(&names, name))
         };
         let found = f.walk(f.body()).filter(is_source);
-        sources.extend(found.map(|op| Place {
+        sources.extend(found.map(|op| OpRef {
             function: function.clone(),
             op,
         }));
@@ -171,7 +171,7 @@ fn sources(
     Ok(sources)
 }
 
-pub(super) fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep {
+pub(super) fn step(run: &PassRun, what: BlameAction, rule: Option<String>) -> BlameStep {
     BlameStep {
         pass: run.pass.info().name.clone(),
         requested_by: run.requested_by.clone(),
@@ -185,7 +185,7 @@ pub(super) fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep
 }
 
 /// What makes the operands of an op that a pass changed, if its line doesn't tell.
-fn makers(around: &Around<'_>, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
+fn makers(around: &PairedFunction<'_>, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
     match step.before == step.after {
         true => around.makers(pair),
         false => Vec::new(),

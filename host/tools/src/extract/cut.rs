@@ -1,14 +1,14 @@
-//! What isn't of the part is taken out.
+//! The removal of the ops outside of the part.
 
 use passdock_abi::{OpId, SymbolId, TypeId, Value, ValueId};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{EditError, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::find::Found;
+use super::find::Selection;
 use crate::queries::{callee, unused_constants};
 
-pub(super) fn cut(f: &mut Function, found: &Found) -> Result<(), EditError> {
+pub(super) fn cut(f: &mut Function, found: &Selection) -> Result<(), EditError> {
     let declared = declared_outputs(f);
     let stand_ins = stand_ins(f, &found.inputs)?;
     let given = |value: &ValueId| stand_ins.get(value).map_or(*value, |made| made.parameter);

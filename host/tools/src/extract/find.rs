@@ -1,4 +1,4 @@
-//! The values by their names, and the ops between them.
+//! The selection of values by name, and of the ops between them.
 
 use passdock_abi::{DType, OpId, TypeKind, Value, ValueId};
 use passdock_core::{PassError, suggest};
@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Bounds, usage};
 
-/// The part, in the main function.
-pub(super) struct Found {
+/// The values and ops of the part, in the main function.
+pub(super) struct Selection {
     /// The values that it takes, with the names that were asked for.
     pub(super) inputs: Vec<ValueId>,
     pub(super) outputs: Vec<(ValueId, String)>,
@@ -18,8 +18,8 @@ pub(super) struct Found {
     pub(super) unshaped: Vec<String>,
 }
 
-pub(super) fn find(module: &Module, f: &Function, bounds: &Bounds) -> Result<Found, PassError> {
-    let names = Names::of(module, f);
+pub(super) fn find(module: &Module, f: &Function, bounds: &Bounds) -> Result<Selection, PassError> {
+    let names = Names::new(module, f);
     let mut inputs = names.all(&bounds.inputs)?;
     let outputs = match bounds.outputs.is_empty() {
         true => own_outputs(f),
@@ -55,7 +55,7 @@ pub(super) fn find(module: &Module, f: &Function, bounds: &Bounds) -> Result<Fou
     let given_out = outputs.iter().map(|(value, _)| value);
     let unshaped = inputs.iter().chain(given_out);
     let unshaped = unshaped.filter(|value| !is_shaped(f, **value));
-    Ok(Found {
+    Ok(Selection {
         unshaped: unshaped.map(|value| names.text(*value)).collect(),
         inputs,
         ops: needed.ops,
@@ -227,7 +227,7 @@ struct Names<'f> {
 }
 
 impl<'f> Names<'f> {
-    fn of(module: &'f Module, f: &'f Function) -> Names<'f> {
+    fn new(module: &'f Module, f: &'f Function) -> Names<'f> {
         let mut names = Names {
             module,
             f,

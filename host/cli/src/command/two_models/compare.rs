@@ -16,9 +16,9 @@ pub(crate) const SAME: u8 = 0;
 pub(crate) const DIFFERENT: u8 = 1;
 pub(crate) const TROUBLE: u8 = 2;
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'c> {
+struct CompareOutput<'c> {
     ok: bool,
     exit_status: u8,
     old: &'c str,
@@ -42,7 +42,7 @@ pub(crate) fn compare(args: &CompareArgs) -> u8 {
     };
     let (comparison, error) = (compared.as_ref().ok(), compared.as_ref().err());
     if args.json {
-        show::print_json(&Answer {
+        show::print_json(&CompareOutput {
             ok: error.is_none(),
             exit_status: status,
             old: &args.before.to_string_lossy(),

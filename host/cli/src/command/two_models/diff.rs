@@ -27,9 +27,9 @@ const MOST: usize = 20;
 /// The users of an op that came or went that are listed.
 const MOST_USERS: usize = 4;
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'d> {
+struct DiffOutput<'d> {
     ok: bool,
     exit_status: u8,
     old: &'d str,
@@ -58,7 +58,7 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
     if args.json {
         let (done, error) = (compared.as_ref().ok(), compared.as_ref().err());
         let diff = done.map(|(diff, _)| diff);
-        show::print_json(&Answer {
+        show::print_json(&DiffOutput {
             ok: error.is_none(),
             exit_status: status,
             old: &args.old.to_string_lossy(),
