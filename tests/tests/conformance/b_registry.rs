@@ -6,7 +6,7 @@ use passdock_conformance_plugin::PLUGIN;
 
 use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;
-use crate::rule::by_hand;
+use crate::rule::{by_hand, check};
 use crate::system::{Info, Log, System, cx, made, pass, runs};
 use crate::tvm::thrown;
 
@@ -24,9 +24,7 @@ fn r009_found_by_its_full_name() {
         s.run(cx(), [made(&found)])
     })
     .plugins()
-    .keep(expect![[r#"
-        Level2 2
-        run Level2"#]]);
+    .keep("r009");
 }
 
 /// KEEP. To register a name twice is an error.
@@ -38,7 +36,7 @@ fn r010_a_name_is_registered_once() {
         s.register(mine())
     })
     .plugins()
-    .keep(expect![[r#"error[duplicate-pass]: The pass `Mine` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`."#]]);
+    .keep("r010");
 }
 
 /// KEEP. That holds for plugins, too, unless the override is asked for.
@@ -60,9 +58,10 @@ fn r010_an_override_is_asked_for() {
         .pass_spec("t.transform.Leaf")
         .map(|(plugin, _)| plugin);
     let from = from.expect("it is there").origin().path() == Some(library().as_path());
-    expect![[r#"
-        error[duplicate-pass]: The pass `t.transform.First` is registered already, by plugin `conformance` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `FILE`)
-        Ok(()), from the file: true"#]].assert_eq(&format!("{said}\n{asked:?}, from the file: {from}"));
+    check(
+        "r010.2",
+        &format!("{said}\n{asked:?}, from the file: {from}"),
+    );
     // Of a plugin with a pass that the program has nothing is taken in.
     let ours = Passdock::new(&Log::default(), Way::Host);
     ours.register(pass("Leaf")).expect("it is the first");
@@ -85,10 +84,7 @@ fn r011_short_names_are_looked_up_in_the_namespaces() {
         }
         Ok(())
     })
-    .keep(expect![[r#"
-        transform.a
-        relay._transform.b
-        relax.transform.b"#]]);
+    .keep("r011");
 }
 
 /// KEEP. Those of relax and tir come last; a vendor's passes have short names with their namespace.
@@ -122,16 +118,7 @@ fn r011_short_names_of_relax_and_tir() {
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
     ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
-    expect![[r#"
-        c: relax.transform.c, registered: true
-        d: tir.transform.d, registered: true
-        tir.transform.c: tir.transform.c, registered: true
-        transform.d: transform.d, registered: false
-        e: e, registered: false
-        acme.e: acme.transform.e, registered: true
-        tir.c: tir.transform.c, registered: true
-        run tir.transform.c"#]]
-    .assert_eq(&log.text());
+    check("r011.2", &log.text());
 }
 
 /// KEEP. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
@@ -162,17 +149,7 @@ fn r011_names_of_tvm() {
     register("relax.transform.other", "relax.transform.cee");
     register("relay.transform.c", "relay.transform.see");
     ours.say(registry.canonical("relay.transform.c"));
-    expect![[r#"
-        relay.transform.c: relax.transform.c
-        relay._transform.c: relax.transform.c
-        relay.transform.cee: relax.transform.c
-        cee: relax.transform.c
-        tirx.transform.d: tir.transform.d
-        s_tir.transform.d: tir.transform.d
-        acme.transform.d: tir.transform.d
-        error[duplicate-pass]: The pass `relax.transform.other` has the alias `relax.transform.cee`, which is one of `relax.transform.c` already. Give the alias to one of the two.
-        error[duplicate-pass]: The name `relay.transform.c` stands for the pass `relax.transform.c`. Give the pass a name of its own: `acme.transform.NAME`.
-        relax.transform.c"#]].assert_eq(&log.text());
+    check("r011.3", &log.text());
 }
 
 /// FIX. A pass has one canonical name, and aliases; each list takes both.
@@ -193,18 +170,7 @@ fn r012_every_list_takes_aliases() {
         s.run(cx().level(3).disables(["third"]), [three()])
     })
     .plugins()
-    .fix(
-        expect![[r#"
-            Level3
-            required:
-            run Level3
-            disabled:"#]],
-        expect![[r#"
-            error[unknown-pass]: Cannot use third to create the pass
-            required:
-            disabled:
-            run Level3"#]],
-    );
+    .fix("r012");
 }
 
 /// FIX. An unknown name is an error that says who required it, and which name may have been meant.
@@ -220,15 +186,7 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
         s.run(cx(), [pass("NeedsMissing").required(["Leafs"])])
     })
     .plugins()
-    .fix_message(expect![[r#"
-        error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`?
-        error[unknown-pass]: There is no pass `Xyzzy`. `passdock list passes` shows what there is.
-        error[unknown-pass]: There is no pass `Xyzzy`. `passdock list passes` shows what there is.
-        error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`? (required by `NeedsMissing`)"#]], expect![[r#"
-            error[unknown-pass]: Cannot use Leafs to create the pass
-            error[unknown-pass]: Cannot use Xyzzy to create the pass
-            error[unknown-pass]: Cannot use Xyzzy to create the pass
-            error[unknown-pass]: Cannot use Leafs to create the pass"#]]);
+    .fix_message("r013");
 }
 
 /// FIX. A pass that is looked up by its name has its options' defaults; one that has none must be
@@ -259,13 +217,7 @@ fn r014_what_has_no_default_is_asked_for() {
         "TypeError",
         "Mill() missing 1 required positional argument: 'grist'",
     );
-    by_hand(&logs[0], tvm).fix(expect![[r#"
-        error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config. (required by `NeedsMill`)
-        run First
-        grind rye in Mill
-        run NeedsMill
-        error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config.
-        grind oats in Mill"#]], expect!["error[TypeError]: Mill() missing 1 required positional argument: 'grist'"]);
+    by_hand(&logs[0], tvm).fix("r014");
 }
 
 /// KEEP. A plugin's passes are reached like any others (so are all of these tests' that run with a
@@ -284,10 +236,7 @@ fn r015_a_plugins_passes_come_and_go() {
         .expect_err("it is gone");
     let again = registry.unregister_plugin("conformance");
     let again = Failure(again.expect_err("it is gone"));
-    expect![[r#"
-        true
-        error[unknown-pass]: There is no pass `t.transform.Leaf`. This registry has no passes: load a directory of plugins into it, or give the context the registry that has them.
-        error[plugin]: There is no plugin `conformance`."#]].assert_eq(&format!("{before}\n{}\n{again}", Failure(error)));
+    check("r015", &format!("{before}\n{}\n{again}", Failure(error)));
     assert!(registry.pass_names().is_empty());
     let options = registry.list_configs();
     assert!(options.iter().all(|option| option.plugin.is_none()));

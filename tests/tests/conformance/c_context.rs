@@ -7,6 +7,7 @@ use passdock::{ContextBuilder, DeviceType, PassContext, apply_pass_to_function};
 use crate::a_pass_info::refused;
 use crate::ours::{Passdock, Way};
 use crate::rule;
+use crate::rule::check;
 use crate::rule::{Scenario, by_hand, play};
 use crate::system::{Cx, Done, Log, System, cx, made, pass, runs, seq, tap};
 use crate::tvm::Tvm;
@@ -18,13 +19,7 @@ fn r016_defaults() {
         s.say(s.shown_context(&s.context(cx())?));
         Ok(())
     })
-    .keep(expect![[r#"
-        Pass context information:
-        	opt_level: 2
-        	required passes: []
-        	disabled passes: []
-        	instruments: []
-        	config: {}"#]]);
+    .keep("r016");
 }
 
 /// KEEP. The device for what says none is the CPU, unless it is set.
@@ -45,12 +40,7 @@ fn r016_the_fallback_device() {
         device(new().config(key, 8)),
         device(new().fallback_device(DeviceType(0))),
     ];
-    expect![[r#"
-        DeviceType(1), None
-        DeviceType(2), Some(2)
-        DeviceType(8), Some(8)
-        Expected `relax.fallback_device_type` to be from 1 to 2147483647, but got the int 0."#]]
-    .assert_eq(&devices.join("\n"));
+    check("r016.2", &devices.join("\n"));
 }
 
 /// KEEP. Contexts form a stack for each thread; the current one is the top, or the thread's default.
@@ -80,11 +70,7 @@ fn r017_a_stack_with_the_default_under_it() {
         ));
         Ok(())
     })
-    .keep(expect![[r#"
-        in the outer: true
-        in the inner: true
-        back: true
-        outside: true"#]]);
+    .keep("r017");
 }
 
 /// KEEP. A thread's default context is always the same object.
@@ -99,7 +85,7 @@ fn r018_the_default_is_one_object() {
         ));
         Ok(())
     })
-    .keep(expect!["the same: true"]);
+    .keep("r018");
 }
 
 /// KEEP. A new thread starts with a default context of its own and inherits nothing; a context may
@@ -128,14 +114,7 @@ fn r019_a_new_thread_inherits_nothing() {
             there.expect("it didn't panic")
         })
     })
-    .keep(expect![[r#"
-        tap enter
-        level 2, 0 instruments
-        the same: false
-        tap enter
-        taken along: level 3
-        tap exit
-        tap exit"#]]);
+    .keep("r019");
 }
 
 /// KEEP. What is carried to a worker isn't entered there: its instruments hear nothing of it.
@@ -151,11 +130,7 @@ fn r019_a_context_is_carried_to_a_worker() {
         Ok(())
     });
     done.expect("nothing fails");
-    expect![[r#"
-        tap enter
-        the same: true
-        tap exit"#]]
-    .assert_eq(&log.text());
+    check("r019.2", &log.text());
 }
 
 /// KEEP. A nested context inherits nothing from the outer one.
@@ -172,15 +147,7 @@ fn r020_a_nested_context_inherits_nothing() {
             })
         })
     })
-    .keep(expect![[r#"
-        tap enter
-        Pass context information:
-        	opt_level: 2
-        	required passes: []
-        	disabled passes: []
-        	instruments: []
-        	config: {}
-        tap exit"#]]);
+    .keep("r020");
 }
 
 /// KEEP. The body of a scope gets the context, and its error goes out.
@@ -193,11 +160,7 @@ fn r021_errors_of_the_body_go_out() {
             Err(s.fault("the body failed"))
         })
     })
-    .keep(expect![[r#"
-        tap enter
-        in it: true
-        tap exit
-        error[pass-failed]: the body failed"#]]);
+    .keep("r021");
 }
 
 /// FIX. Leaving a context that isn't on top is an error that says which one is, and leaves the stack
@@ -222,13 +185,7 @@ fn r022_leaving_what_is_not_on_top_is_an_error() {
         ));
         Ok(())
     })
-    .fix_message(expect![[r#"
-        error[context]: The pass context of opt_level 1 can't be left: the innermost one has opt_level 3. Leave contexts in the reverse order of entering them.
-        still in the inner: true
-        in the outer: true"#]], expect![[r#"
-        error[context]: Check failed: (entry->context_stack.top() == *this)
-        still in the inner: true
-        in the outer: true"#]]);
+    .fix_message("r022");
 }
 
 /// KEEP. A context may be entered again while it is entered; its instruments hear of each time.
@@ -238,11 +195,7 @@ fn r023_the_same_context_again() {
         let cx = s.context(cx().watch(tap("tap")))?;
         s.scope(&cx, |s| s.scope(&cx, |_| Ok(())))
     })
-    .keep(expect![[r#"
-        tap enter
-        tap enter
-        tap exit
-        tap exit"#]]);
+    .keep("r023");
 }
 
 /// KEEP. Inside the callbacks of entering and leaving, the outer context is the current one.
@@ -259,13 +212,7 @@ fn r024_callbacks_see_the_outer_context() {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(inner)?);
         s.scope(&outer, |s| s.scope(&inner, |_| Ok(())))
     })
-    .keep(expect![[r#"
-        enter enter
-        level 1
-        exit enter
-        enter exit
-        exit exit
-        level 1"#]]);
+    .keep("r024");
 }
 
 /// KEEP. A pass runs under the context that was current when it was called; one that is opened
@@ -286,7 +233,7 @@ fn r025_the_context_at_the_time_of_the_call() {
         });
         s.call_in(cx().level(3), opens).map(drop)
     })
-    .keep(expect!["got level 3, current level 0"]);
+    .keep("r025");
 }
 
 /// FIX. A string isn't a list of names.
@@ -307,7 +254,7 @@ fn r028_a_string_is_no_list_of_names() {
         refused("[context]\ndisabled_pass = 'Leaf'"),
         play(DisabledByAString, Tvm::new),
     )
-    .fix(expect![[r#"error[pipeline]: `disabled_pass` has to be a list of names, and this is a string. Did you mean `disabled_pass = ["Leaf"]`?"#]], expect!["run Leaf"]);
+    .fix("r028");
 }
 
 /// KEEP. Names are strings, levels are integers from 0 on, and there are no other fields.
@@ -325,35 +272,7 @@ fn r030_other_types_are_refused() {
         let error = Pipeline::from_toml(&text).expect_err("it is refused");
         error.to_diagnostic().render(false)
     });
-    expect![[r#"
-        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
-         --> pipeline.toml:2:13
-          |
-        2 | opt_level = '2'
-          |             ^^^ not a level
-        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a float.
-         --> pipeline.toml:2:13
-          |
-        2 | opt_level = 2.0
-          |             ^^^ not a level
-        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a boolean.
-         --> pipeline.toml:2:13
-          |
-        2 | opt_level = true
-          |             ^^^^ not a level
-        error[pipeline]: `required_pass` takes strings, and this is an integer.
-         --> pipeline.toml:2:18
-          |
-        2 | required_pass = [1]
-          |                  ^ not a string
-        error[pipeline]: There is no key `optlevel` in `[context]`.
-         --> pipeline.toml:2:1
-          |
-        2 | optlevel = 2
-          | ^^^^^^^^ unknown key
-          |
-          = help: Did you mean `opt_level`?"#]]
-    .assert_eq(&told.join("\n"));
+    check("r030", &told.join("\n"));
 }
 
 /// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor that of a pass
@@ -367,17 +286,13 @@ fn r029_misspelt_names_are_errors() {
         s.run(cx().disables(["Levle3"]), [pass("First")])
     })
     .plugins()
-    .fix(expect![[r#"
-        run First
-        error[unknown-pass]: `disabled_pass` names `Levle3`, and there is no such pass. Did you mean `Level3`?"#]], expect!["run First"]);
+    .fix("r029");
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.run(cx().requires(["Levle3"]), [pass("First")])
     })
     .plugins()
-    .fix(expect![[r#"
-        run First
-        error[unknown-pass]: `required_pass` names `Levle3`, and there is no such pass. Did you mean `Level3`?"#]], expect!["run First"]);
+    .fix("r029.2");
     // Of a pass that occurs and isn't registered it stays legal, and an error in flight goes first.
     rule!(|s| {
         s.run(
@@ -387,9 +302,7 @@ fn r029_misspelt_names_are_errors() {
         let cx = s.context(cx().disables(["Levle3"]))?;
         s.scope(&cx, |s| Err(s.fault("the body failed")))
     })
-    .keep(expect![[r#"
-        run First
-        error[pass-failed]: the body failed"#]]);
+    .keep("r029.3");
 }
 
 /// FIX. A pass in a Sequential that is skipped is met, too; what would have run in a pass that was
@@ -415,7 +328,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
             s.call(&all, s.module()).map(drop)
         })
     })
-    .keep(expect!["run First"]);
+    .keep("r029.4");
     rule!(|s| {
         let inner = s.pass(runs("Mine", |_, _, module| Ok(module)))?;
         let outer = runs("Outer", move |s: &S, _, module| s.call(&inner, module));
@@ -425,9 +338,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
             [outer, pass("First")],
         )
     })
-    .fix(expect![[r#"
-        run First
-        warning[unknown-pass]: `disabled_pass` names `Mine`, and no such pass occurred; a pass that didn't run may run it."#]], expect!["run First"]);
+    .fix("r029.5");
     // What would have run on other functions is met.
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
@@ -453,21 +364,7 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
         }
         Ok(())
     })
-    .fix(expect![[r#"
-        fold:
-        run short
-        short:
-        relax.transform.short:
-        run short
-        shrt:
-        error[unknown-pass]: The Sequential `sequential` disables `shrt`, and there is no such pass in it. Did you mean `short`?"#]], expect![[r#"
-        fold:
-        run short
-        short:
-        relax.transform.short:
-        run short
-        shrt:
-        run short"#]]);
+    .fix("r029.6");
 }
 
 /// FIX. A name in both lists is disabled, and there is a warning.
@@ -480,7 +377,5 @@ fn r031_in_both_lists_is_disabled_with_a_warning() {
         s.run(both, [pass("Leaf"), pass("First")])
     })
     .plugins()
-    .fix(expect![[r#"
-        warning[required-and-disabled]: The pass `Leaf` is both required and disabled; it is disabled.
-        run First"#]], expect!["run First"]);
+    .fix("r031");
 }

@@ -1,8 +1,7 @@
 //! G. Sequential.
 
-use expect_test::expect;
-
 use crate::rule;
+use crate::rule::check;
 use crate::system::{
     Info, Log, System, changes, cx, edits, fails, made, marks, pass, runs, seq, tap, visits_prim,
 };
@@ -19,11 +18,7 @@ fn r066_in_order_each_on_what_the_last_returned() {
         s.run(cx(), [pass("First"), changes(), changes(), shows])
     })
     .plugins()
-    .keep(expect![[r#"
-        run First
-        change Changes
-        change Changes
-        count Some(2)"#]]);
+    .keep("r066");
 }
 
 /// KEEP. It is of level 0, called `sequential`, and requires nothing, unless told otherwise.
@@ -46,9 +41,7 @@ fn r067_defaults() {
         s.say(format!("{name} {opt_level} {required:?}"));
         Ok(())
     })
-    .keep(expect![[r#"
-        sequential 0 []
-        cleanup 1 ["Leaf"]"#]]);
+    .keep("r067");
 }
 
 /// KEEP. An empty one returns its input, the same object.
@@ -60,7 +53,7 @@ fn r068_an_empty_one_returns_its_input() {
         s.say(format!("the same: {}", s.same(&before, &after)));
         Ok(())
     })
-    .keep(expect!["the same: true"]);
+    .keep("r068");
 }
 
 /// KEEP. It may hold Sequentials, and passes of all kinds.
@@ -71,13 +64,7 @@ fn r069_nested_and_mixed() {
         s.run(cx(), [pass("First"), inner, changes()])
     })
     .plugins()
-    .keep(expect![[r#"
-        run First
-        mark Marks @main
-        mark Marks @other
-        visit VisitsPrim @loop
-        run Leaf
-        change Changes"#]]);
+    .keep("r069");
 }
 
 /// FIX. A child is a pass; that there is one is a matter of types.
@@ -90,10 +77,7 @@ fn r071_every_child_is_a_pass() {
     let first = tvm.pass(pass("First")).expect("a pass");
     let holey = tvm.sequential(vec![Some(first), None]);
     tvm.say_if_failed(tvm.call(&holey, tvm.module()));
-    expect![[r#"
-        run First
-        error[undefined-pass]: Found undefined pass for optimization."#]]
-    .assert_eq(&log.text());
+    check("r071", &log.text());
 }
 
 /// KEEP. The same pass object may occur twice, and runs twice.
@@ -104,10 +88,7 @@ fn r072_the_same_object_twice() {
         s.run(cx(), [made(&leaf), pass("First"), made(&leaf)])
     })
     .plugins()
-    .keep(expect![[r#"
-        run Leaf
-        run First
-        run Leaf"#]]);
+    .keep("r072");
 }
 
 /// KEEP. When a child fails, the rest don't run and the caller's module is unchanged.
@@ -122,11 +103,7 @@ fn r073_after_a_failure_nothing_runs_and_nothing_changed() {
         Ok(())
     })
     .plugins()
-    .keep(expect![[r#"
-        change Changes
-        change Fails
-        error[pass-failed] in Fails: it is broken
-        count None"#]]);
+    .keep("r073");
 }
 
 /// FIX. Nested deeper than 256 levels it is an error.
@@ -140,11 +117,7 @@ fn r074_a_very_deep_nest_is_an_error() {
         s.call_in(cx(), nest(2000)).map(drop)
     })
     .plugins()
-    .fix(expect![[r#"
-        run Leaf
-        error[too-deep]: The Sequential `sequential` is nested more than 256 levels deep. Put the passes in one list."#]], expect![[r#"
-        run Leaf
-        error[crash]: the stack overflows"#]]);
+    .fix("r074");
 }
 
 /// KEEP. A Sequential is a pass: registered, it is found by its name, as FoldScaleAxis is, which is
@@ -162,22 +135,5 @@ fn r075_a_registered_sequential_runs_its_passes_in_order() {
         let fold = s.get_pass("t.transform.FoldScaleAxis")?;
         s.run(cx().watch(tap("tap")), [made(&fold)])
     })
-    .keep(expect![[r#"
-        tap enter
-        tap should_run sequential
-        tap before sequential
-        tap should_run FoldScaleAxis
-        tap before FoldScaleAxis
-        tap should_run BackwardFoldScaleAxis
-        tap before BackwardFoldScaleAxis
-        tap after BackwardFoldScaleAxis
-        tap should_run ForwardFoldScaleAxis
-        tap before ForwardFoldScaleAxis
-        tap after ForwardFoldScaleAxis
-        tap should_run FoldConstant
-        tap before FoldConstant
-        tap after FoldConstant
-        tap after FoldScaleAxis
-        tap after sequential
-        tap exit"#]]);
+    .keep("r075");
 }

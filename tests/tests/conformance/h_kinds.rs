@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use expect_test::expect;
 use passdock::{
     LoadOptions, Module, PassInfo, PassRef, apply_pass_to_function, create_host_pass,
     create_module_pass, filter,
@@ -11,7 +10,7 @@ use passdock_plugin_api::FunctionKind;
 
 use crate::ours::{Failure, Passdock, Way};
 use crate::rule;
-use crate::rule::by_hand;
+use crate::rule::{by_hand, check};
 use crate::system::{
     Log, System, changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq,
     tap, visits, visits_prim,
@@ -27,9 +26,7 @@ fn r076_a_pass_maps_a_module_to_a_module() {
         Ok(())
     })
     .plugins()
-    .keep(expect![[r#"
-        change Changes
-        count Some(1)"#]]);
+    .keep("r076");
 }
 
 /// KEEP. A module pass may add and remove functions; the caller's module is as it was.
@@ -46,9 +43,7 @@ fn r077_a_module_pass_may_add_and_remove_functions() {
         s.say(s.functions(&after).join(" "));
         Ok(())
     })
-    .keep(expect![[r#"
-        main other loop
-        main loop made"#]]);
+    .keep("r077");
 }
 
 /// KEEP. `Filter` is a module pass that keeps some functions.
@@ -67,11 +62,7 @@ fn r077_filter_keeps_some_functions() {
         kept(filter(|_| true)),
         kept(filter(|_| false)),
     ];
-    expect![[r#"
-        ["main", "other"], the same: false
-        ["main", "other", "loop"], the same: true
-        [], the same: false"#]]
-    .assert_eq(&kept.join("\n"));
+    check("r077.2", &kept.join("\n"));
 }
 
 /// KEEP. What a module pass returns is returned as it is, the same object.
@@ -85,10 +76,7 @@ fn r080_what_is_returned_is_returned() {
         }
         Ok(())
     })
-    .keep(expect![[r#"
-        the same: true
-        run Leaf
-        the same: true"#]]);
+    .keep("r080");
 }
 
 /// KEEP. A function pass gets each graph function, a prim function pass each prim function, in the
@@ -97,10 +85,7 @@ fn r080_what_is_returned_is_returned() {
 fn r081_each_kind_gets_its_functions() {
     rule!(|s| s.run(cx(), [visits(), visits_prim()]))
         .plugins()
-        .keep(expect![[r#"
-            visit Visits @main
-            visit Visits @other
-            visit VisitsPrim @loop"#]]);
+        .keep("r081");
 }
 
 /// KEEP. All functions are computed from the input and stored together: none sees what became of
@@ -119,11 +104,7 @@ fn r082_no_function_sees_what_became_of_another() {
         });
         s.run(cx(), [peeks])
     })
-    .keep(expect![[r#"
-        main sees main None
-        main sees other None
-        other sees main None
-        other sees other None"#]]);
+    .keep("r082");
 }
 
 /// FIX. During a prim function pass the module is whole.
@@ -140,10 +121,7 @@ fn r087_a_prim_function_pass_sees_the_whole_module() {
         });
         s.run(cx(), [peeks])
     })
-    .fix(
-        expect!["loop sees itself None"],
-        expect!["error[pass-failed]: there is no function loop"],
-    );
+    .fix("r087");
 }
 
 /// FIX. A function pass that changes nothing returns the same module.
@@ -159,26 +137,7 @@ fn r088_nothing_changed_is_the_same_module() {
         }
         Ok(())
     })
-    .fix(
-        expect![[r#"
-        visit Visits @main
-        visit Visits @other
-        the same: true
-        visit VisitsPrim @loop
-        the same: true
-        mark Marks @main
-        mark Marks @other
-        the same: false"#]],
-        expect![[r#"
-        visit Visits @main
-        visit Visits @other
-        the same: false
-        visit VisitsPrim @loop
-        the same: false
-        mark Marks @main
-        mark Marks @other
-        the same: false"#]],
-    );
+    .fix("r088");
 }
 
 /// KEEP. If one function fails, none is changed.
@@ -197,12 +156,7 @@ fn r089_if_one_function_fails_none_is_changed() {
         Ok(())
     })
     .plugins()
-    .keep(expect![[r#"
-        mark FailsOnOther @main
-        mark FailsOnOther @other
-        error[pass-failed] in FailsOnOther @other: it is broken
-        main: None
-        other: None"#]]);
+    .keep("r089");
 }
 
 /// FIX. Functions with the attribute `SkipOptimization`, unless it is 0, are left out by function
@@ -220,13 +174,7 @@ fn r090_functions_that_skip_optimization_are_left_out() {
         s.scope(&cx, |s| s.call(&all, module).map(drop))
     })
     .plugins()
-    .fix(
-        expect!["visit Visits @other"],
-        expect![[r#"
-        visit Visits @main
-        visit Visits @other
-        visit VisitsPrim @loop"#]],
-    );
+    .fix("r090");
 }
 
 /// KEEP. So are functions with `Compiler` or `Extern`, which somebody else compiles.
@@ -239,7 +187,7 @@ fn r091_functions_compiled_elsewhere_are_left_out() {
         s.scope(&cx, |s| s.call(&all, module).map(drop))
     })
     .plugins()
-    .keep(expect!["visit Visits @other"]);
+    .keep("r091");
 }
 
 /// FIX. No pass runs that nobody named.
@@ -249,27 +197,7 @@ fn r091_functions_compiled_elsewhere_are_left_out() {
 fn r092_no_hidden_passes() {
     rule!(|s| s.call_in(cx().watch(tap("tap")), visits()).map(drop))
         .plugins()
-        .fix(
-            expect![[r#"
-            tap enter
-            tap should_run Visits
-            tap before Visits
-            visit Visits @main
-            visit Visits @other
-            tap after Visits
-            tap exit"#]],
-            expect![[r#"
-            tap enter
-            tap should_run Visits
-            tap before Visits
-            visit Visits @main
-            visit Visits @other
-            tap should_run InferType
-            tap before InferType
-            tap after InferType
-            tap after Visits
-            tap exit"#]],
-        );
+        .fix("r092");
 }
 
 /// FIX. A pass changes what it returns, not its input; under `testing.immutable_module` one that
@@ -290,19 +218,9 @@ fn r093_the_input_of_a_pass_is_not_damaged() {
         ours.say(format!("mark {:?}", ours.attr(module, "main", "mark")));
     }
     let tvm = "Immutable module has been modified in pass: Marks";
-    by_hand(log.text(), thrown("InternalError", tvm)).fix(
-        expect![[r#"
-        mark Marks @main
-        mark Marks @other
-        mark None
-        mark Some(1)"#]],
-        expect!["error[InternalError]: Immutable module has been modified in pass: Marks"],
-    );
+    by_hand(log.text(), thrown("InternalError", tvm)).fix("r093");
     if let Some(said) = scribbled() {
-        expect![[r#"
-        watched: false
-        watched: true
-        error[verify] in c.transform.Scribble: Immutable module has been modified in pass: c.transform.Scribble. A pass may change a function only by the functions of the host."#]].assert_eq(&said);
+        check("r093.2", &said);
     }
 }
 
@@ -343,13 +261,7 @@ fn r094_untouched_functions_are_shared() {
         s.say(format!("main shared: {}", s.shares(&after, &again, "main")));
         Ok(())
     })
-    .keep(expect![[r#"
-        change Changes
-        main shared: false
-        other shared: true
-        loop shared: true
-        run Leaf
-        main shared: true"#]]);
+    .keep("r094");
 }
 
 /// KEEP. `ApplyPassToFunction` changes only the functions whose names match; asked to, it says if none
@@ -375,21 +287,7 @@ fn r096_apply_pass_to_function() {
         }
     }
     ours.say_if_failed(apply_pass_to_function(marks(), "(", false).map_err(Failure));
-    expect![[r#"
-        mark Marks @main
-        main: ["main"]
-        mark Marks @main
-        ma: ["main"]
-        ain: []
-        mark Marks @main
-        mark Marks @other
-        main|other: ["main", "other"]
-        mark Marks @main
-        mark Marks @other
-        .*: ["main", "other"]
-        x: []
-        error[pass-failed] in ApplyPassTox.*: No function matches `x.*`; there are @main, @other, @loop.
-        error[config]: `(` isn't a regular expression: found open group without closing ')'."#]].assert_eq(&log.text());
+    check("r096", &log.text());
 }
 
 /// Which functions of a module are marked.
@@ -434,10 +332,5 @@ fn r096_the_others_are_external() {
     // The functions are the very same, and so is a module in which the value was set before.
     let again = ours.call(&sets, after.clone()).expect("it runs");
     assert!(ours.same(&after, &again));
-    expect![[r#"
-        main: false
-        other: true
-        marked: ["main"]
-        metadata: [("key", "value")]"#]]
-    .assert_eq(&log.text());
+    check("r096.2", &log.text());
 }

@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use expect_test::expect;
 use passdock::{PassInstrument, Severity};
 
 use crate::ours::{Passdock, Way};
 use crate::rule;
+use crate::rule::check;
 use crate::system::{Log, Mine, System, changes, cx, emits, fails, pass, runs, seq, tap};
 
 /// KEEP. For each pass: `should_run` of all, `run_before_pass` of all, the pass, `run_after_pass` of
@@ -17,18 +17,7 @@ fn r097_the_order_of_callbacks() {
         .call_in(cx().watch(tap("one")).watch(tap("two")), pass("Leaf"))
         .map(drop))
     .plugins()
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one should_run Leaf
-        two should_run Leaf
-        one before Leaf
-        two before Leaf
-        run Leaf
-        one after Leaf
-        two after Leaf
-        one exit
-        two exit"#]]);
+    .keep("r097");
 }
 
 /// KEEP. `enter_pass_ctx` of all when a context is entered, `exit_pass_ctx` of all when it is left,
@@ -39,11 +28,7 @@ fn r098_enter_and_exit_in_list_order() {
         let cx = s.context(cx().watch(tap("one")).watch(tap("two")))?;
         s.scope(&cx, |_| Ok(()))
     })
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one exit
-        two exit"#]]);
+    .keep("r098");
 }
 
 /// KEEP. `should_run` and `run_before_pass` get the module before the pass, `run_after_pass` the one
@@ -55,23 +40,7 @@ fn r099_callbacks_get_the_module_of_their_time() {
         s.run(cx, [changes(), seq([changes()]).name("Inner")])
     })
     .plugins()
-    .keep(expect![[r#"
-        tap enter
-        tap should_run sequential, count None
-        tap before sequential, count None
-        tap should_run Changes, count None
-        tap before Changes, count None
-        change Changes
-        tap after Changes, count Some(1)
-        tap should_run Inner, count Some(1)
-        tap before Inner, count Some(1)
-        tap should_run Changes, count Some(1)
-        tap before Changes, count Some(1)
-        change Changes
-        tap after Changes, count Some(2)
-        tap after Inner, count Some(2)
-        tap after sequential, count Some(2)
-        tap exit"#]]);
+    .keep("r099");
 }
 
 /// KEEP. All are asked, also after one said no; a no means no before, no pass, no after, and the
@@ -86,14 +55,7 @@ fn r100_all_are_asked_and_one_veto_is_enough() {
         Ok(())
     })
     .plugins()
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one should_run Changes
-        two should_run Changes
-        one exit
-        two exit
-        the same module: true"#]]);
+    .keep("r100");
 }
 
 /// KEEP. `should_run` isn't asked for a pass that the context requires; before and after are told.
@@ -104,12 +66,7 @@ fn r101_should_run_is_not_asked_for_required_passes() {
         s.call_in(cx, pass("Leaf")).map(drop)
     })
     .plugins()
-    .keep(expect![[r#"
-        tap enter
-        tap before Leaf
-        run Leaf
-        tap after Leaf
-        tap exit"#]]);
+    .keep("r101");
 }
 
 /// KEEP. A Sequential is itself instrumented around its children; to veto it skips them all.
@@ -122,24 +79,7 @@ fn r102_a_sequential_is_instrumented_too() {
         s.run(cx().watch(tap("tap").vetoes("sequential")), two())
     })
     .plugins()
-    .keep(expect![[r#"
-        tap enter
-        tap should_run sequential
-        tap before sequential
-        tap should_run First
-        tap before First
-        run First
-        tap after First
-        tap should_run Last
-        tap before Last
-        run Last
-        tap after Last
-        tap after sequential
-        tap exit
-        vetoed:
-        tap enter
-        tap should_run sequential
-        tap exit"#]]);
+    .keep("r102");
 }
 
 /// KEEP. Passes that a pass calls are instrumented, too.
@@ -151,16 +91,7 @@ fn r103_passes_inside_passes_are_instrumented() {
         s.call_in(cx().watch(tap("tap")), outer).map(drop)
     })
     .plugins()
-    .keep(expect![[r#"
-        tap enter
-        tap should_run Outer
-        tap before Outer
-        tap should_run Leaf
-        tap before Leaf
-        run Leaf
-        tap after Leaf
-        tap after Outer
-        tap exit"#]]);
+    .keep("r103");
 }
 
 /// KEEP. What an instrument doesn't define does nothing, and lets all passes run.
@@ -181,11 +112,7 @@ fn r104_callbacks_may_be_left_out() {
         .expect("a context");
     let all = ours.pass(seq([pass("First"), fails()])).expect("passes");
     ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
-    expect![[r#"
-        run First
-        change Fails
-        error[pass-failed] in Fails: it is broken"#]]
-    .assert_eq(&log.text());
+    check("r104", &log.text());
 }
 
 /// KEEP. The same instrument listed twice is called twice.
@@ -196,18 +123,7 @@ fn r106_listed_twice_is_called_twice() {
         s.call_in(cx().watch(twice.clone()).watch(twice), pass("Leaf"))
             .map(drop)
     })
-    .keep(expect![[r#"
-        tap enter
-        tap enter
-        tap should_run Leaf
-        tap should_run Leaf
-        tap before Leaf
-        tap before Leaf
-        run Leaf
-        tap after Leaf
-        tap after Leaf
-        tap exit
-        tap exit"#]]);
+    .keep("r106");
 }
 
 /// FIX. If the pass fails, nobody gets `run_after_pass`, and the exits run when the context is left;
@@ -221,42 +137,7 @@ fn r107_a_failing_pass_has_no_after() {
         s.run(cx, [fails(), pass("Last")])
     })
     .plugins()
-    .fix(
-        expect![[r#"
-        one enter
-        two enter
-        one should_run sequential
-        two should_run sequential
-        one before sequential
-        two before sequential
-        one should_run Fails
-        two should_run Fails
-        one before Fails
-        two before Fails
-        change Fails
-        one failed Fails
-        two failed Fails
-        one failed sequential
-        two failed sequential
-        one exit
-        two exit
-        error[pass-failed] in Fails: it is broken"#]],
-        expect![[r#"
-        one enter
-        two enter
-        one should_run sequential
-        two should_run sequential
-        one before sequential
-        two before sequential
-        one should_run Fails
-        two should_run Fails
-        one before Fails
-        two before Fails
-        change Fails
-        one exit
-        two exit
-        error[pass-failed]: it is broken"#]],
-    );
+    .fix("r107");
     rule!(|s| {
         for callback in ["should_run", "before", "after"] {
             let tap = |name| tap(name).quiet().unwinds();
@@ -266,31 +147,13 @@ fn r107_a_failing_pass_has_no_after() {
         Ok(())
     })
     .plugins()
-    .fix(expect![[r#"
-        error[instrument] in Leaf: The instrument `two` failed in should_run: two is broken.
-        one failed Leaf
-        error[instrument] in Leaf: The instrument `two` failed in run_before_pass: two is broken.
-        run Leaf
-        three failed Leaf
-        error[instrument] in Leaf: The instrument `two` failed in run_after_pass: two is broken."#]], expect![[r#"
-            error[instrument]: two is broken
-            error[instrument]: two is broken
-            run Leaf
-            error[instrument]: two is broken"#]]);
+    .fix("r107.2");
     rule!(|s| {
         let cx = cx().watch(tap("tap").quiet().unwinds());
         s.run(cx, [emits(Severity::Error), pass("Last")])
     })
     .plugins()
-    .fix(expect![[r#"
-        error[wrong] in Complains: This is wrong.
-        went on Complains
-        tap failed Complains
-        tap failed sequential
-        error[error-diagnostics] in Complains: One or more error diagnostics were emitted, please check diagnostic render for output."#]], expect![[r#"
-        error[wrong] in Complains: This is wrong.
-        went on Complains
-        error[error-diagnostics]: one or more error diagnostics were emitted, please check diagnostic render for output."#]]);
+    .fix("r107.3");
 }
 
 /// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't run,
@@ -305,28 +168,7 @@ fn r108_should_run_or_before_fails() {
         Ok(())
     })
     .plugins()
-    .keep(expect![[r#"
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument] in Leaf: The instrument `two` failed in should_run: two is broken.
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument] in Leaf: The instrument `two` failed in run_before_pass: two is broken."#]]);
+    .keep("r108");
 }
 
 /// KEEP. If `run_after_pass` fails, that of later instruments doesn't run, the error goes out, and
@@ -338,23 +180,7 @@ fn r109_after_fails() {
         s.call_in(cx.watch(tap("three")), pass("Leaf")).map(drop)
     })
     .plugins()
-    .keep(expect![[r#"
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
-        three before Leaf
-        run Leaf
-        one after Leaf
-        two after Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument] in Leaf: The instrument `two` failed in run_after_pass: two is broken."#]]);
+    .keep("r109");
 }
 
 /// KEEP. After such failures the instruments stay installed; the context can be used again.
@@ -372,17 +198,7 @@ fn r110_the_context_can_be_used_again() {
         }
         Ok(())
     })
-    .keep(expect![[r#"
-        tap enter
-        tap should_run Leaf
-        tap exit
-        error[instrument] in Leaf: The instrument `two` failed in should_run: two is broken.
-        2 instruments
-        tap enter
-        tap should_run Leaf
-        tap exit
-        error[instrument] in Leaf: The instrument `two` failed in should_run: two is broken.
-        2 instruments"#]]);
+    .keep("r110");
 }
 
 /// KEEP. If the enter of one fails, those after it aren't entered, the earlier ones are exited in
@@ -406,15 +222,7 @@ fn r111_enter_fails() {
         ));
         Ok(())
     })
-    .keep(expect![[r#"
-        one enter
-        two enter
-        three enter
-        two exit
-        one exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        error[instrument]: The instrument `three` failed in enter_pass_ctx: three is broken.
-        0 instruments, current level 2"#]]);
+    .keep("r111");
 }
 
 /// FIX. If an exit fails then, too, the other exits go on; the first error goes out with the rest.
@@ -427,20 +235,7 @@ fn r112_an_exit_fails_while_enter_failed() {
         let cx = s.context(watched.watch(tap("three").fails_in("enter")))?;
         s.scope(&cx, |_| Ok(()))
     })
-    .fix(expect![[r#"
-        one enter
-        two enter
-        three enter
-        two exit
-        one exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        error[instrument]: The instrument `three` failed in enter_pass_ctx: three is broken. (The instrument `two` failed in exit_pass_ctx: two is broken.)"#]], expect![[r#"
-            one enter
-            two enter
-            three enter
-            two exit
-            warning[instrument]: Disable pass instrumentation.
-            error[crash]: aborted: an exception in a destructor"#]]);
+    .fix("r112");
 }
 
 /// KEEP. If an exit fails, later ones aren't exited, the list is cleared, the context is off the
@@ -458,13 +253,7 @@ fn r113_exit_fails() {
         ));
         Ok(())
     })
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        error[instrument]: The instrument `one` failed in exit_pass_ctx: one is broken.
-        0 instruments, current level 2"#]]);
+    .keep("r113");
 }
 
 /// KEEP. After that the context works without instruments; a warning says so.
@@ -476,12 +265,7 @@ fn r114_the_context_goes_on_without_instruments() {
         let leaf = s.pass(pass("Leaf"))?;
         s.scope(&cx, |s| s.call(&leaf, s.module()).map(drop))
     })
-    .keep(expect![[r#"
-        one enter
-        one exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        error[instrument]: The instrument `one` failed in exit_pass_ctx: one is broken.
-        run Leaf"#]]);
+    .keep("r114");
 }
 
 /// FIX. If the pass and an exit fail, the pass's error goes out, with the other's as a note.
@@ -493,21 +277,7 @@ fn r115_the_passes_error_outranks_the_exits() {
         .call_in(cx().watch(tap("tap").fails_in("exit")), fails())
         .map(drop))
     .plugins()
-    .fix(expect![[r#"
-        tap enter
-        tap should_run Fails
-        tap before Fails
-        change Fails
-        tap exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        error[pass-failed] in Fails: it is broken (The instrument `tap` failed in exit_pass_ctx: tap is broken.)"#]], expect![[r#"
-            tap enter
-            tap should_run Fails
-            tap before Fails
-            change Fails
-            tap exit
-            warning[instrument]: Disable pass instrumentation.
-            error[instrument]: tap is broken"#]]);
+    .fix("r115");
 }
 
 /// KEEP. An error outside any pass runs the exits, too.
@@ -517,12 +287,7 @@ fn r116_an_error_of_the_body_runs_the_exits() {
         let cx = s.context(cx().watch(tap("one")).watch(tap("two")))?;
         s.scope(&cx, |s| Err(s.fault("the body failed")))
     })
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one exit
-        two exit
-        error[pass-failed]: the body failed"#]]);
+    .keep("r116");
 }
 
 /// FIX. An error that an instrument throws comes back as it was thrown.
@@ -539,11 +304,7 @@ fn r117_the_error_object_is_kept() {
         s.say(format!("caught {mine:?}"));
         Err(error)
     })
-    .fix(expect![[r#"
-        caught Some(Mine(7))
-        error[instrument] in sequential: The instrument `tap` failed in run_before_pass: mine 7."#]], expect![[r#"
-        caught None
-        error[instrument]: mine 7"#]]);
+    .fix("r117");
 }
 
 /// FIX. While an instrument runs, the passes that it runs aren't watched.
@@ -556,12 +317,7 @@ fn r119_passes_of_an_instrument_are_not_watched() {
         let runs = tap("tap").does("before", move |s: &S| s.call(&leaf, s.module()).map(drop));
         s.call_in(cx().watch(runs.quiet()), pass("First")).map(drop)
     })
-    .fix(
-        expect![[r#"
-        run Leaf
-        run First"#]],
-        expect!["error[crash]: the stack overflows"],
-    );
+    .fix("r119");
 }
 
 /// KEEP. An instrument is called under its thread's context only.
@@ -576,8 +332,5 @@ fn r120_other_threads_are_not_watched() {
             there.expect("it didn't panic")
         })
     })
-    .keep(expect![[r#"
-        tap enter
-        run Leaf
-        tap exit"#]]);
+    .keep("r120");
 }

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use expect_test::expect;
-
 use crate::rule;
 use crate::system::{System, Tap, cx, pass, runs, tap};
 
@@ -18,20 +16,7 @@ fn r121_old_ones_exited_new_ones_entered() {
             s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
         })
     })
-    .keep(expect![[r#"
-        old enter
-        old exit
-        new enter
-        newer enter
-        new should_run Leaf
-        newer should_run Leaf
-        new before Leaf
-        newer before Leaf
-        run Leaf
-        new after Leaf
-        newer after Leaf
-        new exit
-        newer exit"#]]);
+    .keep("r121");
 }
 
 /// KEEP. It works on the thread's default context.
@@ -44,14 +29,7 @@ fn r122_the_threads_default_context() {
         s.override_instruments(&s.current(), Vec::new())?;
         s.call(&leaf, s.module()).map(drop)
     })
-    .keep(expect![[r#"
-        tap enter
-        tap should_run Leaf
-        tap before Leaf
-        run Leaf
-        tap after Leaf
-        tap exit
-        run Leaf"#]]);
+    .keep("r122");
 }
 
 /// FIX. No list is an empty list: it removes all instruments.
@@ -66,20 +44,7 @@ fn r123_an_empty_list_removes_all() {
             s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
         })
     })
-    .fix(
-        expect![[r#"
-        old enter
-        old exit
-        run Leaf"#]],
-        expect![[r#"
-        old enter
-        error[TypeError]: Expect instruments to be Array but got None
-        old should_run Leaf
-        old before Leaf
-        run Leaf
-        old after Leaf
-        old exit"#]],
-    );
+    .fix("r123");
 }
 
 /// KEEP. If an old one's exit fails, the list is empty, the new ones aren't installed, and the error
@@ -94,12 +59,7 @@ fn r124_an_old_exit_fails() {
             Ok(())
         })
     })
-    .keep(expect![[r#"
-        one enter
-        two enter
-        one exit
-        error[instrument]: The instrument `one` failed in exit_pass_ctx: one is broken.
-        0 instruments"#]]);
+    .keep("r124");
 }
 
 /// KEEP. If a new one's enter fails, those before it are exited and the list is empty.
@@ -114,12 +74,7 @@ fn r125_a_new_enter_fails() {
             Ok(())
         })
     })
-    .keep(expect![[r#"
-        a enter
-        b enter
-        a exit
-        error[instrument]: The instrument `b` failed in enter_pass_ctx: b is broken.
-        0 instruments"#]]);
+    .keep("r125");
 }
 
 /// FIX. Only those that were entered are exited; the default context counts as entered.
@@ -133,18 +88,7 @@ fn r126_what_was_never_entered_is_not_exited() {
         s.say("entered:");
         s.scope(&cx, |_| Ok(()))
     })
-    .fix(
-        expect![[r#"
-        entered:
-        new enter
-        new exit"#]],
-        expect![[r#"
-        old exit
-        new enter
-        entered:
-        new enter
-        new exit"#]],
-    );
+    .fix("r126");
     // A context that is entered twice has its instruments exited and entered twice.
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
@@ -152,24 +96,7 @@ fn r126_what_was_never_entered_is_not_exited() {
             s.scope(&cx, |s| s.override_instruments(&cx, vec![tap("new")]))
         })
     })
-    .fix(
-        expect![[r#"
-        old enter
-        old enter
-        old exit
-        old exit
-        new enter
-        new enter
-        new exit
-        new exit"#]],
-        expect![[r#"
-        old enter
-        old enter
-        old exit
-        new enter
-        new exit
-        new exit"#]],
-    );
+    .fix("r126.2");
 }
 
 /// FIX. Where one's second enter fails, each is exited as often as it was entered.
@@ -188,30 +115,7 @@ fn r126_what_was_entered_twice_is_exited_twice() {
         s.say_if_failed(done);
         Ok(())
     })
-    .fix(
-        expect![[r#"
-        a enter
-        once enter
-        in it
-        a enter
-        once enter
-        a exit
-        once exit
-        a exit
-        warning[instrument]: The context goes on without instruments, because one failed.
-        0 instruments
-        error[instrument]: The instrument `once` failed in enter_pass_ctx: it was entered."#]],
-        expect![[r#"
-        a enter
-        once enter
-        in it
-        a enter
-        once enter
-        a exit
-        warning[instrument]: Disable pass instrumentation.
-        0 instruments
-        error[pass-failed]: it was entered"#]],
-    );
+    .fix("r126.3");
     // The same of new ones, in a context that was entered twice.
     rule!(|s| {
         let cx = s.context(cx())?;
@@ -223,24 +127,7 @@ fn r126_what_was_entered_twice_is_exited_twice() {
             })
         })
     })
-    .fix(
-        expect![[r#"
-        a enter
-        once enter
-        a enter
-        once enter
-        a exit
-        once exit
-        a exit
-        error[instrument]: The instrument `once` failed in enter_pass_ctx: it was entered."#]],
-        expect![[r#"
-        a enter
-        once enter
-        a exit
-        once exit
-        a exit
-        once exit"#]],
-    );
+    .fix("r126.4");
 }
 
 /// An instrument that can be entered once.
@@ -270,32 +157,7 @@ fn r127_a_running_pass_keeps_its_list() {
             s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
         })
     })
-    .fix(
-        expect![[r#"
-        old enter
-        old should_run Replaces
-        old before Replaces
-        old exit
-        new enter
-        old after Replaces
-        new should_run Leaf
-        new before Leaf
-        run Leaf
-        new after Leaf
-        new exit"#]],
-        expect![[r#"
-        old enter
-        old should_run Replaces
-        old before Replaces
-        old exit
-        new enter
-        new after Replaces
-        new should_run Leaf
-        new before Leaf
-        run Leaf
-        new after Leaf
-        new exit"#]],
-    );
+    .fix("r127");
 }
 
 /// FIX. It is refused while a callback runs.
@@ -309,11 +171,5 @@ fn r128_refused_while_a_callback_runs() {
         s.override_instruments(&s.current(), vec![tap])?;
         s.override_instruments(&s.current(), Vec::new())
     })
-    .fix(expect![[r#"
-        tap enter
-        tap exit
-        error[instrument]: The instrument `tap` failed in exit_pass_ctx: The instruments can't be replaced while one of their callbacks runs. Replace them before or after the pass."#]], expect![[r#"
-        tap enter
-        tap exit
-        error[crash]: the list is freed while it is gone through"#]]);
+    .fix("r128");
 }

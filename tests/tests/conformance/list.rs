@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 
+use crate::rule::{LOGS, sections};
+
 /// The last rule. From [`PYTHON`] on they are about the Python front end alone.
 const LAST: u32 = 174;
 
@@ -314,6 +316,23 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+#[test]
+fn every_log_is_compared() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
+    for file in Path::new(LOGS).read_dir().expect("logs").flatten() {
+        let logs = std::fs::read_to_string(file.path()).expect("text");
+        let source = folder.join(file.file_name()).with_extension("rs");
+        let source = std::fs::read_to_string(source).expect("a source of that name");
+        for (title, _) in sections(&logs) {
+            assert!(
+                source.contains(&format!("\"{title}\"")),
+                "{title} of {:?}",
+                file.path()
+            );
+        }
+    }
 }
 
 #[test]

@@ -3,10 +3,13 @@
 //! A test is called by its rule's number, and its doc comment is the rule: `KEEP.` or `FIX.`, a
 //! sentence, and what TVM does instead. `list.rs` makes `docs/conformance.md` of these.
 
-use std::panic::resume_unwind;
+use std::collections::BTreeMap;
+use std::panic::{Location, resume_unwind};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use expect_test::Expect;
+use expect_test::expect_file;
 
 use crate::ours::{Passdock, Way};
 use crate::system::{Done, Log, System};
@@ -51,41 +54,71 @@ impl<P: Scenario> Rule<P> {
 
     /// TVM does the same. (Where both refuse something, each has its own words.)
     #[track_caller]
-    pub(crate) fn keep(self, expected: Expect) {
-        let log = self.ours(expected);
-        let theirs = play(self.scenario, Tvm::new);
+    pub(crate) fn keep(self, title: &str) {
+        let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
+        check(title, &log);
         assert_eq!(wordless(&log), wordless(&theirs), "TVM keeps this rule");
     }
 
     /// TVM does something else.
     #[track_caller]
-    pub(crate) fn fix(self, expected: Expect, tvm: Expect) {
-        let log = self.ours(expected);
-        let theirs = play(self.scenario, Tvm::new);
-        tvm.assert_eq(&theirs);
+    pub(crate) fn fix(self, title: &str) {
+        let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
+        check_both(title, &log, &theirs);
         assert_ne!(wordless(&log), wordless(&theirs), "TVM breaks this rule");
     }
 
     /// TVM does the same, and says it worse.
     #[track_caller]
-    pub(crate) fn fix_message(self, expected: Expect, tvm: Expect) {
-        let log = self.ours(expected);
-        let theirs = play(self.scenario, Tvm::new);
-        tvm.assert_eq(&theirs);
+    pub(crate) fn fix_message(self, title: &str) {
+        let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
+        check_both(title, &log, &theirs);
         assert_eq!(wordless(&log), wordless(&theirs), "TVM does the same");
         assert_ne!(log, theirs, "TVM says it worse");
     }
 
-    #[track_caller]
-    fn ours(&self, expected: Expect) -> String {
+    fn ours(&self) -> String {
         let log = play(self.scenario, |log| Passdock::new(log, Way::Host));
-        expected.assert_eq(&log);
         for &way in &self.ways {
             let other = play(self.scenario, |log| Passdock::new(log, way));
             assert_eq!(log, other, "the same by the way {way:?}");
         }
         log
     }
+}
+
+/// Compares a log with the section of this title in the file of `logs` that is called as the caller's;
+/// `UPDATE_EXPECT=1` writes it.
+#[track_caller]
+pub(crate) fn check(title: &str, log: &str) {
+    // Tests of one file run at the same time.
+    static LOCK: Mutex<()> = Mutex::new(());
+    let _guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let caller = Path::new(Location::caller().file());
+    let file = Path::new(LOGS).join(caller.file_name().expect("a name"));
+    let file = file.with_extension("txt");
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut sections: BTreeMap<&str, &str> = sections(&text).collect();
+    sections.insert(title, log);
+    let sections = sections
+        .iter()
+        .map(|(title, log)| format!("# {title}\n{}\n", log.trim_end()));
+    let sections: Vec<String> = sections.collect();
+    expect_file![file].assert_eq(&sections.join("\n"));
+}
+
+/// As [`check`], with what TVM does.
+#[track_caller]
+fn check_both(title: &str, ours: &str, tvm: &str) {
+    check(title, &format!("{}\nTVM:\n{tvm}", ours.trim_end()));
+}
+
+pub(crate) const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/logs");
+
+/// The sections of a file of logs: `# TITLE`, and the log up to the next one.
+pub(crate) fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let sections = text.strip_prefix("# ").unwrap_or_default().split("\n\n# ");
+    sections.filter_map(|section| section.split_once('\n'))
 }
 
 /// What both said where no scenario can be played by both: TOML, Rust's types, a renderer.
@@ -103,16 +136,15 @@ pub(crate) fn by_hand(ours: impl ToString, tvm: impl ToString) -> ByHand {
 impl ByHand {
     /// TVM means the same by other words.
     #[track_caller]
-    pub(crate) fn keep(self, expected: Expect, tvm: Expect) {
-        expected.assert_eq(&self.ours);
-        tvm.assert_eq(&self.tvm);
+    pub(crate) fn keep(self, title: &str) {
+        check_both(title, &self.ours, &self.tvm);
     }
 
     /// TVM does something else.
     #[track_caller]
-    pub(crate) fn fix(self, expected: Expect, tvm: Expect) {
+    pub(crate) fn fix(self, title: &str) {
         assert_ne!(self.ours, self.tvm, "TVM breaks this rule");
-        self.keep(expected, tvm);
+        self.keep(title);
     }
 }
 

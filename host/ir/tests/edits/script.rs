@@ -77,7 +77,7 @@ fn play(file: &str) -> String {
                 .iter()
                 .for_each(|edit| played += &format!("$ {edit}\n"));
             for line in outcome(&own, &script).lines() {
-                played += &format!("  {line}").trim_end();
+                played += format!("  {line}").trim_end();
                 played.push('\n');
             }
         }
