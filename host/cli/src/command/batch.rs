@@ -195,7 +195,9 @@ pub(crate) fn one() -> Result<u8, PassError> {
         in_process: one.in_process,
         timeout: one.timeout,
     };
-    let report = worker::run(&one.request, &process, Watch::default());
+    let (mut report, output) = worker::run(&one.request, &process, Watch::default());
+    // The error is in the report.
+    _ = pipeline::place(&mut report, output);
     show::print(&show::json(&report));
     Ok(report.exit_status)
 }

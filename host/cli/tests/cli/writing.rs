@@ -244,6 +244,31 @@ mod unix {
         );
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_output_stays_as_it_was_if_the_report_cant_be_written() {
+        let bench = bench();
+        for how in ["", "--json", "--in-process", "--in-process --json"] {
+            bench.write("out.ir", "before");
+            let script = format!(
+                "exec {} run m.ir --passes {PASS} -o out.ir {how} > /dev/full",
+                passdock().display()
+            );
+            let ran = Command::new("sh")
+                .args(["-c", &script])
+                .current_dir(bench.path(""))
+                .output()
+                .unwrap();
+            let said = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(ran.status.code(), Some(1), "{how}: {said}");
+            assert!(
+                said.contains("Standard output can't be written"),
+                "{how}: {said}"
+            );
+            assert_eq!(bench.read("out.ir"), "before", "{how}");
+        }
+    }
+
     #[test]
     fn a_text_cant_name_what_isnt_utf_8() {
         use std::ffi::OsStr;
@@ -441,9 +466,11 @@ mod unix {
     #[test]
     fn what_dead_runs_have_left_goes_and_what_living_ones_have_stays() {
         let bench = bench();
-        let alive = fs::File::create(bench.path(".passdock-alive.part")).unwrap();
+        fs::create_dir(bench.path(".passdock-alive.part")).unwrap();
+        let alive = fs::File::open(bench.path(".passdock-alive.part")).unwrap();
         alive.lock().unwrap();
-        bench.write(".passdock-dead.part", "half a model");
+        fs::create_dir(bench.path(".passdock-dead.part")).unwrap();
+        bench.write(".passdock-dead.part/0", "half a model");
         bench.write(".passdock-mine.txt", "not one of ours");
         fs::create_dir(bench.path(".passdock-dir.part")).unwrap();
         bench.write(".passdock-dir.part/before.ir", "half a reproducer");
@@ -452,8 +479,9 @@ mod unix {
         fs::create_dir(bench.path("sub")).unwrap();
         bench.write("sub/w.bin", "nobody's");
         bench.write("kept.txt", "");
+        fs::create_dir(bench.path(".passdock-a.part")).unwrap();
         bench.write(
-            ".passdock-a.commit",
+            ".passdock-a.part/commit",
             r#"["o.onnx.data", "sub", "sub/w.bin", "../kept", "/tmp/kept"]"#,
         );
         bench.write(
@@ -463,7 +491,8 @@ mod unix {
         );
         let ran = bench.passdock("convert w.ir w.onnx --external-data all");
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-        bench.write(".passdock-b.commit", r#"["w.onnx.data"]"#);
+        fs::create_dir(bench.path(".passdock-b.part")).unwrap();
+        bench.write(".passdock-b.part/commit", r#"["w.onnx.data"]"#);
         let ran = bench.passdock("convert m.ir o.onnx");
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
         assert_eq!(

@@ -286,6 +286,7 @@ impl<'c> Run<'c> {
         let watching = watching.as_deref().unwrap_or_default();
         let file = pass.provider().and_then(|of| of.origin.path());
         let callee = Callee::pass(&info.name, file);
+        let _entered = callee.enter();
         let frame = ContextFrame::around(self.cx, callee);
         let told = PassCall {
             module,
@@ -307,7 +308,7 @@ impl<'c> Run<'c> {
         self.watching(watching, || calls::before(watching, &told))
             .map_err(name)?;
         let result = match (passdock_crash::expected(&callee), plan) {
-            (Some(death), _) => Err(self.died(death, module)),
+            (Some(death), _) => Err(self.died(death)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
@@ -323,21 +324,14 @@ impl<'c> Run<'c> {
     }
 
     /// The error of a pass that another process, which ran the same, died in.
-    fn died(&self, death: &Death, module: &Module) -> PassError {
+    fn died(&self, death: &Death) -> PassError {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
             if file.is_some_and(|file| death.loaded.iter().any(|loaded| loaded == file)) {
                 plugin.ask();
             }
         }
-        let mut error = PassError::of_death(death);
-        if error.function.is_none()
-            && let Some(number) = death.function
-        {
-            let function = module.functions().nth((number as usize).wrapping_sub(1));
-            error.function = function.map(|function| function.text(function.name()).to_owned());
-        }
-        error
+        PassError::of_death(death)
     }
 
     fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
