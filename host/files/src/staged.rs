@@ -222,12 +222,11 @@ impl Staged {
             remove_unless(&dir, name, |_, _| false);
         }
         // Files that couldn't be removed are left to a later run, with their names.
-        if self
-            .old
-            .iter()
-            .any(|name| dir.join(name).symlink_metadata().is_ok())
+        let stays = |name: &PathBuf| dir.join(name).symlink_metadata().is_ok();
+        if self.old.iter().any(stays)
+            && let Some(directory) = self.owned.take()
         {
-            self.owned.take().map(TemporaryDirectory::keep);
+            directory.keep();
         }
         synced.map_err(|error| {
             let message = format!("it is there, but may not outlast a loss of power: {error}");
