@@ -25,14 +25,20 @@ mod supervised {
 
     pub(super) fn main() {
         let words: Vec<String> = std::env::args().skip(1).collect();
-        if let [word, channel, deaths] = &words[..]
+        if let [word, channel, record] = &words[..]
             && word == WORKER
         {
             let number = |word: &String| word.parse().expect("a number");
-            let (worker, request) = Worker::start::<Request>(number(channel), number(deaths))
-                .expect("a supervisor's numbers");
-            let report = pipeline::run(&registry(), &request, worker.watch()).0;
-            return worker.answer(&report).expect("the supervisor is there");
+            let (worker, (request, staging)) =
+                Worker::start::<(Request, Option<String>)>(number(channel), number(record))
+                    .expect("a supervisor's numbers");
+            let watch = Watch {
+                staging,
+                ..worker.watch()
+            };
+            let finished = pipeline::run_staged(&registry(), &request, None, watch);
+            let answer = (&finished.report, &finished.output);
+            return worker.answer(&answer).expect("the supervisor is there");
         }
         let dir = tempfile::tempdir().expect("a temporary directory");
         let supervisor = Supervisor {
@@ -42,7 +48,12 @@ mod supervised {
             timeout: None,
         };
         let alone = |request: &Request| {
-            supervised::run(&supervisor, request, Request::clone, Watch::default())
+            let job = |request: &Request, staging: Option<&str>| {
+                (request.clone(), staging.map(str::to_owned))
+            };
+            let (mut report, output) = supervised::run(&supervisor, request, job, Watch::default());
+            pipeline::place(&mut report, output).expect("a place");
+            report
         };
         let here = |request: &Request| pipeline::run(&registry(), request, Watch::default()).0;
         let request_of = |ops| request(dir.path(), sized(ops));
@@ -60,8 +71,7 @@ mod supervised {
         let callee = Callee::new(CallKind::Definition, "onnx.Relu", None);
         let noted = measure(calls, || {
             for _ in 0..calls {
-                let call = std::hint::black_box(&callee).call();
-                std::hint::black_box(&call.enter());
+                std::hint::black_box(std::hint::black_box(&callee).enter());
             }
         });
         let what = "note that something of a plugin is called, and has returned";

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
+use passdock::pipeline::{self, AskedInstrument, Finished, Report, Request, Watch};
 use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
     PassInstrument, Provider, Registry, Severity,
@@ -63,10 +63,18 @@ pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<Pat
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// Writes the page of a run, unless it is there.
-fn write_page(py: Python<'_>, page: &RunPage, report: &mut Report) -> PyResult<Option<PathBuf>> {
-    let written = gil::detach(py, || page.finish(report));
-    written.map_err(|error| error::to_exception(py, &error))
+/// Writes the page of a run, and then puts the output in its place. Answers the page's file, and what was made.
+fn finish(
+    py: Python<'_>,
+    page: &RunPage,
+    mut finished: Finished,
+) -> PyResult<(Option<PathBuf>, Report, Result<passdock::Module, PassError>)> {
+    gil::detach(py, || {
+        let page = page.write(&mut finished.report)?;
+        let (report, made) = finished.place();
+        Ok((page, report, made))
+    })
+    .map_err(|error: PassError| error::to_exception(py, &error))
 }
 
 /// An instrument of the context around a run: it watches the run's passes, and its own context calls what is of contexts.
@@ -112,13 +120,9 @@ fn page_of(asked: Option<PathBuf>) -> RunPage {
     RunPage::new(asked, program, Vec::new())
 }
 
-/// What watches a run: the instruments of the current context, then those of the program, the page, and a function that
+/// What watches a run: the instruments of the current context, then those of the program, and a function that
 /// gets the name of each pass that begins.
-fn watch(
-    on_pass: Option<Py<PyAny>>,
-    own: Option<&Bound<'_, PyAny>>,
-    page: &RunPage,
-) -> PyResult<Watch> {
+fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult<Watch> {
     let outer = PassContext::current().instruments().into_iter();
     let outer = outer.map(|one| Arc::new(Outer(one)) as InstrumentRef);
     let instruments = outer.chain(instrument::list(own)?).collect();
@@ -136,8 +140,8 @@ fn watch(
         on_pass,
         instruments,
         sink: Some(streams::sink("stdout")),
-        on_write: Some(page.on_write()),
         reproduces: Some(Box::new(error::is_failure)),
+        ..Watch::default()
     })
 }
 
@@ -249,11 +253,13 @@ pub(crate) fn run(
 ) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
     let page = page_of(page);
-    let watch = watch(on_pass, instruments, &page)?;
-    let (mut report, ended) = nested(py, || pipeline::run(Registry::global(), &request, watch))?;
-    meet(&report);
-    let failed = ended.err().map(|error| error::to_exception(py, &error));
-    let page = write_page(py, &page, &mut report)?;
+    let watch = watch(on_pass, instruments)?;
+    let finished = nested(py, || {
+        pipeline::run_staged(Registry::global(), &request, None, watch)
+    })?;
+    meet(&finished.report);
+    let (page, report, made) = finish(py, &page, finished)?;
+    let failed = made.err().map(|error| error::to_exception(py, &error));
     let (json, said) = told(&report, page)?;
     Ok((json, said, failed))
 }
@@ -273,14 +279,13 @@ pub(crate) fn run_module(
 ) -> PyResult<OnModule> {
     let ((request, page), given) = (request(said)?, module.get().now()?);
     let page = page_of(page);
-    let watch = watch(on_pass, instruments, &page)?;
+    let watch = watch(on_pass, instruments)?;
     let under_way = Call::on(module);
-    let ran = nested(py, || {
-        pipeline::run_on(Registry::global(), &request, given, watch)
+    let finished = nested(py, || {
+        pipeline::run_staged(Registry::global(), &request, Some(given), watch)
     })?;
-    let (mut report, made) = ran;
-    meet(&report);
-    let page = write_page(py, &page, &mut report)?;
+    meet(&finished.report);
+    let (page, report, made) = finish(py, &page, finished)?;
     let (json, said) = told(&report, page)?;
     let (made, failed) = match made {
         Ok(made) => (Some(under_way.object(py, made)?), None),

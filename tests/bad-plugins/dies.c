@@ -13,12 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
 #ifdef __linux__
-#include <sys/ptrace.h>
+#include <sys/prctl.h>
 #endif
 
 #include "passdock.h"
@@ -61,7 +60,6 @@ static void *falls_late(void *state) {
     stat("out.ir", &before);
     do stat("out.ir", &now);
     while (now.st_ino == before.st_ino);
-    if (state != NULL) raise(SIGSTOP);
     return falls(state);
 }
 
@@ -69,6 +67,7 @@ static void *falls_late(void *state) {
 static void hang_all_the_same(void) {
     FILE *file = fopen("worker.part", "w");
     signal(SIGTERM, SIG_IGN);
+    setpgid(0, getpgid(getppid()));
     fprintf(file, "%d", (int)getpid());
     fclose(file);
     rename("worker.part", "worker.pid");
@@ -116,13 +115,11 @@ static void say_its_file(void) {
     dladdr((const void *)&zero, &found), fprintf(stderr, "loaded from %s\n", found.dli_fname);
 }
 
-static void on_a_thread_with(void *(*work)(void *), void *state) {
+static void on_a_thread(void *(*work)(void *)) {
     pthread_t thread;
-    pthread_create(&thread, NULL, work, state);
+    pthread_create(&thread, NULL, work, NULL);
     if (work != stays && work != falls_late) pthread_join(thread, NULL);
 }
-
-static void on_a_thread(void *(*work)(void *)) { on_a_thread_with(work, NULL); }
 
 /* One that keeps what the process has open, but for the standard streams. */
 static void leave_a_child(void) {
@@ -140,17 +137,6 @@ static void start_another(void) {
     }
 }
 
-/* One that does so outside of the group of processes that this one is in. */
-static void start_a_daemon(void) {
-    pid_t child = fork();
-    if (child == 0) {
-        setsid();
-        if (fork() == 0) sleep(600);
-        _exit(0);
-    }
-    waitpid(child, NULL, 0);
-}
-
 /* Takes the stack away that handlers of signals run on. */
 static void take_handlers_stack(void) {
     stack_t none;
@@ -160,91 +146,22 @@ static void take_handlers_stack(void) {
     sigaltstack(&none, NULL);
 }
 
-/* The command that started this process; 0: something else did. */
-static pid_t command(void) {
-    char path[64], name[16] = "";
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/%d/comm", getppid());
-    file = fopen(path, "r");
-    if (file == NULL) return 0;
-    if (fgets(name, sizeof name, file) == NULL) name[0] = 0;
-    fclose(file);
-    return strcmp(name, "passdock\n") == 0 ? getppid() : 0;
-}
-
-/* Stops the command as often as it goes on. */
-static void *stops(void *pid) {
-    for (;;) kill(*(pid_t *)pid, SIGSTOP);
-    return NULL;
-}
-
-/* Does something to the command. */
-static void trouble_the_command(void) {
-#ifdef __linux__
-    pid_t pid = command();
-    char path[64];
-    int memory;
-    if (pid == 0) return;
-    if (is("command killed")) kill(pid, SIGKILL), sleep(9);
-    if (is("command ended")) kill(pid, SIGTERM), sleep(9);
-    if (is("command stopped")) kill(pid, SIGSTOP);
-    if (is("command stopped, hang")) kill(pid, SIGSTOP), stays(NULL);
-    if (is("command stopped again")) on_a_thread_with(stops, &pid);
-    if (is("command traced")) ptrace(PTRACE_ATTACH, pid, NULL, NULL), stays(NULL);
-    if (is("command traced by a child")) {
-        if (fork() != 0) return;
-        setsid();
-        ptrace(PTRACE_ATTACH, pid, NULL, NULL);
-        usleep(600000);
-        _exit(0);
-    }
-    if (is("command's memory")) {
-        snprintf(path, sizeof path, "/proc/%d/mem", pid);
-        memory = open(path, O_RDWR);
-        if (memory >= 0) abort();
-    }
-#endif
-}
-
-/* The channel to the command, which is the first number among this process's arguments; -1: there is none. */
-static int channel(void) {
-    char words[4096] = "";
-    const char *word;
-    FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t len;
-    if (file == NULL) return -1;
-    len = fread(words, 1, sizeof words - 1, file);
-    fclose(file);
-    for (word = words; word < words + len; word += strlen(word) + 1)
-        if (strcmp(word, "__worker") == 0) return atoi(word + strlen(word) + 1);
-    return -1;
-}
-
-static void spoil_channel(void) {
-    static const char answer[] = "\x0b\0\0\0{\"Answer\":0}";
-    char byte;
-    int fd = channel();
-    ssize_t done = 0;
-    if (fd < 0) return;
-    if (is("text")) done = send(fd, "written by the plugin\n", 22, 0);
-    if (is("answer")) done = send(fd, answer, sizeof answer - 1, 0);
-    if (is("half a message")) done = send(fd, answer, 6, 0);
-    if (is("read")) done = recv(fd, &byte, 1, MSG_DONTWAIT);
-    if (is("shut to read")) shutdown(fd, SHUT_RD);
-    if (is("shut to write")) shutdown(fd, SHUT_WR);
-    if (is("shut to write, wait")) shutdown(fd, SHUT_WR), sleep(9);
-    if (is("shut")) shutdown(fd, SHUT_RDWR);
-    if (is("never wait")) fcntl(fd, F_SETFL, O_NONBLOCK);
-    (void)done;
-}
-
 static void never_wait(void) {
     int fd;
     for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+/* Closes files twice: what has their numbers by then is a log of its own. */
+static void lead_files_to_a_log(void) {
+    struct stat known;
+    int fd, log = open("printed", O_WRONLY | O_CREAT, 0666);
+    for (fd = 3; fd < 1024; fd++)
+        if (fd != log && fstat(fd, &known) == 0 && S_ISREG(known.st_mode)) dup2(log, fd);
+}
+
 static void spoil_descriptors(void) {
     int fd;
+    if (is("files to a log")) lead_files_to_a_log();
     if (is("close 0 to 2"))
         for (fd = 0; fd < 3; fd++) close(fd);
     if (is("close all"))
@@ -268,7 +185,6 @@ static void spoil(void) {
     if (is("thread destructor")) __cxa_thread_atexit_impl(fall_with, NULL, &__dso_handle);
     if (is("thread stays")) on_a_thread(stays);
     if (is("thread, late")) on_a_thread(falls_late);
-    if (is("thread, late stop")) on_a_thread_with(falls_late, (void *)"stop");
     if (is("chdir") && chdir("/") != 0) abort();
     if (is("umask")) umask(0777);
     if (is("rounding")) fesetround(FE_UPWARD);
@@ -283,10 +199,7 @@ static void spoil(void) {
     if (is("fork returns")) fork();
     if (is("child stays")) leave_a_child();
     if (is("fork")) start_another();
-    if (is("daemon")) start_a_daemon();
-    trouble_the_command();
     spoil_descriptors();
-    spoil_channel();
     if (is("streams never wait")) never_wait();
 }
 
@@ -307,6 +220,11 @@ static void die(void) {
     if (is("pthread_exit")) pthread_exit(NULL);
     if (is("exec")) execl("/bin/true", "true", (char *)NULL);
     if (is("kill")) kill(getpid(), SIGKILL);
+#ifdef __linux__
+    if (is("rename, kill")) prctl(PR_SET_NAME, "pool"), kill(getpid(), SIGKILL);
+#endif
+    if (is("segv, and no model")) unlink("m.ir"), fall();
+    if (is("overrun")) memset(again = block = malloc(24), 0x41, (size_t)(1 << 14) + (size_t)zero);
     if (is("term")) kill(getpid(), SIGTERM), sleep(9);
     if (is("usr1")) raise(SIGUSR1);
     if (is("alarm")) ualarm(20000, 0), stays(NULL);
@@ -328,7 +246,6 @@ static void die(void) {
     if (is("handled segv")) signal(SIGSEGV, end_with), fall();
     if (is("child holds on")) leave_a_child(), fall();
     if (is("fork and hang")) start_another(), stays(NULL);
-    if (is("daemon and crash")) start_a_daemon(), fall();
     if (is("fork and _exit")) start_another(), _exit(3);
     spoil();
 }

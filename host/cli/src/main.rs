@@ -63,15 +63,17 @@ fn start() -> ExitCode {
     crash::keep_quiet();
     #[cfg(unix)]
     {
-        signals::listen();
         allow_many_files();
         if let Some(args) = worker_args::WorkerArgs::of_process() {
+            // Its supervisor hears of other signals.
+            signals::catch_large_files();
             files::set_output_apart();
             let status = done(|| command::work(args));
-            // Its supervisor has the answer: what plugins do at the end is done, and doesn't matter.
-            crash::finished(status);
+            // Its supervisor has the answer: what plugins do at the end doesn't matter.
+            crash::finish(status);
             return ExitCode::from(status);
         }
+        signals::listen();
     }
     if std::env::args_os()
         .nth(1)
@@ -103,12 +105,11 @@ fn start() -> ExitCode {
     #[cfg(unix)]
     {
         crash::watch(command::crashed(&cli.command));
-        crash::look_after();
         if let Some((limit, json)) = command::limit(&cli.command) {
             watchdog::start(limit, json);
         }
     }
-    let status = done(|| command::run(cli.command));
+    let status = done(|| show::place_output(command::run(cli.command)));
     #[cfg(unix)]
     crash::finish(status);
     ExitCode::from(status)
@@ -125,13 +126,9 @@ fn parse() -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// The status of the work, also if it panics. What plugins changed of the process is told.
+/// The status of the work, also if it panics.
 fn done(work: impl FnOnce() -> u8) -> u8 {
-    let status = crash::caught(work).unwrap_or_else(|panic| show::fail(&pipeline::failed(&panic)));
-    if let Some(warning) = pipeline::process_changes() {
-        show::diagnostic(&warning);
-    }
-    status
+    crash::caught(work).unwrap_or_else(|panic| show::fail(&pipeline::failed(&panic)))
 }
 
 /// A model may have its data in more files than a process may open unless it asks for more.

@@ -5,10 +5,11 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::files::StandardOutput;
+use passdock::model_file::StagedModel;
 use passdock::pipeline::JSON_VERSION;
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
@@ -155,6 +156,29 @@ pub(crate) fn written(result: io::Result<()>) {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = FAILED.set(error),
         _ => {}
+    }
+}
+
+/// The output of the command, which is put in its place when all else is done.
+static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);
+
+/// Has an output put in its place at the end of the command, if that has no error.
+pub(crate) fn place(output: Option<StagedModel>) {
+    *OUTPUT.lock().unwrap_or_else(PoisonError::into_inner) = output;
+}
+
+/// Takes the output that [`place`] was given.
+pub(crate) fn take_output() -> Option<StagedModel> {
+    OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Puts the output of a command in its place that ends with `status`, unless it has failed or doesn't do that itself.
+/// Answers the status.
+pub(crate) fn place_output(status: u8) -> u8 {
+    let output = take_output().filter(|_| status == 0);
+    match output.map(StagedModel::commit) {
+        Some(Err(error)) => fail(&error),
+        _ => status,
     }
 }
 

@@ -16,8 +16,7 @@ use crate::child;
 
 /// Starts to listen. Where that fails, a signal ends the command as it ends any.
 pub(crate) fn listen() {
-    // Caught, it is an error of the write that made a file too large.
-    let _ = flag::register(SIGXFSZ, Arc::default());
+    catch_large_files();
     let ignored = ignored();
     let asked = [SIGHUP, SIGINT, SIGTERM].into_iter();
     // `nohup`, and shells that start a command in the background, ignore some for it.
@@ -69,10 +68,13 @@ pub(crate) fn listen() {
         child::give_up();
         supervised::give_up();
         files::give_up();
-        let signal = signal as i32;
-        supervised::end_worker(signal);
-        let _ = low_level::emulate_default_handler(signal);
+        let _ = low_level::emulate_default_handler(signal as i32);
     });
+}
+
+/// Makes a file that grows too large an error of the write that made it so.
+pub(crate) fn catch_large_files() {
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Stops until this process is to go on, and so does what it runs in a group of its own: the terminal stops only this

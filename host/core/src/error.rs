@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use passdock_crash::{CallKind, Culprit, Death, DeathCause};
+use passdock_crash::{CallKind, Culprit, Death};
 pub use passdock_diagnostic::capitalized;
 use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
@@ -261,14 +261,23 @@ impl PassError {
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
         }
-        // One that ended the process was the pass that ran, if one did.
-        let names_plugin = death
-            .pass
-            .as_ref()
-            .is_some_and(|pass| pass.plugin.is_some());
-        let is_of_pass =
-            names_plugin && matches!(cause, DeathCause::Exit { .. } | DeathCause::Exec { .. });
-        if culprit.is_none() && !is_of_pass || death.on_other_thread {
+        // What spoils the heap shows later, in somebody else's code.
+        let before = death.called_before.as_ref().filter(|before| {
+            let plugin = culprit.and_then(|culprit| culprit.plugin.as_ref());
+            before.plugin.is_some() && before.plugin.as_ref() != plugin
+        });
+        if let Some(Culprit { name, plugin, .. }) = before {
+            let plugin = plugin.as_deref().unwrap_or_default();
+            error.notes.push(format!(
+                "the definition of `{name}` in `{plugin}` was called last before that; what it wrote past its memory \
+                 shows later"
+            ));
+        }
+        if culprit.is_none()
+            || death.on_other_thread
+            || before.is_some()
+            || cause.name() == "SIGABRT"
+        {
             let names = death.loaded.iter().map(|file| format!("`{file}`"));
             let names: Vec<String> = names.collect();
             if !names.is_empty() {

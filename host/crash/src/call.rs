@@ -3,17 +3,11 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(not(unix))]
-use crate::change::returned;
-use crate::observe::{Seen, tell};
-#[cfg(unix)]
-use crate::surroundings::returned;
-use crate::trace::defined;
+use crate::record::{ThreadRecord, in_use};
 
 /// The kind of what runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +24,14 @@ pub enum CallKind {
 }
 
 impl CallKind {
+    /// The kinds, in the order of their numbers in a record, from 1 on.
+    pub(crate) const ALL: [CallKind; 4] = [
+        CallKind::Pass,
+        CallKind::Instrument,
+        CallKind::Definition,
+        CallKind::Library,
+    ];
+
     /// The word for it in sentences.
     pub fn name(self) -> &'static str {
         match self {
@@ -41,24 +43,14 @@ impl CallKind {
     }
 }
 
-/// What a call works on, for a signal handler: it neither allocates nor takes a lock.
-pub trait Subject {
-    /// The name of the function; `None`: there is none now.
-    fn function(&self) -> Option<&str>;
-
-    /// The name of the op whose definition is called.
-    fn op(&self) -> Option<&str> {
-        None
-    }
-}
-
 /// What of a plugin is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee<'a> {
-    pub(crate) kind: CallKind,
-    pub(crate) name: &'a str,
-    pub(crate) plugin: Option<&'a Path>,
-    pub(crate) number: u64,
+    kind: CallKind,
+    name: &'a str,
+    plugin: Option<&'a Path>,
+    function: &'a str,
+    number: u64,
 }
 
 impl<'a> Callee<'a> {
@@ -68,48 +60,32 @@ impl<'a> Callee<'a> {
             kind,
             name,
             plugin,
+            function: "",
             number: 0,
         }
     }
 
     /// A pass that begins, with its number.
     pub fn pass(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
-        static BEGAN: AtomicU64 = AtomicU64::new(0);
-        let pass = Callee {
-            number: BEGAN.fetch_add(1, Ordering::Relaxed) + 1,
+        static PASSES: AtomicU64 = AtomicU64::new(0);
+        Callee {
+            number: PASSES.fetch_add(1, Ordering::Relaxed) + 1,
             ..Callee::new(CallKind::Pass, name, plugin)
-        };
-        tell(Seen::Began(&pass, None));
-        pass
+        }
     }
 
-    /// An instrument that is about to be called, with the number of the call, around a pass.
-    pub fn instrument(
-        name: &'a str,
-        plugin: Option<&'a Path>,
-        pass: Option<&Callee<'_>>,
-    ) -> Callee<'a> {
-        static CALLED: AtomicU64 = AtomicU64::new(0);
-        let instrument = Callee {
-            number: CALLED.fetch_add(1, Ordering::Relaxed) + 1,
+    /// An instrument that is about to be called, with the number of the call.
+    pub fn instrument(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        Callee {
+            number: CALLS.fetch_add(1, Ordering::Relaxed) + 1,
             ..Callee::new(CallKind::Instrument, name, plugin)
-        };
-        tell(Seen::Began(&instrument, pass));
-        instrument
+        }
     }
 
-    /// An instrument whose end is about to be called. It has no number: who leaves that out doesn't get further.
-    pub fn instrument_end(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
-        let instrument = Callee::new(CallKind::Instrument, name, plugin);
-        tell(Seen::Began(&instrument, None));
-        instrument
-    }
-
-    /// A library that is about to be loaded.
-    pub fn library(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
-        let library = Callee::new(CallKind::Library, name, plugin);
-        tell(Seen::Began(&library, None));
-        library
+    /// The same, called on this function.
+    pub fn on_function(self, function: &'a str) -> Callee<'a> {
+        Callee { function, ..self }
     }
 
     /// Its kind.
@@ -127,134 +103,92 @@ impl<'a> Callee<'a> {
         self.plugin
     }
 
+    /// The name of the function that it is called on; empty: there is none.
+    pub fn function(&self) -> &'a str {
+        self.function
+    }
+
     /// The number of a pass among the passes that began in this process, or of the call of an instrument among such
     /// calls, from 1 on. The same run gives the same numbers. 0: it has none.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// A call of it.
-    pub fn call(self) -> Call<'a> {
-        Call {
-            callee: self,
-            subject: None,
-            around: None,
-            outer: Cell::new(ptr::null()),
+    /// Makes it the innermost call of the thread, until the result is dropped.
+    #[inline]
+    pub fn enter(&self) -> Entered {
+        DEPTH.set(DEPTH.get() + 1);
+        let thread = in_use().and_then(|record| {
+            if self.kind == CallKind::Library {
+                record.add_library(self.plugin);
+            }
+            let thread = THREAD.get().or_else(|| record.take_thread())?;
+            THREAD.set(Some(thread));
+            thread.push(self);
+            Some(thread)
+        });
+        Entered {
+            thread,
+            #[cfg(unix)]
+            is_foreign: self.plugin.is_some() && self.kind != CallKind::Definition,
+            not_send: PhantomData,
         }
     }
-
-    /// A call of it, with what it works on.
-    pub fn call_on(self, subject: &'a dyn Subject) -> Call<'a> {
-        Call {
-            subject: Some(subject),
-            ..self.call()
-        }
-    }
-}
-
-/// A call into a plugin, on the stack of the thread that makes it.
-pub struct Call<'a> {
-    pub(crate) callee: Callee<'a>,
-    pub(crate) subject: Option<&'a dyn Subject>,
-    /// The pass that it is about, if that isn't called now.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "a signal's handler reads it"))]
-    pub(crate) around: Option<Callee<'a>>,
-    outer: Cell<*const Call<'static>>,
 }
 
 thread_local! {
-    /// The innermost call of this thread.
-    static TOP: Cell<*const Call<'static>> = const { Cell::new(ptr::null()) };
+    /// The number of calls on this thread.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// This thread's part of the record.
+    static THREAD: Cell<Option<&'static ThreadRecord>> = const { Cell::new(None) };
 }
 
-impl<'a> Call<'a> {
-    /// A call before or after that of a pass.
-    pub fn around(self, pass: Option<Callee<'a>>) -> Call<'a> {
-        Call {
-            around: pass,
-            ..self
-        }
-    }
+/// A call that is on the thread's stack.
+pub struct Entered {
+    thread: Option<&'static ThreadRecord>,
+    #[cfg(unix)]
+    is_foreign: bool,
+    not_send: PhantomData<*const ()>,
+}
 
-    /// As [`Call::enter`]. When it returns, it is looked whether it left the process as it was; that an instrument or a
-    /// library returns is told.
+impl Entered {
+    /// Records the function that it works on from now on, if calls are recorded.
     #[inline]
-    pub fn enter_told(&self) -> impl Drop + use<'_, 'a> {
-        struct Told<'c>(
-            Callee<'c>,
-            #[expect(dead_code, reason = "it is only dropped")] OnStack<'c>,
-        );
-        impl Drop for Told<'_> {
-            #[inline]
-            fn drop(&mut self) {
-                returned(&self.0);
-                if self.0.kind != CallKind::Pass {
-                    tell(Seen::Returned);
-                } else if let Some(pass) = outer_pass() {
-                    tell(Seen::GoesOn(pass));
-                }
-            }
-        }
-        Told(self.callee, self.enter())
-    }
-
-    /// As [`Call::enter`], for the definition of an op. It is written down which one it is.
-    pub fn enter_defined(&self) -> impl Sized + use<'_, 'a> {
-        let op = self.subject.and_then(|subject| subject.op());
-        let function = self.subject.and_then(|subject| subject.function());
-        (defined(&self.callee, op, function), self.enter())
-    }
-
-    /// Makes this the innermost call of the thread, until what is returned is dropped.
-    #[inline]
-    pub fn enter(&self) -> OnStack<'_> {
-        #[cfg(unix)]
-        crate::watch::prepare_thread();
-        let this: *const Call<'a> = self;
-        self.outer.set(TOP.replace(this.cast()));
-        OnStack {
-            outer: self.outer.get(),
-            call: PhantomData,
+    pub fn set_function<'f>(&self, name: impl FnOnce() -> &'f str) {
+        if let Some(thread) = self.thread {
+            thread.set_function(name());
         }
     }
 }
 
-/// A call that runs.
-pub struct OnStack<'c> {
-    outer: *const Call<'static>,
-    call: PhantomData<&'c ()>,
-}
-
-impl Drop for OnStack<'_> {
+impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        TOP.set(self.outer);
+        DEPTH.set(DEPTH.get() - 1);
+        #[cfg(unix)]
+        crate::watch::returned(self.is_foreign);
+        if let Some(thread) = self.thread {
+            thread.pop();
+        }
     }
-}
-
-/// The pass that runs the innermost one of this thread.
-fn outer_pass<'t>() -> Option<&'t Callee<'t>> {
-    let outer = calls().skip(1).map(|call| &call.callee);
-    outer
-        .into_iter()
-        .find(|callee| callee.kind == CallKind::Pass)
 }
 
 /// Whether there is a call on this thread's stack.
 pub(crate) fn is_any() -> bool {
-    !TOP.get().is_null()
+    DEPTH.get() > 0
 }
 
-/// The calls on this thread's stack, innermost first.
-pub(crate) fn calls<'t>() -> impl Iterator<Item = &'t Call<'t>> {
-    let mut at = TOP.get();
-    std::iter::from_fn(move || {
-        // SAFETY: a call is on the stack of this thread until its guard is dropped, which takes it from the chain;
-        // a handler runs on the same thread, above it.
-        let call: &'t Call<'t> = unsafe { at.cast::<Call<'t>>().as_ref() }?;
-        at = call.outer.get();
-        Some(call)
-    })
+/// This thread's part of the record, if a call is on its stack.
+#[cfg(unix)]
+pub(crate) fn current() -> Option<&'static ThreadRecord> {
+    THREAD.get().filter(|_| is_any())
+}
+
+/// Records that a rule may begin a rewrite, or has done one: so many are done.
+pub fn trace_rewrites(count: u64, rule: &str) {
+    if let Some(record) = in_use() {
+        record.set_rewrites(count, rule);
+    }
 }
 
 /// The number of the current thread, unique in the process.
@@ -264,28 +198,4 @@ pub fn thread_number() -> u32 {
         static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
     NUMBER.with(|number| *number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_innermost_call_comes_first_and_goes() {
-        let names = || {
-            calls()
-                .map(|call| call.callee.name.to_owned())
-                .collect::<Vec<_>>()
-        };
-        let pass = Callee::new(CallKind::Pass, "pass", None).call();
-        let pass_entered = pass.enter();
-        {
-            let op = Callee::new(CallKind::Definition, "op", None).call();
-            let _entered = op.enter();
-            assert_eq!(names(), ["op", "pass"]);
-        }
-        assert_eq!(names(), ["pass"]);
-        drop(pass_entered);
-        assert!(names().is_empty());
-    }
 }

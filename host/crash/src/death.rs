@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +20,12 @@ pub struct Death {
     /// The pass that ran, or that an instrument was called around, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
+    /// The definition that the culprit, a pass, had called last: what it wrote past its memory shows later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called_before: Option<Culprit>,
     /// Whether it was another thread than the one that ran that: no call into a plugin was on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_other_thread: bool,
-    /// The number in the module, from 1 on, of the function that a pass was called on, if nobody knows its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub function: Option<u32>,
     /// The rewrites that the pass had done, and the rule that was at it, if somebody counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewrites: Option<(u64, String)>,
@@ -48,18 +49,13 @@ pub enum DeathCause {
         #[serde(default)]
         stack_overflow: bool,
     },
-    /// A call of `exit` or `_exit`; where that can't be told, another program in its place.
+    /// A call of `exit` or `_exit`, or the end of another program in its place.
     Exit {
         /// The status; `None`: it isn't known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<i32>,
     },
-    /// Another program in its place: a call of `exec`.
-    Exec {
-        /// That program's name.
-        program: String,
-    },
-    /// It closed descriptors that weren't its own, or wrote to them.
+    /// It closed descriptors that weren't its own.
     Descriptors,
     /// It took longer than it was allowed to.
     Timeout {
@@ -86,31 +82,30 @@ pub struct Culprit {
     pub number: u64,
 }
 
-impl Culprit {
-    /// The pass of this name and number, of which nothing else is known.
-    pub fn pass(name: String, number: u64) -> Culprit {
-        Culprit {
-            kind: CallKind::Pass,
-            name,
-            plugin: None,
-            function: None,
-            number,
-        }
-    }
-}
-
 /// The deaths that this process is to leave out.
 static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
+
+/// The number of them that were left out.
+static MET: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the passes fail instead of running that other processes died in, which did the same. The first call counts.
 pub fn expect(deaths: Vec<Death>) {
     _ = EXPECTED.set(deaths);
 }
 
-/// The death that is expected of this call of a pass or an instrument.
+/// The death that is expected of this call of a pass or an instrument, which is to be left out.
 pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
-    let at = Some((callee.kind, callee.number));
-    EXPECTED.get()?.iter().find(|death| death.place() == at)
+    let at = Some((callee.kind(), callee.number()));
+    let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
+    if death.is_some() {
+        MET.fetch_add(1, Ordering::Relaxed);
+    }
+    death
+}
+
+/// The number of expected deaths that were left out so far.
+pub fn met_deaths() -> usize {
+    MET.load(Ordering::Relaxed)
 }
 
 impl Death {
@@ -120,8 +115,8 @@ impl Death {
             cause,
             culprit: None,
             pass: None,
+            called_before: None,
             on_other_thread: false,
-            function: None,
             rewrites: None,
             loaded: Vec::new(),
         }
@@ -149,16 +144,6 @@ impl Death {
 }
 
 impl DeathCause {
-    /// Whether it is what a thread did itself.
-    pub fn is_of_a_thread(&self) -> bool {
-        match self {
-            #[cfg(unix)]
-            DeathCause::Signal { signal, .. } => crate::watch::SIGNALS.contains(signal),
-            DeathCause::Exit { .. } => true,
-            _ => false,
-        }
-    }
-
     /// The word for it: two deaths with the same one are the same. `SIGSEGV`, `exit`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -168,7 +153,6 @@ impl DeathCause {
             } => "stack overflow",
             DeathCause::Signal { signal, .. } => signal_name(*signal),
             DeathCause::Exit { .. } => "exit",
-            DeathCause::Exec { .. } => "exec",
             DeathCause::Descriptors => "descriptors",
             DeathCause::Timeout { .. } => "timeout",
         }
@@ -201,14 +185,8 @@ impl fmt::Display for DeathCause {
                 status: Some(status),
             } => write!(f, "ended the process with status {status}"),
             DeathCause::Exit { status: None } => f.write_str("ended the process"),
-            DeathCause::Exec { program } => {
-                write!(
-                    f,
-                    "put another program, `{program}`, in the place of the process"
-                )
-            }
             DeathCause::Descriptors => {
-                f.write_str("closed files of the process that weren't its own, or wrote to them")
+                f.write_str("closed files of the process that weren't its own")
             }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }

@@ -1,80 +1,373 @@
-//! Text that is written where nothing may be allocated: into a buffer of a fixed size.
+//! The record of a process that runs plugins: what each thread is calling. It may be in memory that another process
+//! shares, which reads it when this one is gone; to write it takes no system call.
 
-use std::fmt::{self, Write};
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The length of the buffer in bytes.
-pub(crate) const CAPACITY: usize = 4096;
+use crate::call::{CallKind, Callee};
+use crate::death::{Culprit, Death, DeathCause};
 
-/// A text in a fixed buffer. What doesn't fit is left out.
-pub(crate) struct Record {
-    bytes: [u8; CAPACITY],
-    len: usize,
+/// The number of threads that are recorded: the first so many that call a plugin.
+const THREADS: usize = 64;
+
+/// The number of calls that are recorded of a thread: the innermost ones.
+const CALLS: usize = 8;
+
+/// The record. Zeros stand for nothing.
+#[repr(C)]
+pub struct Record {
+    /// The signal that the process died of, as its handler saw it.
+    signal: AtomicU32,
+    /// Whether the signal was about an address, or about a stack that is used up; whether the supervisor can't be reached.
+    flags: AtomicU32,
+    address: AtomicU64,
+    /// The number of the thread of the signal, from 1 on; 0: no plugin was called on that.
+    thread: AtomicU32,
+    threads_taken: AtomicU32,
+    rewrites: AtomicU64,
+    rule: Text<31>,
+    /// The files of the plugins that were loaded, a line each.
+    loaded: Text<511>,
+    threads: [ThreadRecord; THREADS],
+}
+
+const HAS_ADDRESS: u32 = 1;
+const STACK_OVERFLOW: u32 = 2;
+const CHANNEL_LOST: u32 = 4;
+
+/// The calls of a thread.
+#[repr(C)]
+pub(crate) struct ThreadRecord {
+    number: AtomicU32,
+    depth: AtomicU32,
+    calls: [CallRecord; CALLS],
+}
+
+/// A call.
+#[repr(C)]
+pub(crate) struct CallRecord {
+    /// The number of the kind; 0: there is none.
+    kind: AtomicU32,
+    _unused: AtomicU32,
+    number: AtomicU64,
+    name: Text<31>,
+    plugin: Text<63>,
+    function: Text<31>,
+}
+
+/// A text of at most so many words; its length is written last. What doesn't fit is cut off.
+#[repr(C)]
+pub(crate) struct Text<const WORDS: usize> {
+    len: AtomicU64,
+    words: [AtomicU64; WORDS],
+}
+
+/// The record that this process writes.
+static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
+
+/// The record that this process writes, if it writes one.
+#[inline]
+pub(crate) fn in_use() -> Option<&'static Record> {
+    // SAFETY: it is null, or what `use_record` was given, which stays.
+    unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
+}
+
+/// Writes this record from now on; `None`: none any more.
+#[cfg(unix)]
+pub(crate) fn use_record(record: Option<&'static Record>) {
+    let record = record.map_or(ptr::null_mut(), |record| ptr::from_ref(record).cast_mut());
+    RECORD.store(record, Ordering::SeqCst);
 }
 
 impl Record {
-    pub(crate) const EMPTY: Record = Record {
-        bytes: [0; CAPACITY],
-        len: 0,
-    };
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+    pub(crate) fn take_thread(&'static self) -> Option<&'static ThreadRecord> {
+        let at = self.threads_taken.fetch_add(1, Ordering::Relaxed);
+        let thread = self.threads.get(at as usize)?;
+        thread.number.store(at + 1, Ordering::Relaxed);
+        Some(thread)
     }
 
-    /// Adds a string of JSON, of at most `room` bytes; bytes that aren't ASCII text are kept if they are UTF-8's.
-    pub(crate) fn json(&mut self, text: &str, room: usize) -> fmt::Result {
-        self.write_char('"')?;
-        let end = self.len + room.min(CAPACITY);
-        for c in text.chars() {
-            if self.len >= end {
-                break;
+    pub(crate) fn add_library(&self, file: Option<&Path>) {
+        static LOADED: Mutex<String> = Mutex::new(String::new());
+        if let Some(file) = file.and_then(Path::to_str) {
+            let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+            loaded.push_str(file);
+            loaded.push('\n');
+            self.loaded.write(&loaded);
+        }
+    }
+
+    pub(crate) fn set_rewrites(&self, count: u64, rule: &str) {
+        self.rewrites.store(count, Ordering::Relaxed);
+        self.rule.write(rule);
+    }
+
+    /// Writes that the supervisor can't be reached any more: a plugin closed the channel to it.
+    #[cfg(unix)]
+    pub(crate) fn set_channel_lost(&self) {
+        self.flags.store(CHANNEL_LOST, Ordering::Relaxed);
+    }
+
+    /// Writes the signal that the process dies of.
+    #[cfg(unix)]
+    pub(crate) fn set_signal(&self, cause: &DeathCause, thread: Option<&ThreadRecord>) {
+        let DeathCause::Signal {
+            signal,
+            address,
+            stack_overflow,
+        } = cause
+        else {
+            return;
+        };
+        let mut flags = if *stack_overflow { STACK_OVERFLOW } else { 0 };
+        if let Some(address) = address {
+            flags |= HAS_ADDRESS;
+            self.address.store(*address, Ordering::Relaxed);
+        }
+        let thread = thread.map_or(0, |thread| thread.number.load(Ordering::Relaxed));
+        self.thread.store(thread, Ordering::Relaxed);
+        self.flags.store(flags, Ordering::Relaxed);
+        self.signal.store(signal.cast_unsigned(), Ordering::Release);
+    }
+
+    /// The death of the process that wrote this, which ended of `cause`.
+    pub fn death(&self, cause: DeathCause) -> Death {
+        let mut death = Death::new(cause);
+        if self.flags.load(Ordering::Relaxed) & CHANNEL_LOST != 0 {
+            death.cause = DeathCause::Descriptors;
+        }
+        let mut thread = None;
+        let signal = self.signal.load(Ordering::Acquire).cast_signed();
+        if let DeathCause::Signal { signal: known, .. } = death.cause
+            && known == signal
+        {
+            let flags = self.flags.load(Ordering::Relaxed);
+            let address = self.address.load(Ordering::Relaxed);
+            death.cause = DeathCause::Signal {
+                signal,
+                address: (flags & HAS_ADDRESS != 0).then_some(address),
+                stack_overflow: flags & STACK_OVERFLOW != 0,
+            };
+            let number = self.thread.load(Ordering::Relaxed);
+            thread = self.threads.get((number as usize).wrapping_sub(1));
+            death.on_other_thread = thread.is_none();
+        }
+        let stack = match thread {
+            Some(thread) => {
+                death.called_before = thread.called_before();
+                thread.stack()
             }
-            match c {
-                '"' | '\\' => {
-                    self.write_char('\\')?;
-                    self.write_char(c)?;
-                }
-                c if (c as u32) < 0x20 => write!(self, "\\u{:04x}", c as u32)?,
-                c => self.write_char(c)?,
-            }
+            None => self.common_stack(),
+        };
+        let pass = stack.iter().find(|call| call.kind == CallKind::Pass);
+        let is_pass = stack
+            .first()
+            .is_some_and(|call| call.kind == CallKind::Pass);
+        death.pass = pass.filter(|_| !is_pass).cloned();
+        death.culprit = stack.into_iter().next();
+        death.on_other_thread &= death.culprit.is_some();
+        let rule = self.rule.read();
+        death.rewrites = (!rule.is_empty()).then(|| (self.rewrites.load(Ordering::Relaxed), rule));
+        death.loaded = self.loaded.read().lines().map(str::to_owned).collect();
+        death
+    }
+
+    /// The calls of the thread that called something, innermost first. Of several threads that called different things,
+    /// the pass that all of them ran.
+    fn common_stack(&self) -> Vec<Culprit> {
+        let stacks = self.threads.iter().map(ThreadRecord::stack);
+        let mut stacks: Vec<Vec<Culprit>> = stacks.filter(|stack| !stack.is_empty()).collect();
+        // A thread that waits for others which run the same pass.
+        let waits =
+            |stack: &Vec<Culprit>| stack[0].kind == CallKind::Pass && stack[0].function.is_none();
+        if !stacks.iter().all(waits) {
+            stacks.retain(|stack| !waits(stack));
         }
-        self.write_char('"')
+        let Some(first) = stacks.first().cloned() else {
+            return Vec::new();
+        };
+        if stacks.iter().all(|stack| stack[0] == first[0]) {
+            return first;
+        }
+        let mut pass = first.into_iter().find(|call| call.kind == CallKind::Pass);
+        if let Some(pass) = &mut pass {
+            pass.function = None;
+        }
+        pass.into_iter().collect()
     }
 }
 
-/// A name as it may be shown on a terminal: what would steer that is a question mark.
-pub(crate) struct Shown<'t>(pub(crate) &'t str);
+impl ThreadRecord {
+    #[inline]
+    pub(crate) fn push(&self, callee: &Callee<'_>) {
+        let depth = self.depth.load(Ordering::Relaxed);
+        let call = &self.calls[depth as usize % CALLS];
+        call.number.store(callee.number(), Ordering::Relaxed);
+        call.name.write(callee.name());
+        let plugin = callee.plugin().and_then(Path::to_str);
+        call.plugin.write(plugin.unwrap_or_default());
+        call.function.write(callee.function());
+        call.kind.store(callee.kind() as u32 + 1, Ordering::Relaxed);
+        // Nothing was called in it yet.
+        let inner = &self.calls[(depth as usize + 1) % CALLS];
+        inner.kind.store(0, Ordering::Relaxed);
+        self.depth.store(depth + 1, Ordering::Release);
+    }
 
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            let steers = c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-            f.write_char(if steers { '?' } else { c })?;
-        }
-        Ok(())
+    #[inline]
+    pub(crate) fn pop(&self) {
+        let depth = self.depth.load(Ordering::Relaxed);
+        self.depth.store(depth.saturating_sub(1), Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn set_function(&self, name: &str) {
+        let depth = self.depth.load(Ordering::Relaxed) as usize;
+        self.calls[depth.wrapping_sub(1) % CALLS]
+            .function
+            .write(name);
+    }
+
+    /// The calls on its stack, innermost first.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &CallRecord> {
+        let depth = self.depth.load(Ordering::Acquire) as usize;
+        let least = depth.saturating_sub(CALLS);
+        (least..depth).rev().map(|at| &self.calls[at % CALLS])
+    }
+
+    fn stack(&self) -> Vec<Culprit> {
+        self.calls().filter_map(CallRecord::read).collect()
+    }
+
+    /// The definition that the innermost call had called last.
+    fn called_before(&self) -> Option<Culprit> {
+        let depth = self.depth.load(Ordering::Acquire) as usize;
+        let last = self.calls[depth % CALLS].read();
+        last.filter(|call| call.kind == CallKind::Definition)
     }
 }
 
-impl Write for Record {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = CAPACITY - self.len;
-        if text.len() > room {
-            return Err(fmt::Error);
-        }
-        self.bytes[self.len..self.len + text.len()].copy_from_slice(text.as_bytes());
-        self.len += text.len();
-        Ok(())
+impl CallRecord {
+    pub(crate) fn kind(&self) -> Option<CallKind> {
+        let number = self.kind.load(Ordering::Relaxed) as usize;
+        CallKind::ALL.get(number.wrapping_sub(1)).copied()
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn texts(&self) -> (&Text<31>, &Text<63>, &Text<31>) {
+        (&self.name, &self.plugin, &self.function)
+    }
+
+    fn read(&self) -> Option<Culprit> {
+        let some = |text: String| (!text.is_empty()).then_some(text);
+        Some(Culprit {
+            kind: self.kind()?,
+            name: self.name.read(),
+            plugin: some(self.plugin.read()),
+            function: some(self.function.read()),
+            number: self.number.load(Ordering::Relaxed),
+        })
     }
 }
 
-#[cfg(test)]
+impl<const WORDS: usize> Text<WORDS> {
+    #[inline]
+    fn write(&self, text: &str) {
+        let bytes = text.as_bytes();
+        let bytes = &bytes[..bytes.len().min(WORDS * 8)];
+        self.len.store(0, Ordering::Release);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for (to, word) in self.words.iter().zip(words) {
+            to.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        if let Some(to) = self.words.get(words.len()).filter(|_| !rest.is_empty()) {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            to.store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        }
+        self.len.store(bytes.len() as u64, Ordering::Release);
+    }
+
+    /// Copies the text to a buffer that has room for it. It doesn't allocate.
+    pub(crate) fn copy_to<'b>(&self, buffer: &'b mut [u8]) -> &'b str {
+        let len = self.len.load(Ordering::Acquire).min(WORDS as u64 * 8) as usize;
+        let (words, _) = buffer.as_chunks_mut::<8>();
+        for (to, word) in words.iter_mut().zip(&self.words) {
+            *to = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        let bytes = &buffer[..len.min(buffer.len() & !7)];
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            // One that was cut off ends in the middle of a character.
+            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+        }
+    }
+
+    fn read(&self) -> String {
+        self.copy_to(&mut vec![0; WORDS * 8]).to_owned()
+    }
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::watch::record_to;
 
     #[test]
-    fn a_name_steers_no_terminal() {
-        let shown = Shown("a\u{1b}[31m\u{9b}\u{202e}b\n").to_string();
-        assert_eq!(shown, "a?[31m??b?");
+    fn the_calls_of_threads_are_read_after_a_death() {
+        let record = Record::in_own_memory().unwrap();
+        record_to(record);
+        let exit = || DeathCause::Exit { status: Some(0) };
+        assert!(record.death(exit()).is_of_nothing());
+
+        let pass = Callee::pass("a.pass", Some(Path::new("a.so")));
+        let entered = pass.enter();
+        entered.set_function(|| "main");
+        let death = record.death(exit());
+        let culprit = death.culprit.unwrap();
+        assert_eq!((&*culprit.name, culprit.number), ("a.pass", pass.number()));
+        assert_eq!(culprit.plugin.as_deref(), Some("a.so"));
+        assert_eq!(culprit.function.as_deref(), Some("main"));
+        {
+            let op = Callee::new(CallKind::Definition, "an.Op", Some(Path::new("b.so")));
+            let _entered = op.on_function("main").enter();
+            let death = record.death(exit());
+            assert_eq!(death.culprit.unwrap().name, "an.Op");
+            assert_eq!(death.pass.unwrap().name, "a.pass");
+        }
+        let signal = DeathCause::Signal {
+            signal: 11,
+            address: None,
+            stack_overflow: false,
+        };
+        record.set_signal(&signal, crate::call::current());
+        let death = record.death(signal);
+        assert_eq!(death.culprit.unwrap().name, "a.pass");
+        assert_eq!(death.called_before.unwrap().name, "an.Op");
+        // Of two threads that run the pass on different functions, the pass is known.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let entered = pass.enter();
+                entered.set_function(|| "other");
+                let culprit = record.death(exit()).culprit.unwrap();
+                assert_eq!((&*culprit.name, culprit.function), ("a.pass", None));
+            });
+        });
+        drop(entered);
+        assert!(record.death(exit()).is_of_nothing());
+
+        trace_rewrites_and_long_names(record);
+    }
+
+    fn trace_rewrites_and_long_names(record: &Record) {
+        crate::trace_rewrites(2, "a rule");
+        let name = "é".repeat(300);
+        let entered = Callee::new(CallKind::Instrument, &name, None).enter();
+        let death = record.death(DeathCause::Descriptors);
+        drop(entered);
+        assert_eq!(death.rewrites, Some((2, "a rule".to_owned())));
+        assert_eq!(death.culprit.unwrap().name, "é".repeat(124));
     }
 }

@@ -1,22 +1,22 @@
-//! Leftovers of runs that died: hidden files on which no process holds a lock any more.
+//! Leftovers of runs that died: hidden directories on which no process holds a lock any more.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
-use super::commit::try_lock_directory;
-use crate::lock;
+use crate::lock::try_lock_directory;
+use crate::{locked, remove_unless};
 
 /// The prefix of every hidden name.
 pub(crate) const PREFIX: &str = ".passdock-";
 
-/// The suffix of an unfinished file or directory.
+/// The suffix of a hidden directory.
 pub(crate) const PART: &str = ".part";
 
-/// The suffix of a [`super::Commit`]'s record.
-pub(crate) const RECORD: &str = ".commit";
+/// The file of a staging directory that lists the names which are in doubt while files are put in their places.
+pub(crate) const COMMIT: &str = "commit";
 
 /// Whether a file is a hidden one of some run.
 pub fn is_hidden(path: &Path) -> bool {
@@ -27,7 +27,7 @@ pub fn is_hidden(path: &Path) -> bool {
 /// A test whether a file of a directory is used, by its path relative to the directory.
 pub type Used = fn(&Path, &Path) -> bool;
 
-/// Removes the leftovers of dead runs in a directory. The files that a commit's record lists are
+/// Removes the leftovers of dead runs in a directory. The files that one of them was about to put there are
 /// removed unless they are used; without `used` they are left to another run.
 pub fn remove(dir: &Path, used: Option<Used>) {
     // A run that commits files there may rely on the files that it has found.
@@ -36,22 +36,15 @@ pub fn remove(dir: &Path, used: Option<Used>) {
     if !is_first(dir, used.is_some()) {
         return;
     }
-    // Files that can't be listed or removed are left to a later run.
+    // What can't be listed or removed is left to a later run.
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
-            continue;
-        };
-        let path = entry.path();
-        if name.ends_with(PART) {
-            remove_dead(&path);
-        } else if let Some(used) = used
-            && name.ends_with(RECORD)
-        {
-            settle(dir, &path, used);
+        let is_part = |name: &str| name.starts_with(PREFIX) && name.ends_with(PART);
+        if name.to_str().is_some_and(is_part) {
+            remove_dead(&entry.path(), Some((dir, used)));
         }
     }
 }
@@ -61,40 +54,36 @@ pub fn remove(dir: &Path, used: Option<Used>) {
 pub(crate) fn is_first(dir: &Path, records: bool) -> bool {
     static SEEN: Mutex<BTreeSet<(PathBuf, bool)>> = Mutex::new(BTreeSet::new());
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
-    lock(&SEEN).insert((dir, records))
+    locked(&SEEN).insert((dir, records))
 }
 
-/// Removes a file or directory that no living process has locked.
-pub(crate) fn remove_dead(path: &Path) {
-    if let Some((_lock, is_dir)) = dead(path) {
-        let _ = match is_dir {
-            true => fs::remove_dir_all(path),
-            false => fs::remove_file(path),
-        };
+/// Removes a directory that no living process has locked, with what was to be put in a place (`dir`) from there.
+pub(crate) fn remove_dead(path: &Path, placed: Option<(&Path, Option<Used>)>) {
+    if !path.symlink_metadata().is_ok_and(|kind| kind.is_dir()) {
+        return;
     }
-}
-
-/// A lock on a file or directory that no other process has locked, and whether it is a directory.
-fn dead(path: &Path) -> Option<(File, bool)> {
-    let kind = path.symlink_metadata().ok()?;
-    if !kind.is_dir() && !kind.is_file() {
-        return None;
-    }
-    let file = File::open(path).ok()?;
-    match file.try_lock() {
-        Ok(()) => Some((file, kind.is_dir())),
-        // Its run lives, or the system has no locks.
-        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
-    }
-}
-
-/// Finishes a commit of a dead run: removes the listed files that are unused, then the record.
-fn settle(dir: &Path, record: &Path, used: Used) {
-    let Some((mut file, false)) = dead(record) else {
+    let Ok(directory) = File::open(path) else {
         return;
     };
+    // Its run lives, or the system has no locks.
+    if directory.try_lock().is_err() {
+        return;
+    }
+    if let Some((dir, used)) = placed
+        && let Ok(list) = File::open(path.join(COMMIT))
+    {
+        match used {
+            Some(used) => settle(dir, &list, used),
+            None => return,
+        }
+    }
+    _ = fs::remove_dir_all(path);
+}
+
+/// Finishes a commit of a dead run: removes the listed files that are unused.
+fn settle(dir: &Path, mut list: &File, used: Used) {
     let mut text = String::new();
-    if !is_own(&file) || file.read_to_string(&mut text).is_err() {
+    if !is_own(list) || list.read_to_string(&mut text).is_err() {
         return;
     }
     let names: Vec<PathBuf> = serde_json::from_str(&text).unwrap_or_default();
@@ -104,23 +93,22 @@ fn settle(dir: &Path, record: &Path, used: Used) {
     };
     // Directories come before their contents in the list.
     for name in names.iter().rev().filter(inside) {
-        super::remove_unless(dir, name, used);
+        remove_unless(dir, name, used);
     }
-    let _ = fs::remove_file(record);
 }
 
-/// Whether a record is this user's: one that another user wrote into a shared directory isn't
+/// Whether a list is this user's: one that another user wrote into a shared directory isn't
 /// trusted.
-fn is_own(record: &File) -> bool {
+fn is_own(list: &File) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
         let own = rustix::process::geteuid().as_raw();
-        record.metadata().is_ok_and(|known| known.uid() == own)
+        list.metadata().is_ok_and(|known| known.uid() == own)
     }
     #[cfg(not(unix))]
     {
-        let _ = record;
+        let _ = list;
         true
     }
 }

@@ -1,28 +1,28 @@
 //! Files that are seen complete or not at all.
 //!
-//! A file is written without a name, where the system can do that, and is named when it is complete
-//! ([`Unfinished`]). One output file is written to its [`Target`]; a model and its data files are
-//! put in their places together ([`Commit`]), the model last. A run that dies in between leaves at
-//! most hidden files, which are locked while their run lives; a later run in that directory removes
-//! those that aren't locked any more ([`leftovers`]).
+//! A file is written to a hidden directory beside its place ([`Staging`]), and gets its name when it is complete
+//! ([`Staged`]): a model together with its data files, the model last. One output file is written to its [`Target`].
+//! A run that dies in between leaves at most hidden directories, which are locked while their run lives; a later run in
+//! that directory removes those that aren't locked any more ([`leftovers`]).
 
-mod commit;
 pub mod leftovers;
+mod lock;
 mod read;
+mod staged;
 mod standard;
 mod target;
 mod temporary;
-mod unfinished;
 
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use commit::{Commit, lock_directory, remove_unless};
+pub use lock::{DirectoryLock, lock_directory};
 pub use read::{open, read, read_to_string};
+pub use staged::{Staged, StagedFile, Staging, StagingPlace};
 pub use standard::{StandardOutput, set_output_apart};
 pub use target::{Target, end_of_links, open_special};
-pub use temporary::TemporaryDirectory;
-pub use unfinished::{Unfinished, give_up};
+pub use temporary::{TemporaryDirectory, give_up};
 
 /// Checks that so many bytes fit on the disk that a directory is on. Where the system doesn't say, they do.
 ///
@@ -44,7 +44,7 @@ pub fn check_room(dir: &Path, bytes: u64) -> std::io::Result<()> {
 }
 
 /// Locks a mutex; one that a panic left locked guards nothing that is half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,4 +52,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new("."))
+}
+
+/// Removes a file of a directory unless it is used, or an empty directory.
+fn remove_unless(dir: &Path, name: &Path, used: leftovers::Used) {
+    let path = dir.join(name);
+    // Files that can't be removed do no harm.
+    let _ = match path.symlink_metadata() {
+        Ok(known) if known.is_dir() => fs::remove_dir(&path),
+        Ok(known) if known.is_file() && !used(dir, name) => fs::remove_file(&path),
+        _ => Ok(()),
+    };
 }

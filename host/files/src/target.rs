@@ -4,19 +4,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::leftovers::{self, Used};
-use super::{Commit, Unfinished, directory_of};
+use crate::directory_of;
+use crate::leftovers::{self, Used};
+use crate::staged::Staging;
 
 /// The place that a file is written to.
 pub enum Target {
     /// A regular file, existing or new.
-    File(PathBuf, Unfinished),
+    File(PathBuf),
     /// A file that can't be replaced: a pipe, a device.
     Special(PathBuf),
 }
 
 impl Target {
-    /// The target at a path. The file is created here, so that a missing or read-only directory is
+    /// The target at a path. That a file can be made there is tried, so that a missing or read-only directory is
     /// an error before any work. Links are followed, so that a link to a model stays one.
     ///
     /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
@@ -57,8 +58,8 @@ impl Target {
 
     fn file(place: PathBuf, used: Option<Used>) -> io::Result<Target> {
         leftovers::remove(directory_of(&place), used);
-        let file = Unfinished::in_dir(directory_of(&place))?;
-        Ok(Target::File(place, file))
+        tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
+        Ok(Target::File(place))
     }
 
     /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
@@ -71,34 +72,23 @@ impl Target {
         durable: bool,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.write_asking(durable, &|| Ok(()), fill)
-    }
-
-    /// As [`Target::write`]; `before` is called when all is written but the place; of a special file, before it is
-    /// opened. Its error ends it.
-    ///
-    /// # Errors
-    /// As of [`Target::write`].
-    pub fn write_asking(
-        self,
-        durable: bool,
-        before: &dyn Fn() -> io::Result<()>,
-        fill: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<()> {
         match self {
-            Target::File(path, mut file) => {
-                fill(file.anew()?)?;
-                let commit = Commit {
-                    durable,
-                    ..Commit::default()
-                };
-                commit.put(file, &path, before)
+            Target::File(place) => {
+                let staging = Staging::new(&place, None)?;
+                fill(&mut staging.main_file()?)?;
+                let staged = staging.finish(Vec::new(), Vec::new(), durable, None)?;
+                staged.commit()
             }
-            Target::Special(path) => {
-                before()?;
-                fill(&mut open_special(&path)?)
-            }
+            Target::Special(path) => fill(&mut open_special(&path)?),
         }
+    }
+}
+
+/// The system's error without the path that a library adds to it.
+pub(crate) fn plain(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::from(error.kind()),
     }
 }
 

@@ -1,11 +1,39 @@
 //! Temporary directories.
 
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
 
-use super::leftovers::{PART, PREFIX, is_first, remove_dead};
-use super::unfinished::{forget, placing, register};
+use crate::leftovers::{PART, PREFIX, is_first, remove_dead};
+use crate::locked;
+
+/// The directories that are removed when the process is ended by a signal that it catches.
+static DIRECTORIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The lock that is held while files are put in their places, which a signal doesn't interrupt.
+static PLACING: Mutex<()> = Mutex::new(());
+
+/// Removes every temporary directory of this process, and lets no file be put in its place any more. For a thread that
+/// is about to end the process because of a signal. Files that are being put in their places get there first.
+pub fn give_up() {
+    std::mem::forget(placing());
+    for path in locked(&DIRECTORIES).iter() {
+        // An error is ignored: the process is about to end.
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+/// A guard that makes [`give_up`] wait until it is dropped.
+pub(crate) fn placing() -> MutexGuard<'static, ()> {
+    locked(&PLACING)
+}
+
+/// Undoes that a directory is removed by [`give_up`].
+fn forget(path: &Path) {
+    locked(&DIRECTORIES).remove(path);
+}
 
 /// A directory that is removed with all its contents when it is dropped. The directory of a run
 /// that died is removed by the next run that makes one at the same place.
@@ -25,7 +53,7 @@ impl TemporaryDirectory {
         if is_first(&place, false) {
             own_leftovers(&place)
                 .iter()
-                .for_each(|path| remove_dead(path));
+                .for_each(|path| remove_dead(path, None));
         }
         TemporaryDirectory::make(&place, &mut tempfile::Builder::new())
     }
@@ -35,7 +63,7 @@ impl TemporaryDirectory {
     /// # Errors
     /// What the system says.
     pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
-        super::leftovers::remove(place, None);
+        crate::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         {
@@ -48,7 +76,7 @@ impl TemporaryDirectory {
     fn make(place: &Path, builder: &mut tempfile::Builder<'_, '_>) -> io::Result<Self> {
         loop {
             let dir = builder.prefix(PREFIX).suffix(PART).tempdir_in(place)?;
-            register(dir.path());
+            locked(&DIRECTORIES).insert(dir.path().to_path_buf());
             // Not every system locks directories; without locks no leftovers are removed.
             let lock = File::open(dir.path()).ok();
             let lost = lock.as_ref().is_some_and(|lock| {
@@ -86,7 +114,7 @@ impl TemporaryDirectory {
     }
 
     /// Keeps the directory at the path where it is.
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         forget(self.path());
         self.dir.take().map(tempfile::TempDir::keep);
     }
@@ -106,7 +134,7 @@ impl TemporaryDirectory {
             }
         }
         // Not every system can exchange two names atomically.
-        let place = super::directory_of(with);
+        let place = crate::directory_of(with);
         let aside = TemporaryDirectory::beside(place)?;
         let old = aside.path().join("old");
         std::fs::rename(with, &old)?;

@@ -1,10 +1,9 @@
 //! The page of a run, out of its report.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
-use passdock_core::{Diagnostic, ErrorKind, PassError, util};
-use passdock_driver::pipeline::{OnWrite, Report, Writing};
+use passdock_core::{Diagnostic, ErrorKind, PassError};
+use passdock_driver::pipeline::Report;
 
 use crate::document::{Document, RunFacts};
 use crate::html;
@@ -17,8 +16,6 @@ pub struct RunPage {
     asked: Option<PathBuf>,
     program: String,
     command: Vec<String>,
-    /// The page that was written before the output; an error that the report has is `None`.
-    written: Arc<Mutex<Option<Option<PathBuf>>>>,
 }
 
 impl RunPage {
@@ -28,38 +25,14 @@ impl RunPage {
             asked,
             program,
             command,
-            written: Arc::default(),
         }
     }
 
-    /// The function to call around the writing of the output.
-    pub fn on_write(&self) -> Box<OnWrite> {
-        let page = self.clone();
-        Box::new(move |writing| {
-            if let Writing::Begins(report) = writing {
-                let written = page.write(&mut report.clone());
-                *util::lock(&page.written) = Some(written.as_ref().ok().cloned().flatten());
-                written?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Writes the page unless it is there, and takes its data out of the report. Returns the page's file, if there is one.
+    /// Writes the page, and takes its data out of the report. Returns the page's file, if there is one.
     ///
     /// # Errors
     /// If the page can't be written.
-    pub fn finish(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
-        match util::lock(&self.written).take() {
-            Some(written) if report.ok || written.is_none() => {
-                take_recorded(report);
-                Ok(written)
-            }
-            _ => self.write(report),
-        }
-    }
-
-    fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
+    pub fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
         let recorded = take_recorded(report);
         let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
         let Some(file) = self.asked.clone().or(recorded_file) else {

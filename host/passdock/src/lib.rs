@@ -174,9 +174,9 @@ pub mod ir {
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
 pub mod crash {
     pub use passdock_crash::{CallKind, Culprit, Death, DeathCause};
-    pub use passdock_crash::{Panic, caught, keep_quiet};
     #[cfg(unix)]
-    pub use passdock_crash::{Then, finish, finished, look_after, watch};
+    pub use passdock_crash::{JsonAnswer, Then, finish, watch};
+    pub use passdock_crash::{Panic, caught, keep_quiet};
 }
 
 /// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.

@@ -200,7 +200,9 @@ pub(crate) fn work() -> Result<u8, PassError> {
             in_process: job.in_process,
             timeout: job.timeout,
         };
-        let report = worker::run(&request, &process, Watch::default());
+        let (mut report, output) = worker::run(&request, &process, Watch::default());
+        // The error is in the report.
+        _ = pipeline::place(&mut report, output);
         show::print(&show::json_line(&report));
         IS_RUNNING.store(false, Ordering::SeqCst);
     }

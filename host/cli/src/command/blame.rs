@@ -5,7 +5,7 @@ use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameAction, BlameStep};
 use serde::Serialize;
 
-use super::worker;
+use super::worker::{self, Files};
 use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{op_lines, plugins, request, show};
@@ -18,6 +18,16 @@ struct BlameOutput<'b> {
 }
 
 pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
+    let (process, json) = (args.process.clone(), args.json);
+    let model = args.inputs.iter().rev().nth(1).cloned();
+    let files = Files {
+        model: model.as_deref(),
+        output: None,
+    };
+    worker::whole(&process, json, files, || Ok(blame_here(args)))
+}
+
+fn blame_here(args: BlameArgs) -> u8 {
     let json = args.json;
     let result = ask(args);
     let (blame, error) = (result.as_ref().ok(), result.as_ref().err());
@@ -27,12 +37,11 @@ pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
     } else if let Some(blame) = blame {
         show::print_diff(&render(blame));
     }
-    Ok(status)
+    status
 }
 
 fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
     let op = args.inputs.pop().unwrap_or_default();
-    let op = op.to_string_lossy();
     let (pipeline, model) = request::inputs(&args.inputs, "blame")?;
     let request = Request {
         model,
@@ -40,15 +49,14 @@ fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
         outside_data: args.allow_outside_data,
         ..request::of_passes(pipeline.as_deref(), args.passes)?
     };
-    let progress = Progress::start("running the pipeline");
-    let watch = progress.watch(true);
-    worker::blame(&request, &op, &args.process, watch)
-}
-
-/// Runs the pipeline in this process, and looks at what it did with the op.
-pub(crate) fn look(request: &Request, op: &str) -> Result<Blame, PassError> {
+    let _progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
-    blame::blame(&plugins::registry(), request, &module, op)
+    blame::blame(
+        &plugins::registry(),
+        &request,
+        &module,
+        &op.to_string_lossy(),
+    )
 }
 
 fn render(blame: &Blame) -> String {

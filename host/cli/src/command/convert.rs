@@ -39,7 +39,11 @@ fn convert_here(args: ConvertArgs, to: &Path) -> Result<u8, PassError> {
     }
     let mut options = args.data.writing();
     options.brief = args.brief;
-    output.write(&module, options, &mut |said| show::diagnostic(&said))?;
+    let staging = worker::staging();
+    let output = output.stage(&module, options, staging, &mut |said| {
+        show::diagnostic(&said)
+    })?;
+    show::place(Some(output));
     Ok(0)
 }
 

@@ -86,9 +86,11 @@ fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
     };
     let part = extract::extract(&module, &bounds)?;
     warn(&part);
-    output.write(&part.module, args.data.writing(), &mut |said| {
+    let (options, staging) = (args.data.writing(), worker::staging());
+    let output = output.stage(&part.module, options, staging, &mut |said| {
         show::diagnostic(&said)
     })?;
+    show::place(Some(output));
     Ok(Summary {
         output: args.output,
         ops_before: part.ops_before,

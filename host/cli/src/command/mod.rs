@@ -24,7 +24,7 @@ mod worker;
 use std::time::Duration;
 
 #[cfg(unix)]
-use passdock::crash::Then;
+use passdock::crash::{JsonAnswer, Then};
 #[cfg(unix)]
 use passdock::files::StandardOutput;
 #[cfg(unix)]
@@ -160,16 +160,16 @@ pub(crate) fn crashed(command: &Command) -> Then {
     const STATUS: u8 = 1;
     let answers = process(command).is_some_and(|(process, json)| process.in_process && json);
     let Some(to) = StandardOutput::duplicate().filter(|_| answers) else {
-        return Then::Exit(STATUS.into());
+        return Then::Exit(STATUS.into(), None);
     };
     // The sentence goes where this one is.
     let error = PassError::new(ErrorKind::Crashed, "It crashed.");
     let answer = as_json(command)(&error);
     let (before, after) = answer.split_once("\"It crashed.\"").unwrap_or_default();
-    Then::Answer {
-        status: STATUS.into(),
+    let answer = JsonAnswer {
         to,
         before: before.to_owned(),
         after: after.to_owned(),
-    }
+    };
+    Then::Exit(STATUS.into(), Some(answer))
 }

@@ -87,9 +87,10 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     })?;
     if let Some(place) = place {
         let options = WriteOptions::default();
-        place.write(&reduction.module, options, &mut |said| {
+        let output = place.stage(&reduction.module, options, None, &mut |said| {
             show::diagnostic(&said)
         })?;
+        show::place(Some(output));
     }
     Ok(reduction)
 }

@@ -1,60 +1,26 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
-use std::path::PathBuf;
-
 use passdock::judge::Verdict;
-use passdock::pipeline::{Request, Watch};
+use passdock::pipeline::Request;
 use passdock::replay::{Outcome, Replay, Reproducer};
 use passdock::{Module, PassError};
-use serde::{Deserialize, Serialize};
 
-use super::worker;
+use super::worker::{self, Files};
 use crate::args::ReplayArgs;
 use crate::args::search::CheckCommandArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
-use crate::{plugins, request, show, watchdog};
+use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
-    // What is wrong with it is said by this process.
-    watchdog::doing("reading the reproducer");
-    Reproducer::open(&args.reproducer, args.trust)?;
+    let (process, json) = (args.process.clone(), args.json);
+    worker::whole(&process, json, Files::default(), || replay_here(args))
+}
+
+fn replay_here(args: ReplayArgs) -> Result<u8, PassError> {
+    let reproducer = Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let watch = progress.watch(args.json);
-    let job = Replaying {
-        reproducer: args.reproducer,
-        request: Request {
-            jobs: args.jobs,
-            ..request::of_plugins(args.plugins)
-        },
-        locked: args.locked,
-        trust: args.trust,
-    };
-    let replay = worker::replay(job, &args.process, watch)?;
-    drop(progress);
-    for diagnostic in &replay.report.diagnostics {
-        show::diagnostic(diagnostic);
-    }
-    match args.json {
-        true => show::print_json(&replay),
-        false => show::print(&render(&replay)),
-    }
-    Ok(replay.report.exit_status)
-}
-
-/// A reproducer to run again.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Replaying {
-    reproducer: PathBuf,
-    request: Request,
-    locked: bool,
-    trust: bool,
-}
-
-/// Runs a reproducer again, in this process.
-pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
-    let reproducer = Reproducer::open(&job.reproducer, job.trust)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {
@@ -68,8 +34,22 @@ pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
     };
+    let request = Request {
+        jobs: args.jobs,
+        ..request::of_plugins(args.plugins)
+    };
+    let watch = progress.watch(args.json);
     let registry = plugins::registry();
-    Ok(reproducer.replay(&registry, job.request, job.locked, &mut judge, watch))
+    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
+    drop(progress);
+    for diagnostic in &replay.report.diagnostics {
+        show::diagnostic(diagnostic);
+    }
+    match args.json {
+        true => show::print_json(&replay),
+        false => show::print(&render(&replay)),
+    }
+    Ok(replay.report.exit_status)
 }
 
 fn render(replay: &Replay) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{AskedInstrument, Print, Report, Request, Watch, Writing};
+use passdock::pipeline::{AskedInstrument, Print, Report, Request};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
@@ -34,26 +34,21 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     watchdog::doing("reading the model");
-    let write_page = page.on_write();
-    let on_write = move |writing: Writing<'_>| {
-        watchdog::doing("writing the page");
-        write_page(writing)
-    };
-    let watch = Watch {
-        on_write: Some(Box::new(on_write)),
-        ..progress.watch(request.print.to_stderr)
-    };
-    let mut report = worker::run(&request, &process, watch);
+    let watch = progress.watch(request.print.to_stderr);
+    let (mut report, output) = worker::run(&request, &process, watch);
     drop(progress);
     if let Some(next) = next {
         next_command::tell(&mut report.diagnostics, &next);
     }
     watchdog::doing("writing the page");
-    let written = page.finish(&mut report);
-    if let Err(error) = &written {
+    let page = page.write(&mut report);
+    if let Err(error) = &page {
         report.diagnostics.push(error.to_diagnostic());
         report.exit_status = report.exit_status.max(error.exit_status());
         report.ok = false;
+    }
+    if !report.ok {
+        report.model.output = None;
     }
     report::diagnostics(&report.diagnostics, how);
     if json {
@@ -61,11 +56,13 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     } else if how != Notes::None {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
         show::print_beside(&report::render(&report, shown), to_stdout);
-        if let Ok(Some(file)) = written {
+        if let Ok(Some(file)) = page {
             let line = format!("page: {}\n", show::safe(&file.display().to_string()));
             show::print_beside(&line, to_stdout);
         }
     }
+    // The last of all, so that it is as it was if anything else can't be written.
+    show::place(output.filter(|_| report.ok));
     Ok(report.exit_status)
 }
 

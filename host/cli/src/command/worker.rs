@@ -3,51 +3,30 @@
 use std::path::Path;
 
 use passdock::PassError;
-use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch, Writing};
-use passdock::replay::Replay;
+use passdock::model_file::StagedModel;
+use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 use passdock_tools::bisect::Judged;
-use passdock_tools::blame::Blame;
 
 use super::bisect::{self, BisectResult, Searching};
-use super::blame;
-use super::replay::{self, Replaying};
 use crate::args::process::ProcessArgs;
 use crate::check_command::CheckCommand;
 use crate::plugins;
 #[cfg(unix)]
 use crate::worker_args::{WORKER, WorkerArgs};
 
-/// Runs a request, in a process of its own unless it is to be this one.
-pub(crate) fn run(request: &Request, process: &ProcessArgs, mut watch: Watch) -> Report {
+/// Runs a request, in a process of its own unless it is to be this one. The output isn't in its place yet.
+pub(crate) fn run(
+    request: &Request,
+    process: &ProcessArgs,
+    watch: Watch,
+) -> (Report, Option<StagedModel>) {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
         return supervised::run(&supervisor, request, watch);
     }
     let _ = process;
-    // Whatever a plugin does once the output is there, it was written.
-    let asked = watch.on_write.take();
-    watch.on_write = Some(Box::new(move |writing| {
-        #[cfg(unix)]
-        if matches!(writing, Writing::Done) {
-            passdock::crash::finished(0);
-        }
-        asked.as_ref().map_or(Ok(()), |asked| asked(writing))
-    }));
-    pipeline::run(&plugins::registry(), request, watch).0
-}
-
-/// Runs a reproducer again, as [`run`].
-pub(crate) fn replay(
-    job: Replaying,
-    process: &ProcessArgs,
-    watch: Watch,
-) -> Result<Replay, PassError> {
-    #[cfg(unix)]
-    if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::replay(&supervisor, job, watch);
-    }
-    let _ = process;
-    replay::run(job, watch)
+    let finished = pipeline::run_staged(&plugins::registry(), request, None, watch);
+    (finished.report, finished.output)
 }
 
 /// Searches for a pass, as [`run`]; the command of `--check` is run by this process. `note` hears of each check.
@@ -63,21 +42,6 @@ pub(crate) fn bisect(
     }
     let _ = process;
     Ok(bisect::search(&searching, command, note))
-}
-
-/// Asks a request's passes for an op, as [`run`].
-pub(crate) fn blame(
-    request: &Request,
-    op: &str,
-    process: &ProcessArgs,
-    watch: Watch,
-) -> Result<Blame, PassError> {
-    #[cfg(unix)]
-    if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::blame(&supervisor, request, op, watch);
-    }
-    let _ = (process, watch);
-    blame::look(request, op)
 }
 
 /// Does something with a request's pipeline that runs again and again, as [`run`].
@@ -119,14 +83,25 @@ pub(crate) fn whole(
     body()
 }
 
+/// The name of the directory that a command which is done as a whole writes its output to; `None`: it is this process's
+/// to make.
+pub(crate) fn staging() -> Option<&'static str> {
+    #[cfg(unix)]
+    return supervised::STAGING.get().map(String::as_str);
+    #[cfg(not(unix))]
+    None
+}
+
 #[cfg(unix)]
 pub(crate) use supervised::work;
 
 #[cfg(unix)]
 mod supervised {
     use std::io;
+    use std::sync::OnceLock;
 
     use clap::Parser;
+    use passdock::files::StagingPlace;
     use passdock::supervised::{self, Ended, Supervisor, Worker, WorkerTrials};
     use passdock::{ErrorKind, SentError};
     use serde::{Deserialize, Serialize};
@@ -137,16 +112,18 @@ mod supervised {
     use crate::check_command::{self, Candidates, Judgement, ToJudge};
     use crate::show;
 
+    /// The name of the staging directory of a worker that does a command as a whole.
+    pub(super) static STAGING: OnceLock<String> = OnceLock::new();
+
     /// What a worker is told to do.
     #[derive(Serialize, Deserialize)]
     pub(super) enum Job {
-        Run(Request),
-        Replay(Replaying),
+        /// A request, with the name of the directory that the output is written to.
+        Run(Request, Option<String>),
         Bisect(Searching, Candidates),
-        Blame(Request, String),
         Trials(Request),
-        /// The command that is among the worker's arguments.
-        Whole,
+        /// The command that is among the worker's arguments, with that directory.
+        Whole(Option<String>),
     }
 
     /// What a worker asks of who started it.
@@ -156,16 +133,12 @@ mod supervised {
         Note(Judged),
     }
 
-    /// What comes of what may go wrong.
-    type Sent<T> = Result<T, SentError>;
-
     /// The supervisor of workers of this program; `None`: everything is to be done by this process, or the system
     /// doesn't say which file it is.
     pub(super) fn supervisor(process: &ProcessArgs) -> Option<Supervisor> {
         if process.in_process {
             return None;
         }
-        supervised::refuse_tracing();
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
@@ -179,10 +152,10 @@ mod supervised {
         supervisor: &Supervisor,
         job: &Job,
         model: Option<&Path>,
-        watch: Watch,
         asked: &mut dyn FnMut(Question) -> Value,
     ) -> Result<A, PassError> {
         let input = model.map_or(Ok(None), supervised::kept_input);
+        let watch = Watch::default();
         match input.and_then(|input| supervisor.run(job, input, watch, asked)) {
             Ok(Ended::Answered(answer)) => Ok(answer),
             Ok(Ended::Died(death)) => Err(supervised::died(&death)),
@@ -190,19 +163,15 @@ mod supervised {
         }
     }
 
-    pub(super) fn run(supervisor: &Supervisor, request: &Request, watch: Watch) -> Report {
-        let job = |request: &Request| Job::Run(request.clone());
-        supervised::run(supervisor, request, job, watch)
-    }
-
-    pub(super) fn replay(
+    pub(super) fn run(
         supervisor: &Supervisor,
-        job: Replaying,
+        request: &Request,
         watch: Watch,
-    ) -> Result<Replay, PassError> {
-        let job = Job::Replay(job);
-        let replay: Sent<Replay> = answer(supervisor, &job, None, watch, &mut |_| Value::Null)?;
-        Ok(replay?)
+    ) -> (Report, Option<StagedModel>) {
+        let job = |request: &Request, staging: Option<&str>| {
+            Job::Run(request.clone(), staging.map(str::to_owned))
+        };
+        supervised::run(supervisor, request, job, watch)
     }
 
     pub(super) fn bisect(
@@ -214,34 +183,16 @@ mod supervised {
         let timeout = check_command::timeout(searching.check());
         let model = searching.model().to_path_buf();
         let job = Job::Bisect(searching, command.candidates());
-        answer(
-            supervisor,
-            &job,
-            Some(&model),
-            Watch::default(),
-            &mut |asked| match asked {
-                Question::Judge(asked) => {
-                    let judgement = asked.run(timeout);
-                    json!(judgement.map_err(|error| SentError::from(&error)))
-                }
-                Question::Note(judged) => {
-                    note(judged);
-                    Value::Null
-                }
-            },
-        )
-    }
-
-    pub(super) fn blame(
-        supervisor: &Supervisor,
-        request: &Request,
-        op: &str,
-        watch: Watch,
-    ) -> Result<Blame, PassError> {
-        let job = Job::Blame(request.clone(), op.to_owned());
-        let model = Some(&*request.model);
-        let blame: Sent<Blame> = answer(supervisor, &job, model, watch, &mut |_| Value::Null)?;
-        Ok(blame?)
+        answer(supervisor, &job, Some(&model), &mut |asked| match asked {
+            Question::Judge(asked) => {
+                let judgement = asked.run(timeout);
+                json!(judgement.map_err(|error| SentError::from(&error)))
+            }
+            Question::Note(judged) => {
+                note(judged);
+                Value::Null
+            }
+        })
     }
 
     pub(super) fn trials<'s>(
@@ -257,14 +208,16 @@ mod supervised {
         files: &Files<'_>,
     ) -> Result<u8, PassError> {
         supervisor.after = std::env::args_os().skip(1).collect();
-        let watch = Watch::default();
-        let status = answer(&supervisor, &Job::Whole, files.model, watch, &mut |_| {
-            Value::Null
+        let place = files.output;
+        let place = place.and_then(|output| StagedModel::place_for(output, false));
+        let job = Job::Whole(place.as_ref().map(StagingPlace::name));
+        let answer: Result<(u8, Option<StagedModel>), PassError> =
+            answer(&supervisor, &job, files.model, &mut |_| Value::Null);
+        let done = answer.and_then(|(status, output)| {
+            show::place(output.map(|output| output.at(place)).transpose()?);
+            Ok(status)
         });
-        status.or_else(|error| {
-            if let Some(output) = files.output {
-                supervised::remove_leftovers(output);
-            }
+        done.or_else(|error| {
             let status = show::fail(&error);
             if json {
                 show::print_answer(status, json!({}), Some(&error));
@@ -285,19 +238,26 @@ mod supervised {
             PassError::new(ErrorKind::Usage, message)
         };
         let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(wrong)?;
-        let sent = |error: PassError| SentError::from(&error);
         match job {
-            Job::Run(request) => {
-                let report = pipeline::run(&plugins::registry(), &request, worker.watch()).0;
-                worker.answer(&report)
+            Job::Run(request, staging) => {
+                let watch = Watch {
+                    staging,
+                    ..worker.watch()
+                };
+                let finished = pipeline::run_staged(&plugins::registry(), &request, None, watch);
+                worker.answer(&(&finished.report, &finished.output))
             }
-            Job::Replay(job) => worker.answer(&replay::run(job, worker.watch()).map_err(sent)),
             Job::Bisect(searching, candidates) => {
                 worker.answer(&search(&worker, &searching, candidates))
             }
-            Job::Blame(request, op) => worker.answer(&blame::look(&request, &op).map_err(sent)),
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
-            Job::Whole => worker.answer(&command(args)),
+            Job::Whole(staging) => {
+                if let Some(staging) = staging {
+                    _ = STAGING.set(staging);
+                }
+                let status = command(args);
+                worker.answer(&(status, show::take_output()))
+            }
         }
         .map_err(wrong)
     }
@@ -305,7 +265,8 @@ mod supervised {
     /// Searches, and asks the supervisor for each verdict.
     fn search(worker: &Worker, searching: &Searching, candidates: Candidates) -> BisectResult {
         let command = CheckCommand::elsewhere(candidates, |asked| {
-            let judgement: io::Result<Sent<Judgement>> = worker.ask(&Question::Judge(asked));
+            let judgement: io::Result<Result<Judgement, SentError>> =
+                worker.ask(&Question::Judge(asked));
             let judgement = judgement.map_err(|error| {
                 PassError::new(ErrorKind::Check, format!("Nobody judges a model: {error}."))
             })?;
@@ -334,6 +295,8 @@ mod supervised {
             Command::List(args) => args.process.in_process = true,
             Command::Convert(args) => args.process.in_process = true,
             Command::Extract(args) => args.process.in_process = true,
+            Command::Blame(args) => args.process.in_process = true,
+            Command::Replay(args) => args.process.in_process = true,
             _ => {}
         }
         super::super::run(cli.command)

@@ -50,6 +50,21 @@ fn a_model_from_standard_input_is_there_for_the_second_process() {
 }
 
 #[test]
+fn a_death_is_told_though_the_second_process_gets_less_far() {
+    let Some(bench) = bench() else { return };
+    let ran = run(&bench, "segv, and no model", "");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for said in [
+        "error[crashed]: It crashed: SIGSEGV, ",
+        "in pass c.transform.Dies",
+    ] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("can't be read"), "{}", ran.stderr);
+    assert!(!bench.exists("out.ir"));
+}
+
+#[test]
 fn a_reproducer_dies_the_same_death() {
     let Some(bench) = bench() else { return };
     for (fault, more) in [("segv", ""), ("hang", "--timeout 0.5")] {
@@ -92,16 +107,6 @@ fn who_dies_when_the_output_is_there_has_done_its_work() {
         let said = "help: The output was written before that, and it is whole.";
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn who_stops_when_the_output_is_there_is_not_waited_for() {
-    let Some(bench) = bench() else { return };
-    bench.write("out.ir", "");
-    let ran = run(&bench, "thread, late stop", "--timeout 2");
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert_eq!(bench.read("out.ir"), RELUS);
 }
 
 #[cfg(target_os = "linux")]

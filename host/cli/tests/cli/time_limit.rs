@@ -50,7 +50,6 @@ fn reading_ends_in_time() {
     let pipeline = "reading the pipeline `pipe.toml`";
     for words in [
         "run pipe.toml m.ir -o out.ir",
-        "blame pipe.toml m.ir y",
         "bisect pipe.toml m.ir --check true{}",
     ] {
         check(&bench, words, pipeline);
@@ -69,6 +68,23 @@ fn writing_ends_in_time() {
     let bench = bench();
     let page = "run p.toml m.ir -o out.ir --report pipe.toml";
     check(&bench, page, "writing the page");
+}
+
+/// It is the instrument that waits, and not the pass before it.
+#[test]
+fn an_instrument_that_waits_is_named() {
+    let bench = bench();
+    for trace in [
+        "--trace pipe.toml",
+        "--instrument timing={trace='pipe.toml'}",
+    ] {
+        let words = format!("run p.toml m.ir -o out.ir {trace} --timeout 1");
+        let ran = bench.passdock(&words);
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let said = "The instrument `timing` was still running after 1 s.";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(bench.read("out.ir"), "before");
+    }
 }
 
 /// A user may read the report page by page.

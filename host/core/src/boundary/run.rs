@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status, symbol};
-use passdock_crash::{Call, FunctionTrace};
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
 use passdock_loader::LoadedPass;
@@ -111,14 +110,14 @@ impl<'a> FunctionRunner<'a> {
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
         let callee = self.context.frame().callee();
-        let call = callee.map(|callee| callee.call_on(&self.function));
-        let _entered = call.as_ref().map(Call::enter);
-        let trace = FunctionTrace::begin();
+        let entered = callee.map(|callee| callee.enter());
         let _current = self.context.enter(&self.function, &self.module);
         let _vacate = Vacate(&self.function);
         let mut function = self.function.reference();
         for slot in slots {
-            trace.at(slot.number());
+            if let Some(entered) = &entered {
+                entered.set_function(|| slot.function().text(slot.function().name()));
+            }
             // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
             function.view = unsafe { self.function.start(slot) };
             let status = run(&function);

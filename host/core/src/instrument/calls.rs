@@ -6,6 +6,7 @@ use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use passdock_crash::{CallKind, Callee, Entered};
 use passdock_ir::Module;
 
 use super::plugin::CallbackError;
@@ -40,14 +41,21 @@ impl Drop for Inside {
     }
 }
 
+/// Records a call of one of the host's instruments, so that a run that hangs in it names it. A plugin's records itself.
+fn named(instrument: &dyn PassInstrument) -> Option<Entered> {
+    let is_plugin = instrument.provider().is_some();
+    (!is_plugin).then(|| Callee::new(CallKind::Instrument, instrument.name(), None).enter())
+}
+
 fn call<T>(
     instrument: &dyn PassInstrument,
     callback: &'static str,
     body: impl FnOnce() -> InstrumentResult<T>,
 ) -> Result<T, PassError> {
     let inside = Inside::enter();
+    let entered = named(instrument);
     let outcome = catch_unwind(AssertUnwindSafe(body));
-    drop(inside);
+    drop((entered, inside));
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {

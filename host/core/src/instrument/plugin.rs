@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use passdock_crash::Callee;
+use passdock_crash::{CallKind, Callee};
 use passdock_loader::Plugin;
 
 use super::{
@@ -55,9 +55,9 @@ pub(super) struct CallbackError(Box<CallFailure>);
 impl PluginInstrument {
     /// Notes that the instrument is about to be called. An error if another process died of that, which ran the same.
     #[inline]
-    fn begins(&self, frame: &dyn Frame) -> Result<Callee<'_>, PassError> {
+    fn begins(&self) -> Result<Callee<'_>, PassError> {
         let plugin = self.provider.origin.path();
-        let callee = Callee::instrument(self.name(), plugin, frame.callee().as_ref());
+        let callee = Callee::instrument(self.name(), plugin);
         match passdock_crash::expected(&callee) {
             None => Ok(callee),
             Some(death) => Err(PassError::of_death(death)),
@@ -71,9 +71,7 @@ impl PluginInstrument {
             PassError::from(error).note(format!("the instrument `{name}` needs it"))
         })?;
         let loaded = &loaded.instruments()[self.at];
-        let callee = self.begins(frame)?;
-        let running = callee.call().around(frame.callee());
-        let entered = running.enter_told();
+        let entered = self.begins()?.enter();
         let made = match Instance::new(loaded, frame, &self.options) {
             Ok(made) => Ok(made),
             Err(said) => self.hand_out(frame, *said),
@@ -107,9 +105,7 @@ impl PluginInstrument {
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
-        let callee = self.begins(frame)?;
-        let running = callee.call().around(frame.callee());
-        let entered = running.enter_told();
+        let entered = self.begins()?.enter();
         let answer = callback(instance_ref);
         drop(entered);
         drop(instance);
@@ -212,8 +208,8 @@ impl Drop for PluginInstrument {
         let Some(instance) = util::lock(&self.instance).take() else {
             return;
         };
-        let running = Callee::instrument_end(self.name(), plugin).call();
-        let entered = running.enter_told();
+        // It has no number: a run without it doesn't get further.
+        let entered = Callee::new(CallKind::Instrument, self.name(), plugin).enter();
         let failure = instance.end();
         drop(entered);
         let endings = util::lock(&self.endings).take();

@@ -50,8 +50,6 @@ pub(super) fn call(
     let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
     check_depth(name, cx, run)?;
-    let running = callee.call();
-    let entered = running.enter_told();
     let cx = cx.for_pass(name);
     let call = LeafCall {
         pass,
@@ -63,7 +61,6 @@ pub(super) fn call(
         let _pushed = stack::pushed(&cx);
         call.run(work, module, &mut rewrites)
     };
-    drop(entered);
     let mut after = call.show(result).map_err(|error| error.run_by(name))?;
     if !after.is_same(module) {
         call.import_domains(module, &mut after);

@@ -250,6 +250,7 @@ impl Run<'_> {
         let info = pass.info();
         let in_pass = |error: PassError| error.in_pass(&info.name, pass.provider());
         let callee = Callee::pass(&info.name, file_of(pass));
+        let _entered = callee.enter();
         let watch = self.instruments().map(|list| Watch {
             list,
             cx: self.cx,
@@ -267,7 +268,7 @@ impl Run<'_> {
             watch.before().map_err(in_pass)?;
         }
         let result = match (passdock_crash::expected(&callee), plan) {
-            (Some(death), _) => Err(self.died(death, module)),
+            (Some(death), _) => Err(self.died(death)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
@@ -389,21 +390,14 @@ impl<'c> Run<'c> {
     }
 
     /// Returns the error of a pass that another process, which ran the same, died in.
-    fn died(&self, death: &Death, module: &Module) -> PassError {
+    fn died(&self, death: &Death) -> PassError {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
             if file.is_some_and(|file| death.loaded.iter().any(|loaded| loaded == file)) {
                 plugin.ask();
             }
         }
-        let mut error = PassError::of_death(death);
-        if error.function.is_none()
-            && let Some(number) = death.function
-        {
-            let function = module.functions().nth((number as usize).wrapping_sub(1));
-            error.function = function.map(|function| function.text(function.name()).to_owned());
-        }
-        error
+        PassError::of_death(death)
     }
 
     /// Returns an error if the module that a failed pass was given is broken: another pass wrote into

@@ -12,20 +12,25 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
-use passdock_files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
+use passdock_files::{DirectoryLock, StagedFile, Staging, directory_of, leftovers, lock_directory};
 
 /// The hexadecimal digits of a hash that are in a name.
 const DIGITS: usize = 16;
 
 /// The changes to the files beside a model.
 pub(super) struct Plan {
-    pub(super) commit: Commit,
+    /// The directory that new files are in.
+    pub(super) staging: Staging,
+    /// The new data files.
+    pub(super) new: Vec<StagedFile>,
+    /// The data files that go.
+    pub(super) old: Vec<PathBuf>,
     /// The data files that go by another name.
     pub(super) moved: Vec<Moved>,
     /// The names of the new files.
     taken: FxHashSet<PathBuf>,
     /// Keeps other writers of the directory away.
-    _lock: Option<File>,
+    pub(super) lock: Option<DirectoryLock>,
 }
 
 /// The reason why the data files of a model can't be placed.
@@ -56,13 +61,16 @@ impl Plan {
         output: &passdock_onnx::EncodedModel,
         model: &Path,
         own: &str,
+        staging: Staging,
     ) -> Result<Plan, Taken> {
         let dir = directory_of(model);
         let mut plan = Plan {
-            commit: Commit::default(),
+            staging,
+            new: Vec::new(),
+            old: Vec::new(),
             moved: Vec::new(),
             taken: FxHashSet::default(),
-            _lock: lock_directory(dir),
+            lock: lock_directory(dir),
         };
         let mut wanted: Vec<&str> = vec![own];
         // The data of the model that was read, which may be the one that is replaced. A text goes on needing its own.
@@ -89,7 +97,7 @@ impl Plan {
             }
             locations.push(name);
         }
-        plan.commit.old = replaced(model, &wanted, &locations)?;
+        plan.old = replaced(model, &wanted, &locations)?;
         Ok(plan)
     }
 
@@ -106,26 +114,24 @@ impl Plan {
         if !free && there && data.is_equal(to)? == Some(true) {
             return Ok(location.to_owned());
         }
-        let near = directory_of(to).ancestors().find(|near| near.is_dir());
-        let near = near.unwrap_or(dir);
-        leftovers::remove(near, None);
-        let mut file = Unfinished::in_dir(near)?;
-        data.write_file(file.file())?;
+        let (mut file, name) = self.staging.new_file()?;
+        data.write_file(&mut file)?;
+        let len = file.metadata()?.len();
         if free {
-            self.add(location, file);
+            self.add(location, name, len);
             return Ok(location.to_owned());
         }
-        if there && same_bytes(file.file(), &mut File::open(to)?)? {
+        if there && same_bytes(&mut file, &mut File::open(to)?)? {
             return Ok(location.to_owned());
         }
         if !data.can_move() {
             return Err(Taken::Other(to.to_path_buf()));
         }
-        let location = with_hash(location, &hash(file.file())?);
+        let location = with_hash(location, &hash(&mut file)?);
         let to = dir.join(&location);
         if self.is_free(&to, &location) {
-            self.add(&location, file);
-        } else if !to.is_file() || !same_bytes(file.file(), &mut File::open(&to)?)? {
+            self.add(&location, name, len);
+        } else if !to.is_file() || !same_bytes(&mut file, &mut File::open(&to)?)? {
             return Err(Taken::Other(to));
         }
         Ok(location)
@@ -135,9 +141,10 @@ impl Plan {
         to.symlink_metadata().is_err() && !self.taken.contains(&normal(location))
     }
 
-    fn add(&mut self, location: &str, file: Unfinished) {
-        self.taken.insert(normal(location));
-        self.commit.new.push((normal(location), file));
+    fn add(&mut self, location: &str, name: String, len: u64) {
+        let to = normal(location);
+        self.taken.insert(to.clone());
+        self.new.push(StagedFile { to, name, len });
     }
 }
 

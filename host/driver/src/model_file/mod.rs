@@ -17,10 +17,9 @@ use passdock_ir::{Module, text};
 use passdock_onnx::Reach;
 
 #[cfg(unix)]
-pub(crate) use self::data_files::is_used;
 pub use self::memory::{read_bytes, to_bytes, to_text};
 pub(crate) use self::output::data_files_of;
-pub use self::output::{Output, write};
+pub use self::output::{Output, StagedModel, write};
 use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
 pub use passdock_onnx::ExternalData;
 

@@ -1,6 +1,5 @@
 //! Writing a model to its place.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,13 +13,13 @@ use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 use passdock_files::leftovers::Used;
-use passdock_files::{StandardOutput, Target, check_room, directory_of, open_special};
-
-/// A function that is called before files are put in their places, with their bytes if those are known.
-type Before<'b> = dyn Fn(Option<u64>) -> io::Result<()> + 'b;
+use passdock_files::{
+    Staged, Staging, StagingPlace, StandardOutput, Target, check_room, directory_of, open_special,
+};
+use serde::{Deserialize, Serialize};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
-/// takes no file, and keeps the place whatever happens to the process meanwhile.
+/// takes no file.
 pub struct Output {
     path: PathBuf,
     /// The directory from which a text names the files that lie beside it, so that they move together.
@@ -87,7 +86,7 @@ impl Output {
     /// # Errors
     /// If a constant of `module`, as it was read, is in the file that is to be replaced.
     pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
-        let Some(Target::File(place, _)) = &self.target else {
+        let Some(Target::File(place)) = &self.target else {
             return Ok(());
         };
         let mut files = data_files_of(module).into_iter();
@@ -98,8 +97,8 @@ impl Output {
         Err(error.help("Write under another name."))
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one should know of that file, and which data files are gone: those that only the replaced model
-    /// needed.
+    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one should know of that
+    /// file, and which data files are gone: those that only the replaced model needed.
     /// Answers how many bytes the model's files have, which of a special file isn't known.
     ///
     /// # Errors
@@ -111,22 +110,24 @@ impl Output {
         options: WriteOptions,
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
-        self.write_asking(module, options, &|_| Ok(()), tell)
+        let staged = self.stage(module, options, None, tell)?;
+        let bytes = staged.bytes;
+        staged.commit()?;
+        Ok(bytes)
     }
 
-    /// As [`Output::write`]; `before` is called right before the files are put in their places, with
-    /// their bytes if those are known; its error ends the writing.
+    /// As [`Output::write`], up to the moment in which the files are put in their places. A special file is written. `staging` is the
+    /// name of the staging directory of the process that will put them there, if that isn't this one.
     ///
     /// # Errors
     /// As of [`Output::write`].
-    pub fn write_asking(
+    pub fn stage(
         self,
         module: &Module,
         options: WriteOptions,
-        before: &Before<'_>,
+        staging: Option<&str>,
         tell: &mut dyn FnMut(Diagnostic),
-    ) -> Result<Option<u64>, PassError> {
-        let path = self.path;
+    ) -> Result<StagedModel, PassError> {
         let mut declared;
         let module = match options.value_info {
             true => {
@@ -136,49 +137,117 @@ impl Output {
             }
             false => module,
         };
-        match (self.format, self.target) {
+        let (staged, bytes) = match (self.format, &self.target) {
             (Format::Onnx, Some(target)) => {
                 passdock_onnx::remarks(module)
                     .into_iter()
                     .map(remarked)
                     .for_each(&mut *tell);
-                let written = write_onnx(module, &path, target, options, before)?;
-                unused(&written.dropped).for_each(&mut *tell);
-                written.gone.iter().map(|file| removed(file)).for_each(tell);
-                Ok(written.bytes)
+                stage_onnx(module, &self.path, target, options, staging, tell)?
             }
-            (_, target) => {
-                let temporary = options.temporary;
-                // A text is without the file that its model was read from.
-                let module = passdock_onnx::detach(module);
-                let module = module.map_err(|error| refused(&path, error))?;
-                if let Some(file) = lossy_name(&module) {
-                    let what = format!(
-                        "its data is in `{file}`, whose name isn't UTF-8, and text can't say that"
-                    );
-                    return Err(fail(&path, &what).help("Rename the file."));
-                }
-                let mut printing = text::PrintOptions {
-                    brief: options.brief,
-                    ..text::PrintOptions::default()
-                };
-                let written = match target {
-                    None => before(None).and_then(|()| print(&module, StandardOutput, &printing)),
-                    Some(target) => {
-                        printing.directory = self.directory.as_deref();
-                        let bytes = Cell::new(None);
-                        target.write_asking(!temporary, &|| before(bytes.get()), |file| {
-                            print(&module, &mut *file, &printing)?;
-                            bytes.set(Some(file.metadata()?.len()));
-                            Ok(())
-                        })
-                    }
-                };
-                written.map_err(|error| failed(&path, error))?;
-                let bytes = path.metadata().ok().filter(|found| found.is_file());
-                Ok(bytes.map(|found| found.len()))
+            _ => {
+                let staged = self.stage_text(module, options, staging)?;
+                let bytes = staged.as_ref().map(Staged::bytes);
+                (staged, bytes)
             }
+        };
+        Ok(StagedModel {
+            path: self.path,
+            bytes,
+            staged,
+        })
+    }
+
+    fn stage_text(
+        &self,
+        module: &Module,
+        options: WriteOptions,
+        staging: Option<&str>,
+    ) -> Result<Option<Staged>, PassError> {
+        let path = &self.path;
+        // A text is without the file that its model was read from.
+        let module = passdock_onnx::detach(module).map_err(|error| refused(path, error))?;
+        if let Some(file) = lossy_name(&module) {
+            let what =
+                format!("its data is in `{file}`, whose name isn't UTF-8, and text can't say that");
+            return Err(fail(path, &what).help("Rename the file."));
         }
+        let mut printing = text::PrintOptions {
+            brief: options.brief,
+            ..text::PrintOptions::default()
+        };
+        if self.target.is_some() {
+            printing.directory = self.directory.as_deref();
+        }
+        let written = match &self.target {
+            None => print(&module, StandardOutput, &printing).map(|()| None),
+            Some(Target::Special(place)) => open_special(place)
+                .and_then(|file| print(&module, file, &printing))
+                .map(|()| None),
+            Some(Target::File(place)) => Staging::new(place, staging).and_then(|staging| {
+                print(&module, staging.main_file()?, &printing)?;
+                let durable = !options.temporary;
+                staging
+                    .finish(Vec::new(), Vec::new(), durable, None)
+                    .map(Some)
+            }),
+        };
+        written.map_err(|error| failed(path, error))
+    }
+}
+
+/// A model that is written and not in its place yet.
+#[derive(Serialize, Deserialize)]
+pub struct StagedModel {
+    #[serde(with = "crate::raw_path")]
+    path: PathBuf,
+    /// `None`: it went to a special file.
+    staged: Option<Staged>,
+    bytes: Option<u64>,
+}
+
+impl StagedModel {
+    /// The place of a model that another process writes, and the directory in which it does, if one can be made there.
+    pub fn place_for(output: &Path, replaces_links: bool) -> Option<StagingPlace> {
+        let output = match replaces_links {
+            true => Output::replacing(output),
+            false => Output::new(output),
+        };
+        match output.ok()?.target? {
+            Target::File(place) => StagingPlace::new(place).ok(),
+            Target::Special(_) => None,
+        }
+    }
+
+    /// The bytes of its files, which of a special file aren't known.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// The same model, as this process puts it in its place, which was written by another one.
+    ///
+    /// # Errors
+    /// If that hadn't been given a place.
+    pub fn at(mut self, place: Option<StagingPlace>) -> Result<StagedModel, PassError> {
+        self.staged = match (self.staged, place) {
+            (Some(staged), Some(place)) => Some(staged.at(place)),
+            (None, _) => None,
+            (Some(_), None) => {
+                let error = io::Error::other("it was written elsewhere");
+                return Err(failed(&self.path, error));
+            }
+        };
+        Ok(self)
+    }
+
+    /// Puts the model in its place, with its data files.
+    ///
+    /// # Errors
+    /// What the system says; then the place is as it was.
+    pub fn commit(self) -> Result<(), PassError> {
+        let path = self.path;
+        let committed = self.staged.map_or(Ok(()), Staged::commit);
+        committed.map_err(|error| failed(&path, error))
     }
 }
 
@@ -231,13 +300,14 @@ fn print(module: &Module, to: impl Write, options: &text::PrintOptions<'_>) -> i
     out.flush()
 }
 
-fn write_onnx(
+fn stage_onnx(
     module: &Module,
     path: &Path,
-    target: Target,
+    target: &Target,
     options: WriteOptions,
-    before: &Before<'_>,
-) -> Result<Written, PassError> {
+    staging: Option<&str>,
+    tell: &mut dyn FnMut(Diagnostic),
+) -> Result<(Option<Staged>, Option<u64>), PassError> {
     // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
     let unreadable = || {
         let mut found = passdock_onnx::check_external(module).into_iter();
@@ -257,8 +327,8 @@ fn write_onnx(
         let output = passdock_onnx::write(module, writing);
         output.map_err(|error| refused(path, error))
     };
-    let (place, mut file) = match target {
-        Target::File(place, file) => (place, file),
+    let place = match target {
+        Target::File(place) => place,
         Target::Special(place) => {
             let output = encode(writing)?;
             if let Some(data) = output.data_files().first() {
@@ -267,62 +337,46 @@ fn write_onnx(
                 let error = failed(path, io::Error::other(message));
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
-            let opened = before(None).and_then(|()| open_special(&place));
-            let written = opened.and_then(|mut file| output.write_file(&mut file));
-            return written.map(|()| Written::default()).map_err(unwritten);
+            let written = open_special(place).and_then(|mut file| output.write_file(&mut file));
+            return written.map(|()| (None, None)).map_err(unwritten);
         }
     };
-    let own = data_files::own_location(&place);
+    let own = data_files::own_location(place);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    check_room(directory_of(&place), output.new_bytes()).map_err(|error| failed(path, error))?;
-    let mut plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
-        Taken::Refused(error) => refused(path, error),
-        Taken::Failed(error) => unwritten(error),
-        Taken::Other(to) => {
-            let to = to.display();
-            let error = io::Error::other(format!("its data goes to `{to}`, where other data is"));
-            failed(path, error).help(
-                "Write to another directory, or give the model a data file of its own: \
+    check_room(directory_of(place), output.new_bytes()).map_err(|error| failed(path, error))?;
+    let staging = Staging::new(place, staging).map_err(|error| failed(path, error))?;
+    let plan =
+        data_files::Plan::new(&output, place, &own, staging).map_err(|error| match error {
+            Taken::Refused(error) => refused(path, error),
+            Taken::Failed(error) => unwritten(error),
+            Taken::Other(to) => {
+                let to = to.display();
+                let error =
+                    io::Error::other(format!("its data goes to `{to}`, where other data is"));
+                failed(path, error).help(
+                    "Write to another directory, or give the model a data file of its own: \
                  `--external-data all`.",
-            )
-        }
-    })?;
+                )
+            }
+        })?;
     if !plan.moved.is_empty() {
         writing.moved = &plan.moved;
         output = encode(writing)?;
     }
-    let written = file.anew().and_then(|file| output.write_file(file));
+    let written = plan.staging.main_file();
+    let written = written.and_then(|mut file| output.write_file(&mut file));
     written.map_err(unwritten)?;
-    let data = output
-        .data_files()
-        .iter()
-        .map(|data| data.size())
-        .sum::<Option<u64>>();
-    let bytes = data.map(|data| data + output.len());
-    plan.commit.durable = !options.temporary;
-    let old = plan.commit.old.clone();
-    let put = plan.commit.put(file, &place, &|| before(bytes));
-    put.map_err(unwritten)?;
+    unused(output.dropped()).for_each(&mut *tell);
     let directory = path.parent().unwrap_or(Path::new(""));
-    let gone = old.iter().map(|old| directory.join(old)).collect();
-    let dropped = output.dropped().to_vec();
-    Ok(Written {
-        gone,
-        dropped,
-        bytes,
-    })
-}
-
-/// What came of writing an ONNX model.
-#[derive(Default)]
-struct Written {
-    /// The data files that are gone with the model that was replaced.
-    gone: Vec<PathBuf>,
-    /// The data files with bytes that nothing references any more.
-    dropped: Vec<DroppedData>,
-    /// The bytes of the model's files.
-    bytes: Option<u64>,
+    let gone = plan.old.iter().map(|old| directory.join(old));
+    gone.map(|file| removed(&file)).for_each(tell);
+    let data = output.data_files().iter();
+    let bytes = data.map(|data| data.size()).sum::<Option<u64>>();
+    let bytes = bytes.map(|bytes| bytes + output.len());
+    let durable = !options.temporary;
+    let staged = plan.staging.finish(plan.new, plan.old, durable, plan.lock);
+    Ok((Some(staged.map_err(unwritten)?), bytes))
 }
 
 /// The files that constants of a module are in, but for the model file itself.

@@ -22,7 +22,7 @@ pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
 pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
-pub use run::{failed, process_changes, run, run_on, run_to_module};
+pub use run::{Finished, failed, place, run, run_on, run_staged, run_to_module};
 pub(crate) use types::INFER_TYPE;
 pub use types::infer_types;
 
@@ -32,4 +32,4 @@ pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
     no_plugins, read_patterns, read_rules,
 };
-pub use watch::{OnWrite, Reproduces, Watch, Writing};
+pub use watch::{Reproduces, Watch};

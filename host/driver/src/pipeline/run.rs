@@ -1,26 +1,61 @@
 //! `run`: a function from a request to a report.
 
-use std::cell::Cell;
 use std::collections::HashSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use passdock_crash::{Panic, Seen, caught};
+use passdock_crash::{Panic, caught};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
 use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::watch::{Watch, Writing};
+use super::watch::Watch;
 use super::{reproduce, types};
-use crate::model_file::{Format, Output, WriteOptions, data_files_of};
+use crate::model_file::{Format, Output, StagedModel, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
     Severity, Verify, capitalized, check_interrupt, get_renderer, suggest, util, verify,
 };
+
+/// A run that came to its end, but for the output: that is written, and not in its place yet.
+pub struct Finished {
+    /// The report, in which the output is in its place.
+    pub report: Report,
+    /// The module that the passes made, or the error: of a pass that emitted errors, the report has those alone.
+    pub made: Result<Module, PassError>,
+    /// The output, if the request asks for one.
+    pub output: Option<StagedModel>,
+}
+
+impl Finished {
+    /// Puts the output in its place, unless the run has failed. If that can't be done, it has.
+    pub fn place(mut self) -> (Report, Result<Module, PassError>) {
+        if let Err(error) = place(&mut self.report, self.output.take()) {
+            self.made = Err(error);
+        }
+        (self.report, self.made)
+    }
+}
+
+/// Puts the output of a run in its place, unless the run has failed. If that can't be done, the report says so.
+///
+/// # Errors
+/// What the system says.
+pub fn place(report: &mut Report, output: Option<StagedModel>) -> Result<(), PassError> {
+    let Some(output) = output.filter(|_| report.ok) else {
+        return Ok(());
+    };
+    output.commit().inspect_err(|error| {
+        report.ok = false;
+        report.exit_status = error.exit_status();
+        report.model.output = None;
+        report.model.bytes_after = None;
+        report.diagnostics.push(error.to_diagnostic());
+    })
+}
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
 /// directories come to the registry. Whatever goes wrong is in the
@@ -37,14 +72,14 @@ pub fn run(
     (report, made)
 }
 
-/// As [`run`]; the module that the passes made comes with the report, or the error: of a pass that emitted
-/// errors, the report has those alone. What it takes to free the module isn't in the report's seconds.
+/// As [`run`]; the module that the passes made comes with the report. What it takes to free the module isn't in the
+/// report's seconds.
 pub fn run_to_module(
     registry: &Registry,
     request: &Request,
     watch: Watch,
 ) -> (Report, Result<Module, PassError>) {
-    run_given(registry, request, None, watch)
+    run_staged(registry, request, None, watch).place()
 }
 
 /// As [`run_to_module`], on a module that is there already: the request's model is its name in the report.
@@ -54,15 +89,17 @@ pub fn run_on(
     module: Module,
     watch: Watch,
 ) -> (Report, Result<Module, PassError>) {
-    run_given(registry, request, Some(module), watch)
+    run_staged(registry, request, Some(module), watch).place()
 }
 
-fn run_given(
+/// As [`run_to_module`], up to the moment in which the output is put in its place: for who has to do something else
+/// first that may fail. `given` is a module that is there already.
+pub fn run_staged(
     registry: &Registry,
     request: &Request,
     given: Option<Module>,
     watch: Watch,
-) -> (Report, Result<Module, PassError>) {
+) -> Finished {
     let start = Instant::now();
     let mut report = Report {
         pipeline: PipelineReport::asked(request),
@@ -83,21 +120,6 @@ fn run_given(
         on_diagnostic: Some(Box::new(move |said| emitting(said))),
         only_judges: false,
     };
-    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|_| Ok(())));
-    let passes = Mutex::new(Vec::new());
-    let so_far = |writing: Writing<'_>| match writing {
-        Writing::Begins(report) => {
-            util::lock(&passes).extend(recorder.take());
-            on_write(Writing::Begins(&Report {
-                ok: true,
-                passes: util::lock(&passes).clone(),
-                diagnostics: util::lock(&diagnostics).clone().unwrap_or_default(),
-                seconds: start.elapsed().as_secs_f64(),
-                ..report.clone()
-            }))
-        }
-        Writing::Done => on_write(writing),
-    };
     let reproduces = watch.reproduces.unwrap_or_else(|| Box::new(|_| true));
     let mut endings = None;
     let end = || {
@@ -109,18 +131,17 @@ fn run_given(
             &*emit,
             &mut report,
             &recorder,
-            &so_far,
+            watch.staging.as_deref(),
             &mut endings,
         )
     };
     let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
-    report.passes = std::mem::take(&mut *util::lock(&passes));
-    report.passes.extend(recorder.take());
+    report.passes = recorder.take();
     report.diagnostics = util::lock(&diagnostics).take().unwrap_or_default();
-    let after = match result {
-        Ok(after) => {
+    let (made, output) = match result {
+        Ok((after, output)) => {
             report.ok = true;
-            Ok(after)
+            (Ok(after), output)
         }
         Err(error) => {
             let mut error = blame::locate(error, request, registry);
@@ -145,24 +166,15 @@ fn run_given(
             let ended = endings.as_ref().and_then(Endings::take);
             let ended = ended.map(|ended| ended.to_diagnostic());
             report.diagnostics.extend(ended);
-            Err(error)
+            (Err(error), None)
         }
     };
-    report.diagnostics.extend(process_changes());
     report.seconds = start.elapsed().as_secs_f64();
-    (report, after)
-}
-
-/// The warning of what plugins changed of what belongs to the whole process, if this process looks after that.
-/// What was told isn't told again.
-pub fn process_changes() -> Option<Diagnostic> {
-    let (message, changes) = passdock_crash::sentence(&passdock_crash::changes())?;
-    let mut warning = Diagnostic::new(Severity::Warning, "process", message);
-    warning.notes = changes;
-    warning.help = Some(
-        "Other plugins may rely on it, and it is the plugin that should put it back.".to_owned(),
-    );
-    Some(warning)
+    Finished {
+        report,
+        made,
+        output,
+    }
 }
 
 /// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
@@ -247,9 +259,9 @@ fn run_to_end(
     emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
-    on_write: &dyn Fn(Writing<'_>) -> Result<(), PassError>,
+    staging: Option<&str>,
     told: &mut Option<Endings>,
-) -> Result<Module, PassError> {
+) -> Result<(Module, Option<StagedModel>), PassError> {
     if given.is_none() {
         Format::of(&request.model)?;
     }
@@ -332,46 +344,32 @@ fn run_to_end(
     if let Some(warning) = used.warning(&after, &context.registry().op_defs(), recorder) {
         context.emit(warning);
     }
-    passdock_crash::tell(Seen::Over);
     // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
     drop((prepared, context));
     after.forget_kept();
     if let Some(error) = endings.take() {
         return Err(error);
     }
-    if let Some(output) = output {
-        let options = WriteOptions {
-            drop_spans: request.drop_spans,
-            external_data: request.external_data,
-            value_info: request.value_info,
-            ..WriteOptions::default()
-        };
-        check_interrupt()?;
-        let path = request.output.as_ref();
-        report.model.output = path.map(|path| path.display().to_string());
-        let refused = Cell::new(None);
-        let begins = |bytes_after| {
-            let mut so_far = report.clone();
-            so_far.model.bytes_after = bytes_after;
-            on_write(Writing::Begins(&so_far)).map_err(|error| {
-                refused.set(Some(error));
-                io::Error::other("something else can't be written")
-            })
-        };
-        let write = || output.write_asking(&after, options, &begins, &mut |said| emit(said));
-        let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
-        let output = report.model.output.take();
-        report.model.bytes_after = written.map_err(|error| {
-            if let Some(error) = refused.take() {
-                return error;
-            }
-            let broken = verify::broken(&after, &recorder.foreign());
-            broken.unwrap_or_else(|| of_data(made_by(error, &after, recorder), &unreadable))
-        })?;
-        report.model.output = output;
-        on_write(Writing::Done)?;
-    }
-    Ok(after)
+    let Some(output) = output else {
+        return Ok((after, None));
+    };
+    let options = WriteOptions {
+        drop_spans: request.drop_spans,
+        external_data: request.external_data,
+        value_info: request.value_info,
+        ..WriteOptions::default()
+    };
+    check_interrupt()?;
+    let write = || output.stage(&after, options, staging, &mut |said| emit(said));
+    let staged = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
+    let staged = staged.map_err(|error| {
+        let broken = verify::broken(&after, &recorder.foreign());
+        broken.unwrap_or_else(|| of_data(made_by(error, &after, recorder), &unreadable))
+    })?;
+    let path = request.output.as_ref();
+    report.model.output = path.map(|path| path.display().to_string());
+    report.model.bytes_after = staged.bytes();
+    Ok((after, Some(staged)))
 }
 
 /// The model's own error, of a pass that failed because data can't be read, or of the output: the files of such data, as

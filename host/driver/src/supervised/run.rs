@@ -1,85 +1,73 @@
 //! `run` under supervision: from a request to a report, whatever a plugin does.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
-use passdock_core::{ErrorKind, PassError, Severity, Verify, util};
+use passdock_core::{ErrorKind, PassError, Verify};
 use passdock_crash::{Death, DeathCause};
-use passdock_files::{directory_of, leftovers};
+use passdock_files::StagingPlace;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Ended, Supervisor};
-use crate::model_file::{is_standard, is_used};
-use crate::pipeline::{ModelReport, OnWrite, Report, Request, Watch, Writing};
+use crate::model_file::{StagedModel, is_standard};
+use crate::pipeline::{ModelReport, Report, Request, Watch};
 
-/// Runs a request in a worker, which answers the report of [`crate::pipeline::run()`]. Whatever the worker dies of is
-/// in the report, and then nothing was written; or the output was in its place by then, and the report says that.
+/// Runs a request in a worker, which answers the report of [`crate::pipeline::run_staged`] and the output. Whatever the
+/// worker dies of is in the report. The output isn't in its place yet: this process has the directory that it is in.
 ///
-/// `job` says to the program's workers what to do: run this request.
+/// `job` says to the program's workers what to do: run this request, with this staging directory.
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
-    job: impl Fn(&Request) -> J,
-    mut watch: Watch,
-) -> Report {
-    let before = Arc::new(Mutex::new(None));
-    let asked = Arc::new(watch.on_write.take());
-    let on_write = || {
-        let (output, before, asked) = (request.output.clone(), before.clone(), asked.clone());
-        let seen = move |writing: Writing<'_>| {
-            (*asked).as_ref().map_or(Ok(()), |asked| asked(writing))?;
-            *util::lock(&before) = Some(output.as_deref().and_then(identity));
-            Ok(())
-        };
-        Some(Box::new(seen) as Box<OnWrite>)
-    };
-    watch.on_write = on_write();
+    job: impl Fn(&Request, Option<&str>) -> J,
+    watch: Watch,
+) -> (Report, Option<StagedModel>) {
+    let output = request.output.as_deref();
+    let place = output.and_then(|output| StagedModel::place_for(output, request.replaces_links));
+    let staging = place.as_ref().map(StagingPlace::name);
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose()?;
-        supervisor.run(&job(request), input, watch, &mut |()| Value::Null)
+        let job = job(request, staging.as_deref());
+        supervisor.run(&job, input, watch, &mut |()| Value::Null)
     };
-    let ended =
-        kept_input(&request.model).and_then(|input| match attempt(request, &input, watch)? {
-            Ended::Answered(report) if is_broken(&report) && request.verify == Verify::Changed => {
-                // By whom, shows if one looks after each pass.
+    let ended = kept_input(&request.model).and_then(|input| {
+        let first = attempt(request, &input, watch)?;
+        match &first {
+            Ended::Answered((report, _))
+                if is_broken(report) && request.verify == Verify::Changed =>
+            {
+                // Whose doing it is shows if one looks after each pass.
                 let looking = Request {
                     verify: Verify::All,
                     ..request.clone()
                 };
-                let watch = Watch {
-                    on_write: on_write(),
-                    ..Watch::default()
-                };
-                Ok(match attempt(&looking, &input, watch)? {
-                    Ended::Died(_) => Ended::Answered(report),
+                Ok(match attempt(&looking, &input, Watch::default())? {
+                    Ended::Died(_) => first,
                     answered => answered,
                 })
             }
-            ended => Ok(ended),
-        });
-    let error = match ended {
-        Ok(Ended::Answered(report)) => return report,
-        Ok(Ended::Died(death)) => {
-            let before = util::lock(&before).take();
-            let now = request.output.as_deref().and_then(identity);
-            if now.is_some() && before.is_some_and(|before| before != now) {
-                return written(request, &death);
-            }
-            if let Some(output) = &request.output {
-                remove_leftovers(output);
-            }
-            died(&death)
+            _ => Ok(first),
         }
-        Err(error) => not_started(&error),
+    });
+    let answered: Result<(Report, Option<StagedModel>), PassError> = match ended {
+        Ok(Ended::Answered(answered)) => Ok(answered),
+        Ok(Ended::Died(death)) => Err(died(&death)),
+        Err(error) => Err(not_started(&error)),
     };
-    Report {
-        exit_status: error.exit_status(),
-        diagnostics: vec![error.to_diagnostic()],
-        ..empty(request)
-    }
+    let owned = answered.and_then(|(report, output)| {
+        let output = output.map(|output| output.at(place)).transpose()?;
+        Ok((report, output))
+    });
+    owned.unwrap_or_else(|error| {
+        let report = Report {
+            exit_status: error.exit_status(),
+            diagnostics: vec![error.to_diagnostic()],
+            ..empty(request)
+        };
+        (report, None)
+    })
 }
 
 /// The report of a request of which nothing else is known.
@@ -91,29 +79,6 @@ fn empty(request: &Request) -> Report {
         },
         ..Report::default()
     }
-}
-
-/// The report of a worker that died when the output was in its place: all was done.
-fn written(request: &Request, death: &Death) -> Report {
-    let mut report = empty(request);
-    let mut warning = died(death).to_diagnostic();
-    warning.severity = Severity::Warning;
-    warning
-        .notes
-        .push("what each pass did is lost with it".to_owned());
-    warning.help = Some("The output was written before that, and it is whole.".to_owned());
-    report.ok = true;
-    report.diagnostics.push(warning);
-    let output = request.output.as_ref();
-    report.model.output = output.map(|path| path.display().to_string());
-    report
-}
-
-/// What tells a file from the one that takes its place; `None`: it isn't there, or no file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let known = path.metadata().ok().filter(Metadata::is_file)?;
-    Some((known.dev(), known.ino()))
 }
 
 /// Whether a pass wrote into the IR past the host.
@@ -133,13 +98,6 @@ pub fn kept_input(model: &Path) -> io::Result<Option<File>> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut io::stdin().lock(), &mut file)?;
     Ok(Some(file))
-}
-
-/// Removes the unfinished files of a worker that died before it wrote its output.
-pub fn remove_leftovers(output: &Path) {
-    if !is_standard(output) {
-        leftovers::remove(directory_of(output), Some(is_used));
-    }
 }
 
 /// The error of a process that couldn't be started.
@@ -162,10 +120,11 @@ pub fn died(death: &Death) -> PassError {
             .help("Reading and writing models takes time, too: a longer `--timeout` does.");
     }
     if error.pass.is_none() {
-        error.message = format!(
-            "Something outside of the calls into plugins {}.",
-            death.cause
-        );
+        let who = match death.cause {
+            DeathCause::Descriptors => "A plugin",
+            _ => "Something outside of the calls into plugins",
+        };
+        error.message = format!("{who} {}.", death.cause);
     }
     error.help(
         "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",

@@ -6,20 +6,18 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use passdock_crash::{Culprit, Death, DeathCause};
+use passdock_crash::Death;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::pipeline::{Watch, Writing};
-use crate::sent_error::SentError;
+use crate::pipeline::Watch;
 
-use super::limit::PLACING;
-use super::message::{Marks, Said, Task};
+use super::message::{Task, WorkerMessage};
 use super::process::Process;
 
-/// The deaths after which a job is given up that goes on past them.
-const MAX_DEATHS: usize = 256;
+/// The deaths after which a job is given up that goes on past them, as a search does.
+const MAX_DEATHS: usize = 32;
 
 /// How workers are started, and how long they may take.
 #[derive(Clone, Debug)]
@@ -38,15 +36,15 @@ pub struct Supervisor {
 pub enum Ended<A> {
     /// The answer of the worker.
     Answered(A),
-    /// The worker died, and going on past that is no use: no pass ran, or one died that was left out.
+    /// The worker died, and no other one got past that.
     Died(Box<Death>),
 }
 
 impl Supervisor {
     /// Has a job done. If the worker dies in a pass, another one does the same and lets that pass fail instead: what
-    /// it answers is as of a pass that failed. One that dies after it was let write isn't followed by another, nor
-    /// one whose time is over outside of passes. `input` is what each of them has on standard input; `None`: what this
-    /// process has. `asked` answers what they ask, each question once; its time isn't theirs.
+    /// it answers is as of a pass that failed. One that doesn't get there, because the input is gone or it dies itself,
+    /// changes nothing: the first death is the outcome. `input` is what each of them has on standard input; `None`: what
+    /// this process has. `answer` answers their questions, each once; its time isn't theirs.
     ///
     /// # Errors
     /// If no worker can be started.
@@ -55,117 +53,78 @@ impl Supervisor {
         job: &impl Serialize,
         mut input: Option<File>,
         mut watch: Watch,
-        asked: &mut dyn FnMut(Q) -> Value,
+        answer: &mut dyn FnMut(Q) -> Value,
     ) -> io::Result<Ended<A>> {
         let mut task = Task {
             job,
             deaths: Vec::new(),
-            says_passes: watch.on_pass.is_some(),
-            waits: false,
-            limit: self.timeout,
-            marks: Marks::new(),
+            sends_passes: watch.on_pass.is_some(),
         };
         let mut answers = Vec::new();
         loop {
-            // One that goes on past a death has to come as far again, perhaps more slowly.
-            let is_first = task.deaths.is_empty() && !task.waits;
-            task.limit = self
-                .timeout
-                .map(|limit| limit * if is_first { 1 } else { 2 });
-            let process = Process::start(self, &task, input.as_mut())?;
-            let lost = match attempt(process, task.limit, &watch, &mut answers, asked)? {
-                Ok(answer) => return Ok(Ended::Answered(answer)),
-                Err(lost) => lost,
+            let first = task.deaths.first().cloned();
+            let process = match (Process::start(self, &task, input.as_mut()), first.clone()) {
+                (Err(error), None) => return Err(error),
+                (Err(_), Some(first)) => return Ok(Ended::Died(Box::new(first))),
+                (Ok(process), _) => process,
             };
-            let Lost { death, is_sure, .. } = lost;
+            // One that goes on past a death has to come as far again, perhaps more slowly.
+            let times = if task.deaths.is_empty() { 1 } else { 2 };
+            let timeout = self.timeout.map(|timeout| timeout * times);
+            let attempt = attempt(process, timeout, &watch, &mut answers, answer)?;
+            let death = match (attempt, first.clone()) {
+                (Ok((_, met)), Some(first)) if met < task.deaths.len() => {
+                    return Ok(Ended::Died(Box::new(first)));
+                }
+                (Ok((answer, _)), _) => return Ok(Ended::Answered(answer)),
+                (Err(death), _) => death,
+            };
             // What is shown was shown.
             watch.sink = None;
             let place = death.place();
-            let is_late = matches!(death.cause, DeathCause::Timeout { .. });
-            if lost.may_write || is_late && death.is_of_nothing() {
-                return Ok(Ended::Died(Box::new(death)));
-            }
-            // One that spoilt what it wrote down, or the channel, is asked to tell each step next time.
-            let is_nobody = place.is_none() && death.is_of_nothing() && !task.says_passes;
-            if is_nobody || !is_sure && !task.waits {
-                task.says_passes = true;
-                task.waits = true;
-                continue;
-            }
             let is_known = task.deaths.iter().any(|known| known.place() == place);
-            if place.is_none() || is_known || task.deaths.len() >= MAX_DEATHS {
-                return Ok(Ended::Died(Box::new(death)));
+            if place.is_none() || is_known || task.deaths.len() == MAX_DEATHS {
+                return Ok(Ended::Died(Box::new(first.unwrap_or(death))));
             }
             task.deaths.push(death);
         }
     }
 }
 
-/// A worker that died.
-struct Lost {
-    death: Death,
-    /// Whether that is sure of what the worker was at.
-    is_sure: bool,
-    /// Whether it was let put the output in its place.
-    may_write: bool,
-}
-
-/// Hears one worker up to its answer, or its death.
+/// Hears one worker up to its answer, with the number of deaths that it went past; or up to its death.
 fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
-    mut process: Process<'_>,
+    mut process: Process,
     timeout: Option<Duration>,
     watch: &Watch,
     answers: &mut Vec<Value>,
-    asked: &mut dyn FnMut(Q) -> Value,
-) -> io::Result<Result<A, Lost>> {
+    answer: &mut dyn FnMut(Q) -> Value,
+) -> io::Result<Result<(A, usize), Death>> {
     let (mut left, mut questions) = (timeout, 0);
-    let mut may_write = false;
-    let (mut passes, mut last) = (0, None);
     loop {
         match process.hear::<Q, A>(&mut left) {
-            Ok(Said::Pass(name)) => {
-                passes += 1;
+            Ok(WorkerMessage::Pass(name)) => {
                 if let Some(on_pass) = &watch.on_pass {
                     on_pass(&name);
                 }
-                last = Some(name);
             }
-            Ok(Said::Print(text)) => {
+            Ok(WorkerMessage::Print(text)) => {
                 if let Some(sink) = &watch.sink {
                     sink(&text);
                 }
             }
-            Ok(Said::Ask(question)) => {
+            Ok(WorkerMessage::Question(question)) => {
                 if questions == answers.len() {
-                    answers.push(asked(question));
+                    answers.push(answer(question));
                 }
                 process.tell(&answers[questions])?;
                 questions += 1;
                 left = timeout;
             }
-            Ok(Said::Here) => process.tell(&())?,
-            Ok(Said::Writes(report)) => {
-                let on_write = watch.on_write.as_ref();
-                let begun = on_write.map_or(Ok(()), |on_write| on_write(Writing::Begins(&report)));
-                left = timeout.map(|limit| limit.max(PLACING));
-                may_write = begun.is_ok();
-                process.tell(&begun.map_err(|error| SentError::from(&error)))?;
-            }
-            Ok(Said::Answer(answer)) => {
+            Ok(WorkerMessage::Answer(answer, met)) => {
                 process.finish()?;
-                return Ok(Ok(answer));
+                return Ok(Ok((answer, met)));
             }
-            Err(_) => {
-                let (mut death, is_sure) = process.death()?;
-                if death.is_of_nothing() {
-                    death.pass = last.map(|name| Culprit::pass(name, passes));
-                }
-                return Ok(Err(Lost {
-                    death,
-                    is_sure,
-                    may_write,
-                }));
-            }
+            Err(error) => return Ok(Err(process.death(&error)?)),
         }
     }
 }

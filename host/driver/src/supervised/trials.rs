@@ -4,7 +4,7 @@ use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_ir::{Module, text};
 use serde::{Deserialize, Serialize};
 
-use super::message::{Marks, Said, Task};
+use super::message::{Task, WorkerMessage};
 use super::process::Process;
 use super::{Supervisor, Worker, died, not_started};
 use crate::SentError;
@@ -16,9 +16,7 @@ pub struct WorkerTrials<'s, J> {
     supervisor: &'s Supervisor,
     job: J,
     watch: Watch,
-    process: Option<Process<'s>>,
-    /// Whether workers wait at each step until they were heard.
-    waits: bool,
+    process: Option<Process>,
 }
 
 /// A piece of work.
@@ -51,23 +49,19 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
             job,
             watch,
             process: None,
-            waits: false,
         }
     }
 
     /// What a worker makes of a module, or what it died of.
     fn tried(&mut self, piece: &Piece) -> Result<Tried, PassError> {
-        let wrong = |error| not_started(&error);
+        let wrong = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {
             Some(process) => process,
             None => {
                 let task = Task {
                     job: &self.job,
                     deaths: Vec::new(),
-                    says_passes: false,
-                    waits: self.waits,
-                    limit: self.supervisor.timeout,
-                    marks: Marks::new(),
+                    sends_passes: false,
                 };
                 Process::start(self.supervisor, &task, None).map_err(wrong)?
             }
@@ -76,25 +70,18 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         let mut left = self.supervisor.timeout;
         loop {
             match process.hear::<(), Tried>(&mut left) {
-                Ok(Said::Answer(tried)) => {
+                Ok(WorkerMessage::Answer(tried, _)) => {
                     self.process = Some(process);
                     return Ok(tried);
                 }
-                Ok(Said::Print(text)) => {
+                Ok(WorkerMessage::Print(text)) => {
                     if let Some(sink) = &self.watch.sink {
                         sink(&text);
                     }
                 }
-                Ok(Said::Here) => process.tell(&()).map_err(wrong)?,
-                // A trial writes no output.
-                Ok(Said::Writes(_)) => process.tell(&Ok::<(), SentError>(())).map_err(wrong)?,
-                Ok(Said::Pass(_) | Said::Ask(())) => {}
-                Err(_) => {
-                    let (death, is_sure) = process.death().map_err(wrong)?;
-                    if !is_sure && !self.waits {
-                        self.waits = true;
-                        return self.tried(piece);
-                    }
+                Ok(WorkerMessage::Pass(_) | WorkerMessage::Question(())) => {}
+                Err(error) => {
+                    let death = process.death(&error).map_err(wrong)?;
                     return Ok(Tried::Failed {
                         error: SentError::from(&died(&death)),
                         of_pass: death.running_pass().is_some(),

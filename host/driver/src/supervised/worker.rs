@@ -1,54 +1,31 @@
-//! The worker: it does what it is told, and tells what comes of it.
+//! The worker: it does its task, and sends what comes of it.
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use passdock_core::util;
 use passdock_crash::{
-    CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, lost_channel,
-    never_stop_for_terminal, observe, rely_on, trace_to, watch,
+    Record, Then, expect, ignore_terminal_stops, inherited, lose_channel, met_deaths, record_to,
+    watch,
 };
-use passdock_files::give_up;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::pipeline::{Watch, Writing};
-use crate::sent_error::SentError;
+use crate::pipeline::Watch;
 
-use super::guard::give_up_tracing;
-use super::limit::{OwnLimit, PLACING};
-use super::message::{Marks, Said, Task, receive, send_marked};
-use super::parent::end_with_parent;
-use super::record::{LEN, TRACE, Written};
+use super::message::{Task, WorkerMessage, receive, send};
 
 /// A worker that has its task.
 pub struct Worker {
-    channel: Arc<Mutex<Channel>>,
-    limit: Arc<Mutex<OwnLimit>>,
+    channel: Arc<Mutex<UnixStream>>,
+    sends_passes: bool,
 }
-
-/// The worker's end of the channel.
-struct Channel {
-    stream: UnixStream,
-    marks: Marks,
-}
-
-impl Channel {
-    fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        send_marked(&mut self.stream, &mut self.marks, message)
-    }
-
-    fn ask<R: DeserializeOwned>(&mut self, message: &impl Serialize) -> io::Result<R> {
-        self.send(message)?;
-        receive(&mut self.stream)
-    }
-}
-
-/// Whether this process is a worker.
-static IS_WORKER: AtomicBool = AtomicBool::new(false);
 
 impl Worker {
     /// Takes the task of the supervisor that started this process with these descriptors, and watches for crashes
@@ -58,68 +35,29 @@ impl Worker {
     /// If this process wasn't started by a supervisor.
     pub fn start<J: DeserializeOwned>(channel: RawFd, record: RawFd) -> io::Result<(Worker, J)> {
         let mut channel = UnixStream::from(inherited(channel)?);
-        let record = Mapped::new(inherited(record)?, LEN)?;
-        let written = Written::new(record);
-        IS_WORKER.store(true, Ordering::SeqCst);
-        give_up_tracing();
-        // The foreground group of its terminal is the supervisor's.
-        never_stop_for_terminal();
+        record_to(Record::inherited(record)?);
+        ignore_terminal_stops();
         #[cfg(target_os = "linux")]
-        {
-            use rustix::process::{Signal, set_parent_process_death_signal};
-            set_parent_process_death_signal(Some(Signal::TERM))?;
-        }
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         let task: Task<J> = receive(&mut channel)?;
-        end_with_parent(&channel);
-        let limit = Arc::new(Mutex::new(OwnLimit::new(task.limit)));
-        util::lock(&limit).begin();
+        end_with_parent(&channel)?;
         expect(task.deaths);
-        watch(Then::Tell(record));
-        if let Some(trace) = record.trace(TRACE) {
-            trace_to(trace);
-        }
-        look_after();
-        rely_on(channel.as_raw_fd());
-        let channel = Arc::new(Mutex::new(Channel {
-            stream: channel,
-            marks: task.marks,
-        }));
-        let hears = task.says_passes.then(|| channel.clone());
-        let waits = task.waits.then(|| channel.clone());
-        observe(Box::new(move |seen| {
-            // As long as the supervisor didn't hear of it, the worker is where it was.
-            if let Some(waits) = &waits {
-                wait_for::<()>(waits, &Said::Here);
-            }
-            written.see(seen);
-            match (&hears, seen) {
-                (Some(hears), Seen::Began(pass, _)) if pass.kind() == CallKind::Pass => {
-                    tell(hears, &Said::Pass(pass.name().to_owned()));
-                }
-                _ => {}
-            }
-        }));
-        Ok((Worker { channel, limit }, task.job))
+        watch(Then::Die);
+        let worker = Worker {
+            channel: Arc::new(Mutex::new(channel)),
+            sends_passes: task.sends_passes,
+        };
+        Ok((worker, task.job))
     }
 
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
-        let (texts, writes_to) = (self.channel.clone(), self.channel.clone());
-        let limit = self.limit.clone();
+        let (passes, texts) = (self.channel.clone(), self.channel.clone());
+        let on_pass = move |name: &str| tell(&passes, &WorkerMessage::Pass(name.to_owned()));
         Watch {
-            // It hears of passes anyway.
-            on_pass: None,
+            on_pass: self.sends_passes.then(|| Box::new(on_pass) as Box<_>),
             sink: Some(Arc::new(move |text| {
-                tell(&texts, &Said::Print(text.to_owned()));
-            })),
-            on_write: Some(Box::new(move |writing| {
-                let Writing::Begins(report) = writing else {
-                    return Ok(());
-                };
-                let writes = Said::Writes(Box::new(report.clone()));
-                let begun: Result<(), SentError> = wait_for(&writes_to, &writes);
-                util::lock(&limit).begin_with(PLACING);
-                Ok(begun?)
+                tell(&texts, &WorkerMessage::Print(text.to_owned()));
             })),
             ..Watch::default()
         }
@@ -130,57 +68,50 @@ impl Worker {
     /// # Errors
     /// If it doesn't answer.
     pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
-        util::lock(&self.limit).rest();
-        let answer = util::lock(&self.channel).ask(&Said::<_, ()>::Ask(question));
-        util::lock(&self.limit).begin();
-        answer
+        let mut channel = util::lock(&self.channel);
+        send(&mut *channel, &WorkerMessage::<_, ()>::Question(question))?;
+        receive(&mut *channel)
     }
 
     /// Hears the next piece of work; `None`: there is no more.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
-        util::lock(&self.limit).rest();
-        let next = receive(&mut util::lock(&self.channel).stream).ok();
-        util::lock(&self.limit).begin();
-        next
+        receive(&mut *util::lock(&self.channel)).ok()
     }
 
-    /// Ends the work, or a piece of it, with its answer. This process ends here if the supervisor doesn't take it.
+    /// Ends the work, or a piece of it, with its answer. This process ends here if the supervisor can't be reached.
     ///
     /// # Errors
     /// If it can't be written as a message.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
-        let answer = Said::<(), _>::Answer(answer);
-        let sent = util::lock(&self.channel).send(&answer);
+        let answer = WorkerMessage::<(), _>::Answer(answer, met_deaths());
+        let sent = send(&mut *util::lock(&self.channel), &answer);
         sent.inspect_err(|error| {
             if error.raw_os_error().is_some() {
-                lost_channel();
+                lose_channel();
             }
         })
     }
 }
 
-/// Ends this process and what it started, if it is a worker, and tells of the signal. For a thread that is about to end
-/// the process because of that.
-pub fn end_worker(signal: i32) {
-    use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
-    if IS_WORKER.load(Ordering::SeqCst) && getpgrp() == getpid() {
-        ends_by(signal);
-        _ = kill_process_group(getpid(), Signal::KILL);
-    }
+/// Sends the supervisor something. That it can't be reached shows when it is to get the answer.
+fn tell(channel: &Mutex<UnixStream>, message: &WorkerMessage<(), ()>) {
+    _ = send(&mut *util::lock(channel), message);
 }
 
-/// Tells the supervisor something. One that is gone ends this process otherwise.
-fn tell(channel: &Mutex<Channel>, said: &Said<(), ()>) {
-    _ = util::lock(channel).send(said);
-}
-
-/// Waits until the supervisor lets this process go on: put the output in its place, for one. A supervisor that gave
-/// this process up, or can't be heard any more, doesn't: then it ends here.
-fn wait_for<A: DeserializeOwned>(channel: &Mutex<Channel>, said: &Said<(), ()>) -> A {
-    let answer = util::lock(channel).ask(said);
-    answer.unwrap_or_else(|_| {
-        give_up();
-        lost_channel();
-        std::process::exit(1)
-    })
+/// Ends this process, and what it started in its group, when the process that started it is gone: the other end of the
+/// channel closes then, also if a plugin ignores signals and left the group.
+fn end_with_parent(channel: &UnixStream) -> io::Result<()> {
+    let channel = channel.try_clone()?;
+    let group: Pid = getpid();
+    let wait = move || {
+        // Nothing is waited for but the end, which is always told.
+        let mut end = [PollFd::new(&channel, PollFlags::empty())];
+        while poll(&mut end, None) == Err(Errno::INTR) {}
+        if end[0].revents().contains(PollFlags::HUP) {
+            _ = kill_process_group(group, Signal::KILL);
+            _ = kill_process(group, Signal::KILL);
+        }
+    };
+    let thread = thread::Builder::new().stack_size(1 << 16).spawn(wait);
+    thread.map(drop)
 }

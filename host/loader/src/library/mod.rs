@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
-use passdock_crash::Callee;
+use passdock_crash::{CallKind, Callee};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
@@ -273,8 +273,8 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        let call = Callee::library(self.name(), self.origin.path()).call();
-        let _entered = call.enter_told();
+        let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());
+        let _entered = callee.enter();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File { identity } => {

@@ -6,7 +6,7 @@ pub(super) struct Fault {
     pub(super) what: &'static str,
     /// Where the plugin does it.
     pub(super) place: &'static str,
-    /// What `dies.c` calls it, where a pass does what is of the place `command`; of the place `file` it is a change of the file.
+    /// What `dies.c` calls it; of the place `file` it is a change of the file.
     pub(super) name: &'static str,
     /// Whether the run succeeds all the same.
     pub(super) harmless: bool,
@@ -57,6 +57,11 @@ pub(super) const PASS: &[Fault] = &[
     deadly("pass", "exec", "puts another program in its place"),
     deadly("pass", "handled segv", "crashes, and ends with 0 over it"),
     deadly("pass", "kill", "is killed"),
+    deadly(
+        "pass",
+        "rename, kill",
+        "is killed, and had named its thread",
+    ),
     deadly("pass", "term", "is asked to end (SIGTERM)"),
     deadly("pass", "usr1", "is ended by SIGUSR1"),
     deadly("pass", "alarm", "is ended by an alarm"),
@@ -89,8 +94,8 @@ pub(super) const PASS: &[Fault] = &[
         "writes where it may only read, and fails",
     ),
     deadly("pass", "fail after chdir", "changes directory and fails"),
-    harmless("pass", "no files", "lets the process open no more files"),
-    harmless("pass", "no bytes", "lets the process write no more"),
+    deadly("pass", "no files", "lets the process open no more files"),
+    deadly("pass", "no bytes", "lets the process write no more"),
     deadly("pass", "close all", "closes all descriptors"),
     deadly(
         "pass",
@@ -102,6 +107,11 @@ pub(super) const PASS: &[Fault] = &[
         "pass",
         "streams never wait",
         "has no standard stream wait (`O_NONBLOCK`)",
+    ),
+    harmless(
+        "pass",
+        "files to a log",
+        "has its log at the numbers of files that it closed",
     ),
     harmless(
         "pass",
@@ -150,63 +160,6 @@ pub(super) const PASS: &[Fault] = &[
         "pass",
         "destructor crash",
         "crashes in a library's destructor",
-    ),
-];
-
-/// What a pass does to the command, and to the channel between both. In process there is no such thing.
-pub(super) const COMMAND: &[Fault] = &[
-    deadly("command", "command killed", "kills the command"),
-    deadly(
-        "command",
-        "command ended",
-        "asks the command to end (SIGTERM)",
-    ),
-    harmless(
-        "command",
-        "command stopped",
-        "stops the command (`--timeout 2`)",
-    ),
-    deadly(
-        "command",
-        "command stopped, hang",
-        "stops the command, and waits for ever (`--timeout 2`)",
-    ),
-    deadly(
-        "command",
-        "command stopped again",
-        "stops the command again and again (`--timeout 2`)",
-    ),
-    deadly(
-        "command",
-        "command traced",
-        "traces the command, and waits for ever (`--timeout 2`)",
-    ),
-    harmless(
-        "command",
-        "command traced by a child",
-        "has another process trace the command",
-    ),
-    harmless("command", "command's memory", "opens the command's memory"),
-    deadly("command", "text", "writes into the channel to the command"),
-    deadly("command", "answer", "says to the command that all is done"),
-    deadly(
-        "command",
-        "half a message",
-        "says half a message to the command",
-    ),
-    harmless("command", "read", "reads from the channel"),
-    deadly("command", "shut", "shuts the channel"),
-    deadly("command", "shut to read", "shuts the channel for reading"),
-    deadly("command", "shut to write", "shuts the channel for writing"),
-    deadly(
-        "command",
-        "shut to write, wait",
-        "shuts the channel for writing, and goes on",
-    ),
-    harmless(
-        "command",
-        "never wait",
-        "has the channel never wait (`O_NONBLOCK`)",
     ),
 ];
 

@@ -5,7 +5,7 @@ mod faults;
 use std::fmt::Write;
 use std::fs;
 
-use self::faults::{COMMAND, ELSEWHERE, FILE, Fault, PASS, TABLE};
+use self::faults::{ELSEWHERE, FILE, Fault, PASS, TABLE};
 use crate::support::{Bench, REPOSITORY, Ran, in_c};
 
 const MODEL: &str = r#"module {
@@ -31,8 +31,9 @@ const CONSTANT: &str = r#"module {
 const UNNOTICED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
 
 /// What a signal that isn't caught ends, in process.
-const SIGNALLED: [&str; 6] = [
+const SIGNALLED: [&str; 7] = [
     "kill",
+    "rename, kill",
     "term",
     "usr1",
     "alarm",
@@ -43,24 +44,13 @@ const SIGNALLED: [&str; 6] = [
 /// What goes on until somebody ends it, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 
-/// What needs a limit to the time, supervised.
-const LIMITED: [&str; 4] = [
-    "command stopped",
-    "command stopped, hang",
-    "command stopped again",
-    "command traced",
-];
-
 /// Their limit, in seconds: long enough for a pass to begin on a machine that has other things to do.
 const LIMIT: &str = "2";
 
 /// Whether a fault is one that a limit to the time ends.
 fn waits(fault: &Fault) -> bool {
-    ENDLESS.contains(&fault.name) || LIMITED.contains(&fault.name)
+    ENDLESS.contains(&fault.name)
 }
-
-/// What ends the command by a signal, supervised.
-const ENDED: [&str; 2] = ["command killed", "command ended"];
 
 fn bench() -> Option<Bench> {
     let bench = Bench::new();
@@ -75,7 +65,6 @@ fn the_table_of_the_documentation_is_what_happens() {
     // Half of them on a thread each: a run is two processes and much waiting.
     let sections = [
         ("A pass …", PASS),
-        ("A pass, and the command: it …", COMMAND),
         ("Elsewhere, a plugin …", ELSEWHERE),
         ("The table that a plugin gives the host …", TABLE),
         ("A plugin's file …", FILE),
@@ -154,7 +143,6 @@ fn rows(faults: &[Fault]) -> String {
             "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
                 "until somebody ends it".to_owned()
             }
-            "command" => "there is only one process".to_owned(),
             _ => cell(&bench, fault, true),
         };
         let in_process = match in_process == supervised {
@@ -194,11 +182,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         false if waits(fault) => words.extend(["--timeout", LIMIT]),
         false => {}
     }
-    let at = match fault.place {
-        "command" => "pass",
-        place => place,
-    };
-    let variables = [("FAULT", fault.name), ("AT", at)];
+    let variables = [("FAULT", fault.name), ("AT", fault.place)];
     let ran = bench.run_with(&variables, words, "");
     let whole = || {
         let how = if in_process {
@@ -219,8 +203,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
         0 => assert!(is_silent && out == "as it was", "{}", whole()),
         -1 => {
-            let signalled: &[&str] = if in_process { &SIGNALLED } else { &ENDED };
-            assert!(signalled.contains(&fault.name), "{}", whole());
+            assert!(in_process && SIGNALLED.contains(&fault.name), "{}", whole());
             assert_eq!(out, "as it was", "{}", whole());
         }
         _ => {
@@ -275,15 +258,6 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     }
     if has_reproducer {
         said.push("Reproducer.".to_owned());
-    }
-    if ran.stderr.contains("warning[process]") {
-        let is_back = ran.stderr.contains(", put back");
-        let what = if is_back {
-            "A warning; it is put back."
-        } else {
-            "A warning."
-        };
-        said.push(what.to_owned());
     }
     if ran.stderr.contains("printed by the plugin") {
         said.push("It goes to standard error.".to_owned());

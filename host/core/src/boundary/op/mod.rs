@@ -20,7 +20,7 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_crash::{CallKind, Callee, Subject};
+use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
@@ -75,22 +75,6 @@ pub(in crate::boundary) struct OpCall<'c> {
     last_error: String,
 }
 
-/// An op whose definition is called, for whoever finds the process dead.
-struct Defined<'c> {
-    session: &'c FunctionSession,
-    op: OpId,
-}
-
-impl Subject for Defined<'_> {
-    fn function(&self) -> Option<&str> {
-        self.session.function()
-    }
-
-    fn op(&self) -> Option<&str> {
-        self.session.op_name(self.op)
-    }
-}
-
 impl<'c> OpCall<'c> {
     pub(in crate::boundary) fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
         OpCall {
@@ -121,16 +105,16 @@ impl<'c> OpCall<'c> {
             .with(|state| Ok(state.set_access(Access::Read)))?;
         let reference = self.session.reference();
         let handle = std::ptr::from_mut(self).cast::<Handle>();
-        let subject = Defined {
-            session: self.session,
-            op: self.op,
-        };
-        let callee = Callee::new(CallKind::Definition, "", definition.plugin.origin.path());
-        let running = callee.call_on(&subject);
-        let _entered = running.enter_defined();
+        let name = self.session.op_name(self.op).unwrap_or_default();
+        let plugin = definition.plugin.origin.path();
+        let callee = Callee::new(CallKind::Definition, name, plugin);
+        let entered = callee
+            .on_function(self.session.function_name().unwrap_or_default())
+            .enter();
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
         // call and the reference live until it returns.
         let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };
+        drop(entered);
         self.session.with(|state| {
             // A definition can't have edited; what the host broke stays broken.
             if state.set_access(before) == Access::Broken {

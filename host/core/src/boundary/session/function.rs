@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, OpId, ValueId};
-use passdock_crash::Subject;
 use passdock_ir::{Edit, EditError, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
@@ -38,8 +37,6 @@ pub struct FunctionSlot {
     function: Arc<Function>,
     /// The function's kind, so that a pass for another doesn't have to go to the function.
     kind: FunctionKind,
-    /// Its number in the module, from 1 on; 0: it is in none.
-    number: u32,
     view: abi::FunctionView,
 }
 
@@ -55,22 +52,8 @@ impl FunctionSlot {
         FunctionSlot {
             view: function.view(),
             kind: function.kind(),
-            number: 0,
             function,
         }
-    }
-
-    /// A slot with the function of this number in its module, from 1 on.
-    pub(super) fn numbered(function: Arc<Function>, number: u32) -> FunctionSlot {
-        FunctionSlot {
-            number,
-            ..FunctionSlot::new(function)
-        }
-    }
-
-    /// The function's number in the module, from 1 on; 0: it is in none.
-    pub(in crate::boundary) fn number(&self) -> u32 {
-        self.number
     }
 
     /// The function in the slot.
@@ -340,6 +323,12 @@ impl FunctionSession {
         symbols.get(op.name)
     }
 
+    /// The function's name.
+    pub(in crate::boundary) fn function_name(&self) -> Option<&str> {
+        let (view, symbols) = self.header()?;
+        symbols.get(view.name)
+    }
+
     /// The header of the view, and the symbols that it speaks of.
     fn header(&self) -> Option<(&abi::FunctionView, &Symbols)> {
         // SAFETY: the header is there while the session has it, and only the session's thread looks.
@@ -347,13 +336,6 @@ impl FunctionSession {
         // SAFETY: the function behind the view holds its symbols.
         let symbols = unsafe { view.symbols.cast::<Symbols>().as_ref() }?;
         Some((view, symbols))
-    }
-}
-
-impl Subject for FunctionSession {
-    fn function(&self) -> Option<&str> {
-        let (view, symbols) = self.header()?;
-        symbols.get(view.name)
     }
 }
 

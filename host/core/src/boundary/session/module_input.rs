@@ -48,9 +48,7 @@ impl<'m> ModuleInput<'m> {
         let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
         let (list, slots): Kept = kept.map_or_else(
             || {
-                let slots = module.functions().cloned().zip(1..);
-                let slots =
-                    slots.map(|(function, number)| FunctionSlot::numbered(function, number));
+                let slots = module.functions().cloned().map(FunctionSlot::new);
                 (List::new(module), slots.collect())
             },
             |kept| *kept,

@@ -90,8 +90,7 @@ impl Drop for Foreign {
             let keeper = self.keeper.as_ref();
             let pass = keeper.map_or("", |keeper| &keeper.pass);
             let plugin = keeper.and_then(|keeper| keeper.plugin.as_deref());
-            let running = Callee::new(CallKind::Pass, pass, plugin).call();
-            let entered = keeper.map(|_| running.enter());
+            let entered = keeper.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's own function and data, called once; libraries stay loaded.
             let failure = ending::free(|| unsafe { drop(self.data) });
             std::mem::drop(entered);

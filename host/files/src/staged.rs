@@ -1,0 +1,353 @@
+//! Files that are written beside the place where they go, and put there together: all or none.
+
+use std::fs::{self, File};
+use std::io::ErrorKind::{AlreadyExists, InvalidInput, PermissionDenied};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempPath;
+
+use crate::leftovers::COMMIT;
+use crate::lock::{DirectoryLock, lock_directory};
+use crate::temporary::{TemporaryDirectory, placing};
+use crate::{directory_of, remove_unless};
+
+/// The name of the main file in its staging directory.
+const MAIN: &str = "0";
+
+/// The place of a file that another process writes, and the directory beside it in which it does.
+pub struct StagingPlace {
+    place: PathBuf,
+    directory: TemporaryDirectory,
+}
+
+impl StagingPlace {
+    /// Makes the directory for a file that goes to a place.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(place: PathBuf) -> io::Result<StagingPlace> {
+        let directory = staging_directory(&place)?;
+        Ok(StagingPlace { place, directory })
+    }
+
+    /// The name of the directory, which is beside the place.
+    pub fn name(&self) -> String {
+        let name = self.directory.path().file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// A directory beside a file's place, in which the file is written, and those that go with it.
+pub struct Staging {
+    place: PathBuf,
+    directory: PathBuf,
+    owned: Option<TemporaryDirectory>,
+    files: usize,
+}
+
+/// Files that are written and not in their places yet. Whoever has the staging directory puts them there.
+///
+/// Until the main file has its name, everything is as it was; afterwards everything is as it should be. A list in the
+/// staging directory has the names that a process would leave behind if it died in between.
+#[derive(Serialize, Deserialize)]
+pub struct Staged {
+    /// Where both are is for the process to say that puts them in their places.
+    #[serde(skip)]
+    place: PathBuf,
+    #[serde(skip)]
+    directory: PathBuf,
+    /// The length of the main file.
+    len: u64,
+    /// The files that go with it, where nothing is yet.
+    new: Vec<StagedFile>,
+    /// The files that are obsolete once the main file is in its place, relative to its directory.
+    old: Vec<PathBuf>,
+    /// Whether to wait until all files are on the disk.
+    durable: bool,
+    #[serde(skip)]
+    owned: Option<TemporaryDirectory>,
+    #[serde(skip)]
+    lock: Option<DirectoryLock>,
+}
+
+/// A file that goes with the main file.
+#[derive(Serialize, Deserialize)]
+pub struct StagedFile {
+    /// Its place, relative to the main file's directory.
+    pub to: PathBuf,
+    /// Its name in the staging directory.
+    pub name: String,
+    /// Its length.
+    pub len: u64,
+}
+
+/// Makes a staging directory, with the main file.
+fn staging_directory(place: &Path) -> io::Result<TemporaryDirectory> {
+    let directory = TemporaryDirectory::beside(directory_of(place))?;
+    File::create_new(directory.path().join(MAIN))?;
+    Ok(directory)
+}
+
+impl Staging {
+    /// A staging directory for the file at `place`; `given`: the name of that of the process that will put it there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(place: &Path, given: Option<&str>) -> io::Result<Staging> {
+        let (directory, owned) = match given {
+            Some(name) => (directory_of(place).join(name), None),
+            None => {
+                let own = staging_directory(place)?;
+                (own.path().to_path_buf(), Some(own))
+            }
+        };
+        Ok(Staging {
+            place: place.to_path_buf(),
+            directory,
+            owned,
+            files: 0,
+        })
+    }
+
+    /// Opens the main file, which is empty.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn main_file(&self) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true).write(true).truncate(true);
+        options.open(self.directory.join(MAIN))
+    }
+
+    /// Makes another file. Answers its name, too.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new_file(&mut self) -> io::Result<(File, String)> {
+        self.files += 1;
+        let name = self.files.to_string();
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        Ok((options.open(self.directory.join(&name))?, name))
+    }
+
+    /// The files, when all is written: `new` beside the main file, `old` obsolete then. `lock` keeps other writers away
+    /// for whom the choice of these would be another.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn finish(
+        self,
+        new: Vec<StagedFile>,
+        old: Vec<PathBuf>,
+        durable: bool,
+        lock: Option<DirectoryLock>,
+    ) -> io::Result<Staged> {
+        Ok(Staged {
+            len: self.directory.join(MAIN).metadata()?.len(),
+            place: self.place,
+            directory: self.directory,
+            new,
+            old,
+            durable,
+            owned: self.owned,
+            lock,
+        })
+    }
+}
+
+impl Staged {
+    /// The same files, as this process puts them in their places, which were written by another one.
+    pub fn at(self, StagingPlace { place, directory }: StagingPlace) -> Staged {
+        Staged {
+            place,
+            directory: directory.path().to_path_buf(),
+            owned: Some(directory),
+            ..self
+        }
+    }
+
+    /// The bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.len + self.new.iter().map(|file| file.len).sum::<u64>()
+    }
+
+    /// Puts all files in their places.
+    ///
+    /// # Errors
+    /// If a file isn't what was written there, and the system's errors; then everything is as it was. Only one error is
+    /// returned after the main file was put in its place: that the name may not outlast a loss of power.
+    pub fn commit(mut self) -> io::Result<()> {
+        let dir = directory_of(&self.place).to_path_buf();
+        let main = self.directory.join(MAIN);
+        let rights = main.symlink_metadata()?.permissions();
+        self.check(&main, self.len)?;
+        for file in &self.new {
+            let path = self.directory.join(&file.name);
+            fs::set_permissions(&path, rights.clone())?;
+            self.check(&path, file.len)?;
+        }
+        #[cfg(unix)]
+        if let Some(known) = self
+            .place
+            .symlink_metadata()
+            .ok()
+            .filter(fs::Metadata::is_file)
+        {
+            fs::set_permissions(&main, known.permissions())?;
+        }
+        let _lock = self.lock.take().or_else(|| lock_directory(&dir));
+        let _placing = placing();
+        self.list_names(&dir)?;
+        // Before anything is in its place: a process may be out of descriptors.
+        let directory = self.open_directory(&dir)?;
+        let mut placed: Vec<PathBuf> = Vec::new();
+        let put = self
+            .place_new(&dir, &mut placed)
+            .and_then(|()| fs::rename(&main, &self.place));
+        if let Err(error) = put {
+            for path in placed.iter().rev() {
+                // Only the first error is returned.
+                let _ = match path.is_dir() {
+                    true => fs::remove_dir(path),
+                    false => fs::remove_file(path),
+                };
+            }
+            return Err(error);
+        }
+        let synced = directory.as_ref().map_or(Ok(()), sync);
+        for name in &self.old {
+            remove_unless(&dir, name, |_, _| false);
+        }
+        // Files that couldn't be removed are left to a later run, with their names.
+        let stays = |name: &PathBuf| dir.join(name).symlink_metadata().is_ok();
+        if self.old.iter().any(stays)
+            && let Some(directory) = self.owned.take()
+        {
+            directory.keep();
+        }
+        synced.map_err(|error| {
+            let message = format!("it is there, but may not outlast a loss of power: {error}");
+            io::Error::new(error.kind(), message)
+        })
+    }
+
+    /// Makes sure that a file is what was written, and waits until it is on the disk.
+    fn check(&self, path: &Path, len: u64) -> io::Result<()> {
+        let found = path.symlink_metadata()?;
+        #[cfg(unix)]
+        let links = std::os::unix::fs::MetadataExt::nlink(&found);
+        #[cfg(not(unix))]
+        let links = 1;
+        if !found.is_file() || found.len() != len || links != 1 {
+            return Err(io::Error::other("something else wrote into it"));
+        }
+        match self.durable {
+            true => File::options().write(true).open(path)?.sync_all(),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes down the names that are in doubt until the main file is in its place.
+    fn list_names(&self, dir: &Path) -> io::Result<()> {
+        if self.new.is_empty() && self.old.is_empty() {
+            return Ok(());
+        }
+        let mut names: Vec<&Path> = Vec::new();
+        for file in &self.new {
+            let parents = file.to.ancestors().skip(1);
+            let missing = parents.filter(|parent| !dir.join(parent).exists());
+            let from = names.len();
+            names.extend(missing);
+            names[from..].reverse();
+            names.push(&file.to);
+        }
+        names.extend(self.old.iter().map(PathBuf::as_path));
+        let list = self.directory.join(COMMIT);
+        fs::write(&list, serde_json::to_vec(&names)?)?;
+        if self.durable {
+            File::options().write(true).open(&list)?.sync_all()?;
+            self.sync_directory(&self.directory)?;
+        }
+        self.sync_directory(dir)
+    }
+
+    /// Gives the new files their names, and makes their directories.
+    fn place_new(&self, dir: &Path, placed: &mut Vec<PathBuf>) -> io::Result<()> {
+        for file in &self.new {
+            let to = dir.join(&file.to);
+            let parents: Vec<&Path> = file.to.ancestors().skip(1).collect();
+            for parent in parents.into_iter().rev() {
+                let parent = dir.join(parent);
+                if parent.symlink_metadata().is_err() {
+                    fs::create_dir(&parent)?;
+                    placed.push(parent);
+                }
+            }
+            let staged = TempPath::try_from_path(self.directory.join(&file.name))?;
+            match staged.persist_noclobber(&to) {
+                Ok(()) => placed.push(to),
+                // Another run was faster, with the same.
+                Err(error) if error.error.kind() == AlreadyExists && is_same(&error.path, &to)? => {
+                }
+                Err(error) => return Err(error.error),
+            }
+        }
+        let mut synced: Vec<&Path> = placed.iter().map(|path| directory_of(path)).collect();
+        synced.sort_unstable();
+        synced.dedup();
+        synced
+            .into_iter()
+            .try_for_each(|dir| self.sync_directory(dir))
+    }
+
+    /// Waits until the names in a directory are on the disk.
+    fn sync_directory(&self, dir: &Path) -> io::Result<()> {
+        self.open_directory(dir)?.as_ref().map_or(Ok(()), sync)
+    }
+
+    /// A directory, if its names are to be on the disk and the system opens directories.
+    fn open_directory(&self, dir: &Path) -> io::Result<Option<File>> {
+        if !self.durable {
+            return Ok(None);
+        }
+        match File::open(dir) {
+            Ok(directory) => Ok(Some(directory)),
+            Err(error) if is_unsupported(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Waits until the names in a directory are on the disk.
+fn sync(directory: &File) -> io::Result<()> {
+    match directory.sync_all() {
+        Err(error) if is_unsupported(&error) => Ok(()),
+        done => done,
+    }
+}
+
+/// Systems that can't open or sync directories write names on their own.
+fn is_unsupported(error: &io::Error) -> bool {
+    cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput)
+}
+
+/// Whether two files have the same bytes.
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut bytes, mut others) = (Vec::new(), Vec::new());
+    loop {
+        bytes.clear();
+        others.clear();
+        (&mut one).take(1 << 20).read_to_end(&mut bytes)?;
+        (&mut other).take(1 << 20).read_to_end(&mut others)?;
+        if bytes != others || bytes.is_empty() {
+            return Ok(bytes == others);
+        }
+    }
+}
