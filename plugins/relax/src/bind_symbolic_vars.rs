@@ -12,10 +12,10 @@
 //! }
 //! ```
 //!
-//! All types follow, also where the symbol stands in an expression (`batch * 4` is 8), and are inferred
-//! again. A name that exporters write for any unknown size, such as `None`, is bound everywhere. A function that is called follows if all its callers agree. What contradicts itself
-//! with the size (an operand that needs another one) is an error, and so is a symbol that the
-//! functions that nobody calls don't take or give.
+//! All types follow, also where the symbol stands in an expression (`batch * 4` is 8), and are inferred again. A name
+//! that exporters write for any unknown size, such as `None`, is bound everywhere. A function that is called follows if
+//! all its callers agree. What contradicts itself with the size (an operand that needs another one) is an error, and so
+//! is a symbol that the functions that nobody calls don't take or give.
 //!
 //! It does not fold what is known now: that is FoldConstant's and DynamicToStatic's. A function's
 //! symbols are its own: equal names in two functions are two symbols. Functions that skip optimization

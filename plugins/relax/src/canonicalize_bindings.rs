@@ -18,9 +18,9 @@
 //! parameter, of a constant, of a value from outside the region, or of one that the region gives out
 //! already. Nor a copy of a constant that a user couldn't take: see FoldConstant.
 //!
-//! What the model declares of a copy and nobody knows of the original (a rank, a size, the name of one that has none) is known of the original
-//! then, if that is an op's result in the same region. Else the copy stays, as its users would know less. What is declared of
-//! an output of the function isn't handed on: nobody checks it.
+//! What the model declares of a copy and nobody knows of the original (a rank, a size, the name of one that has none)
+//! is known of the original then, if that is an op's result in the same region. Else the copy stays, as its users would
+//! know less. What is declared of an output of the function isn't handed on: nobody checks it.
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 

@@ -14,10 +14,10 @@
 //! }
 //! ```
 //!
-//! Ops without effects whose results nobody uses, constants that nobody uses, and functions that no
-//! entry function reaches; with the last function of a domain that passes made up, `passdock.…`, its version where no op is of it.
-//! One sweep from the end: the users of an op stand behind it, so they are
-//! gone before it is looked at, and the whole takes time linear in the ops.
+//! Ops without effects whose results nobody uses, constants that nobody uses, and functions that no entry function
+//! reaches; with the last function of a domain that passes made up, `passdock.…`, its version where no op is of it. One
+//! sweep from the end: the users of an op stand behind it, so they are gone before it is looked at, and the whole takes
+//! time linear in the ops.
 //!
 //! It does not erase ops that may have an effect (an op without a definition may), parameters, anything
 //! in functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`), nor any function of a

@@ -20,10 +20,10 @@
 //! a region gives way to one that stands before it, there or around, never to one of another branch.
 //! What is left has the locations of all that it stands for.
 //!
-//! It does not merge ops that may have an effect (an op without a definition may), random ops, calls of
-//! functions that hold such ops or call themselves, and ops with regions, nor ops of which one spells out an attribute's
-//! default. It does not merge where the file would need more copies (ONNX's `Identity`) for what the
-//! regions give out than there were ops.
+//! It does not merge ops that may have an effect (an op without a definition may), random ops, calls of functions that
+//! hold such ops or call themselves, and ops with regions, nor ops of which one spells out an attribute's default. It
+//! does not merge where the file would need more copies (ONNX's `Identity`) for what the regions give out than there
+//! were ops.
 //!
 //! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. A table by scope stands for the
 //! hashing of whole expressions there: operands were merged before an op is looked at.

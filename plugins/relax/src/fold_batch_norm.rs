@@ -28,9 +28,9 @@
 //! channels, all of that is one `onnx.Mul` and one `onnx.Add`.
 //!
 //! Numbers are computed as float64 and rounded once, whatever the types are. It does not touch what trains or may, a
-//! variance that isn't positive, what would be infinite then or lose digits, a result before it that somebody else uses, and what makes the model larger than the option says: weights and
-//! parameters that others share stay with those, and are made once more. Parameters
-//! and weights of `onnx.ConstantOfShape` stay such.
+//! variance that isn't positive, what would be infinite then or lose digits, a result before it that somebody else
+//! uses, and what makes the model larger than the option says: weights and parameters that others share stay with
+//! those, and are made once more. Parameters and weights of `onnx.ConstantOfShape` stay such.
 //!
 //! It counts as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
 //! `batch_norm_as_numbers`, which can be disabled as rules can.
@@ -55,7 +55,8 @@ options! {
     }
 }
 
-/// The part of the constants' bytes by which a function may grow at once. What else the default pipeline folds may take nine more of these.
+/// The part of the constants' bytes by which a function may grow at once. What else the default pipeline folds may take
+/// nine more of these.
 const PART: u64 = 1000;
 
 const NAME: &str = "onnx.BatchNormalization";

@@ -73,11 +73,11 @@
 //! }
 //! ```
 //!
-//! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
-//! smaller than its value), what nobody can evaluate, and what would make the function larger: see
-//! the options. Nor what an op that uses it couldn't take: an integer divided by 0 in a branch that is never
-//! taken does no harm, and by the constant 0 it lets a runtime refuse the model. Nor an `onnx.DequantizeLinear`, unless the model
-//! may grow: runtimes compute with quantised weights as they are. What it left alone although the operands are constant, and why, is a note
+//! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is smaller than its
+//! value), what nobody can evaluate, and what would make the function larger: see the options. Nor what an op that uses
+//! it couldn't take: an integer divided by 0 in a branch that is never taken does no harm, and by the constant 0 it
+//! lets a runtime refuse the model. Nor an `onnx.DequantizeLinear`, unless the model may grow: runtimes compute with
+//! quantised weights as they are. What it left alone although the operands are constant, and why, is a note
 //! (`relax::not-folded`).
 //!
 //! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). Program
@@ -118,8 +118,8 @@ options! {
 /// What is folded may tell that branches of others can't run either: the rounds in which that is looked for.
 const ROUNDS: usize = 4;
 
-/// What is folded may tell the shape of what it pads or slices, whose size then is known, and so on: the rounds in which
-/// that is followed.
+/// What is folded may tell the shape of what it pads or slices, whose size then is known, and so on: the rounds in
+/// which that is followed.
 const REFINEMENTS: usize = 12;
 
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {

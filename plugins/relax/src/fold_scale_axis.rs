@@ -33,8 +33,8 @@ use crate::channels::operator;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldScaleAxis {
-        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way. Within that, all
-        /// that costs something is folded, otherwise none.
+        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way. Within that,
+        /// all that costs something is folded, otherwise none.
         allow_growth: bool = false,
     }
 }

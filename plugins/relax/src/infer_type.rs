@@ -18,12 +18,12 @@
 //! the module's functions has the types that the body gives for just these operands; in the function
 //! itself stands what all its calls have in common.
 //!
-//! An inferred type wins over a declared one: where they contradict each other, or a declared size narrows one that the inputs
-//! leave open, a warning has both types. A declared size stays where nothing is inferred, but for those of outputs, and of all
-//! values of a function in which a declared type was wrong. A size that no operand says, as it depends on data, gets a symbol
-//! that no function has, `_1`: it says what else is as large, not even whether it is 0, and gives way to whatever is found out
-//! later. What a function takes and gives stays as it is declared, unless an output's type contradicts its op. Functions that
-//! skip optimization have types, too: their ops stay as they are.
+//! An inferred type wins over a declared one: where they contradict each other, or a declared size narrows one that the
+//! inputs leave open, a warning has both types. A declared size stays where nothing is inferred, but for those of
+//! outputs, and of all values of a function in which a declared type was wrong. A size that no operand says, as it
+//! depends on data, gets a symbol that no function has, `_1`: it says what else is as large, not even whether it is 0,
+//! and gives way to whatever is found out later. What a function takes and gives stays as it is declared, unless an
+//! output's type contradicts its op. Functions that skip optimization have types, too: their ops stay as they are.
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 

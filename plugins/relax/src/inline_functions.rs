@@ -16,9 +16,9 @@
 //! }
 //! ```
 //!
-//! What the copies call is replaced in turn. Attribute parameters become what the call sets, or their defaults. A copy's location
-//! begins with that of the call. Dims that the function names after its parameters' are the
-//! arguments', others are unknown. A function that nobody calls any more is removed, and with the last one of a domain that passes
+//! What the copies call is replaced in turn. Attribute parameters become what the call sets, or their defaults. A
+//! copy's location begins with that of the call. Dims that the function names after its parameters' are the arguments',
+//! others are unknown. A function that nobody calls any more is removed, and with the last one of a domain that passes
 //! made up, `passdock.…`, its version where no op is of it.
 //!
 //! It does not inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,

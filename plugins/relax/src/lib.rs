@@ -1,8 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four crates have those that
-//! are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts (`layout`), and
-//! trade precision for speed (`precision`).
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four folders have
+//! those that are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts
+//! (`layout`), and trade precision for speed (`precision`).
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;

@@ -17,8 +17,8 @@
 //!
 //! Without an option it does nothing. A later opset has operators that an earlier one has not: what fuses ops to
 //! LayerNormalization (17) or Gelu (20) needs it. All functions are raised, and all regions; those that mean the opset
-//! already, a later one (a model that does is warned of) or none stay, and so do operators of other domains. `passdock run --raise-opset 20` runs the pass
-//! ahead of all others.
+//! already, a later one (a model that does is warned of) or none stay, and so do operators of other domains. `passdock
+//! run --raise-opset 20` runs the pass ahead of all others.
 //!
 //! An op stays as it is if the versions of its operator up to the target only add element types, attributes whose
 //! default is what it did before, and operands and results that may be left out. Other ops are written

@@ -13,9 +13,9 @@
 //! }
 //! ```
 //!
-//! The comments at the head of a file are settings in TOML; those below a case's name win over them (ARCHITECTURE.md lists
-//! them). `; expect: unchanged` stands for the module itself. Diagnostics are comments below what is expected. The last
-//! pass runs once more on the result: `; expect, and another run differs` says that this changes it or fails.
+//! The comments at the head of a file are settings in TOML; those below a case's name win over them (ARCHITECTURE.md
+//! lists them). `; expect: unchanged` stands for the module itself. Diagnostics are comments below what is expected.
+//! The last pass runs once more on the result: `; expect, and another run differs` says that this changes it or fails.
 
 mod definitions;
 mod file;

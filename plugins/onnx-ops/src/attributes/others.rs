@@ -3,7 +3,8 @@
 use super::entry::{Entry, entry};
 
 pub(super) const TABLE: &[Entry] = entry! {
-    aggregate_function (TreeEnsemble) from 0 to 3: "What a target is made of leaves by: 0 average, 1 sum, 2 least, 3 greatest";
+    aggregate_function (TreeEnsemble) from 0 to 3:
+        "What a target is made of leaves by: 0 average, 1 sum, 2 least, 3 greatest";
     aggregate_function (TreeEnsembleRegressor) ["AVERAGE", "SUM", "MIN", "MAX"]: "What a target is made of leaves by";
     alpha (Adam): "How much of the averaged gradient stays";
     alpha (Momentum): "How much of the momentum stays";
@@ -71,7 +72,8 @@ pub(super) const TABLE: &[Entry] = entry! {
     offset: "What is taken off each feature, or off all";
     one_class: "Whether only one class was learnt";
     post_transform ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]: "What scores go through in the end";
-    post_transform (TreeEnsemble) from 0 to 4: "What scores go through in the end: 0 nothing, 1 softmax, 2 logistic, 3 softmax of what isn't 0, 4 probit";
+    post_transform (TreeEnsemble) from 0 to 4:
+        "What scores go through in the end: 0 nothing, 1 softmax, 2 logistic, 3 softmax of what isn't 0, 4 probit";
     prob_a: "The first coefficient of the probabilities, a pair of classes each";
     prob_b: "The second coefficient of the probabilities, a pair of classes each";
     prob_mod: "What probabilities go through";
@@ -79,7 +81,8 @@ pub(super) const TABLE: &[Entry] = entry! {
     replaced_value_int64: "The integer that means that one is missing";
     rho: "What is added to each score of the kernel";
     scale: "The factor of each feature, or of all";
-    scale (FlexAttention): "The factor of the products of queries and keys; by default one over the root of a head's size";
+    scale (FlexAttention):
+        "The factor of the products of queries and keys; by default one over the root of a head's size";
     score_mod: "What scores go through before the softmax";
     softmax_precision: "The element type in which the softmax is computed, as ONNX numbers them";
     string_vocabulary: "The keys as strings, in the order of the result; or else `int64_vocabulary`";

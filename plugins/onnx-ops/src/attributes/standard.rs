@@ -18,7 +18,9 @@ pub(super) const TABLE: &[Entry] = entry! {
     alpha (ThresholdedRelu): "The threshold: what isn't above it becomes 0";
     antialias: "Whether `linear` and `cubic` widen their filter where it gets smaller";
     approximate ["none", "tanh"]: "How the error function is approximated";
-    auto_pad ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"]: "Whether margins are those of `pads`, none, or so wide that the result has the operand's size over the stride; an odd one then lies at the end or at the start";
+    auto_pad ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"]:
+        "Whether margins are those of `pads`, none, or so wide that the result has the operand's size over the \
+         stride; an odd one then lies at the end or at the start";
     axes: "The axes that the operator works on; a negative one counts from the back";
     axes (CenterCropPad): "The axes that the shape is meant for, all by default; a negative one counts from the back";
     axes (MeanVarianceNormalization): "The axes along which mean and variance are taken";
@@ -29,9 +31,11 @@ pub(super) const TABLE: &[Entry] = entry! {
     axis: "The axis that the operator works along; a negative one counts from the back";
     axis (Compress): "The axis of what is kept or dropped; without it, the operand is taken as a list";
     axis (ConcatFromSequence): "The axis that the tensors are put together along, or the new one";
-    axis (DequantizeLinear, QuantizeLinear): "The axis that has a scale and a zero point for each index, or for each block";
+    axis (DequantizeLinear, QuantizeLinear):
+        "The axis that has a scale and a zero point for each index, or for each block";
     axis (Flatten): "The first axis that goes into the columns; those before it go into the rows";
-    axis (LayerNormalization, RMSNormalization): "The first of the axes that are normalised together: from it to the last one";
+    axis (LayerNormalization, RMSNormalization):
+        "The first of the axes that are normalised together: from it to the last one";
     axis (OneHot): "The new axis, as the result counts them";
     axis (TensorScatter): "The axis of the sequence, which isn't that of the batch";
     axis (Unique): "The axis whose slices are compared; without it, the operand is taken as a list";
@@ -50,8 +54,11 @@ pub(super) const TABLE: &[Entry] = entry! {
     center_point_box from 0 to 1: "Whether a box is its centre and its size, and not two opposite corners";
     chunk_size from 1: "How many steps are computed at once: a hint that changes no result";
     clip: "The bound of what goes into the activation functions, on both sides of 0";
-    coordinate_transformation_mode (Resize) ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"]: "How a place in the result is mapped to one in the operand";
-    coordinate_transformation_mode (RoiAlign) ["half_pixel", "output_half_pixel"]: "Whether regions are moved by half a pixel first";
+    coordinate_transformation_mode (Resize) ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+        "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"]:
+        "How a place in the result is mapped to one in the operand";
+    coordinate_transformation_mode (RoiAlign) ["half_pixel", "output_half_pixel"]:
+        "Whether regions are moved by half a pixel first";
     count_include_pad: "Whether margins count in the average";
     cubic_coeff_a: "The coefficient of cubic interpolation";
     delimiter: "What stands between the pieces; nothing: any white space";
@@ -62,7 +69,8 @@ pub(super) const TABLE: &[Entry] = entry! {
     direction (GRU, LSTM, RNN) ["forward", "reverse", "bidirectional"]: "Which way the sequence is gone through";
     directions from 0 to 1: "For each scanned operand, whether it is gone through backwards";
     dtype: "The element type of the result, as ONNX numbers them";
-    dtype (EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli): "The element type of the result, as ONNX numbers them; by default the operand's";
+    dtype (EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli):
+        "The element type of the result, as ONNX numbers them; by default the operand's";
     else_branch: "What is run if the condition is false";
     end: "The axis before which the result ends; by default it goes on to the last one";
     ends: "Where each slice ends; a negative number counts from the back";
@@ -84,7 +92,8 @@ pub(super) const TABLE: &[Entry] = entry! {
     is_causal: "Whether a query sees no key that comes after it";
     k (EyeLike): "The diagonal of the ones: 0 the main one, positive above it";
     k (TopK) from 0: "How many are chosen";
-    keep_aspect_ratio_policy ["stretch", "not_larger", "not_smaller"]: "Whether sizes are taken as they are, or as bounds of a result with the operand's proportions";
+    keep_aspect_ratio_policy ["stretch", "not_larger", "not_smaller"]:
+        "Whether sizes are taken as they are, or as bounds of a result with the operand's proportions";
     keepdims: "Whether an axis that was reduced stays, with size 1";
     keepdims (SplitToSequence): "Whether the axis stays where each piece is a single slice";
     kernel_shape from 1: "The size of the window along each spatial axis; by default the weights'";
@@ -109,9 +118,11 @@ pub(super) const TABLE: &[Entry] = entry! {
     mode (Resize, Upsample) ["nearest", "linear", "bilinear", "cubic"]: "How values between elements are found";
     mode (RoiAlign) ["avg", "max"]: "What is taken of the samples of a bin";
     mode (TensorScatter) ["linear", "circular"]: "Whether writing starts again at the front of the cache";
-    mode (TfIdfVectorizer) ["TF", "IDF", "TFIDF"]: "What an n-gram weighs: its count, its weight where there is any, or both multiplied";
+    mode (TfIdfVectorizer) ["TF", "IDF", "TFIDF"]:
+        "What an n-gram weighs: its count, its weight where there is any, or both multiplied";
     momentum: "How much of the running mean and variance stays in training";
-    nearest_mode ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]: "Which element is the nearest, with `nearest`";
+    nearest_mode ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]:
+        "Which element is the nearest, with `nearest`";
     new_axis: "Whether the axis is a new one, and the tensors are stacked";
     ngram_counts from 0: "Where in the pool the n-grams of each length begin";
     ngram_indexes from 0: "Which place of the result each n-gram of the pool counts in";
@@ -142,10 +153,12 @@ pub(super) const TABLE: &[Entry] = entry! {
     pooled_shape from 1: "Height and width of what a region becomes";
     precision from 0: "The element type in which it is divided by the scale, as ONNX numbers them; 0: the scale's";
     q_num_heads from 1: "How many heads the query has";
-    qk_matmul_output_mode from 0 to 3: "What the last result is: the products, capped (1), masked too (2), or after the softmax (3)";
+    qk_matmul_output_mode from 0 to 3:
+        "What the last result is: the products, capped (1), masked too (2), or after the softmax (3)";
     ratio: "How many of the elements are dropped in training";
     reduction (NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss) ["mean", "sum", "none"]: "What the losses come to";
-    reduction (ScatterElements, ScatterND) ["none", "add", "mul", "max", "min"]: "What becomes of an element and its update; `none`: the update";
+    reduction (ScatterElements, ScatterND) ["none", "add", "mul", "max", "min"]:
+        "What becomes of an element and its update; `none`: the update";
     reverse: "Whether totals run from the last element to the first";
     right_window_size from -1: "How many places behind its own a query sees; -1: all";
     rotary_embedding_dim from 0: "How much of a head is rotated; 0: all";

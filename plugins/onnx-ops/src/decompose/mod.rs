@@ -4,8 +4,8 @@
 //! when it is rendered, so it has constants where ONNX's own text casts and compares, and works from the first
 //! version on that has all of its ops. What is only known at run time stays computed.
 //!
-//! A template has the op's attributes by name (`none`: absent, without a default), `version`, the numbers of
-//! `operands` and `results`, and by operand `has`, `types` and `dims`; and the functions of `functions.rs`. What isn't known is
+//! A template has the op's attributes by name (`none`: absent, without a default), `version`, the numbers of `operands`
+//! and `results`, and by operand `has`, `types` and `dims`; and the functions of `functions.rs`. What isn't known is
 //! undefined, and a template that uses it gives no body.
 
 mod functions;

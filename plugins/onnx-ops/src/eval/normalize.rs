@@ -1,5 +1,5 @@
-//! BatchNormalization, which exporters write over weights, to give each of their channels the mean 0 and the variance 1; and
-//! LayerNormalization, which stands behind what a decoder is asked with: a table of weights.
+//! BatchNormalization, which exporters write over weights, to give each of their channels the mean 0 and the variance
+//! 1; and LayerNormalization, which stands behind what a decoder is asked with: a table of weights.
 
 use passdock_plugin_api::DType;
 
@@ -61,8 +61,9 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Each row, of the dims from the axis on, less its mean and divided by its deviation, times the scale, and the bias added; the
-/// mean, and what it is multiplied by for the deviation, are further results. Of `f32`: others are rounded on the way.
+/// Each row, of the dims from the axis on, less its mean and divided by its deviation, times the scale, and the bias
+/// added; the mean, and what it is multiplied by for the deviation, are further results. Of `f32`: others are rounded
+/// on the way.
 pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     sums_are_defined(x)?;

@@ -79,7 +79,8 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is `outside`.
+/// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is
+/// `outside`.
 fn along(
     all: &[f64],
     inner: usize,

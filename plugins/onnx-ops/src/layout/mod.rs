@@ -1,9 +1,10 @@
 //! In which layouts an operator can be had: what its axes become, and its body there.
 //!
-//! Layouts are asked for as text, `NCHW->NHWC`, and mean places only: an operator maps its axes to them. There are three
-//! kinds of answers. What works element by element keeps the layout (`elementwise`); what has axes is the same op with
-//! other axes (`axes`, `reduce`, `views`, `shapes`); what has its axes in ONNX's order and no other, as a convolution, is
-//! the op between the `Transpose`s that bring it there (`spatial`). An answer is exact, or there is none.
+//! Layouts are asked for as text, `NCHW->NHWC`, and mean places only: an operator maps its axes to them. There are
+//! three kinds of answers. What works element by element keeps the layout (`elementwise`); what has axes is the same op
+//! with other axes (`axes`, `reduce`, `views`, `shapes`); what has its axes in ONNX's order and no other, as a
+//! convolution, is the op between the `Transpose`s that bring it there (`spatial`). An answer is exact, or there is
+//! none.
 
 mod axes;
 mod einsum;

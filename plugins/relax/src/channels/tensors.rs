@@ -10,8 +10,8 @@ use super::numbers::{self, Numbers};
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
-/// The largest number of bytes of weights that a pass reads, whether it folds them or not: all that it makes of them has to fit
-/// into memory.
+/// The largest number of bytes of weights that a pass reads, whether it folds them or not: all that it makes of them
+/// has to fit into memory.
 const MOST: u64 = 256 << 20;
 
 /// A tensor to make.
@@ -213,7 +213,8 @@ fn splat(f: &Function, weights: &KnownTensor, number: f64, factor: &Numbers) -> 
     Some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
-/// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region begins.
+/// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region
+/// begins.
 fn make_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
     let (region, dtype) = (f.parent_region(op), content.dtype);
     let is_alike = f.name(op) == "onnx.ConstantOfShape"

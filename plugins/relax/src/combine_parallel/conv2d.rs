@@ -27,14 +27,17 @@
 //! }
 //! ```
 //!
-//! The weights are constants of one size but for their output channels that nobody else uses, and the attributes are the same; all convolutions have a bias, or none
-//! has. Ops behind that work element by element are put together as far as they are the same everywhere, but for constants of one number for each channel. It does
-//! so only where that leaves fewer ops, as two convolutions with nothing behind them would be a convolution and a `Split`; `min_num_branches = 2` puts those together, too. The model doesn't grow; where
-//! the weights have more than 128 MiB in all, they stay as they are. Convolutions of any number of axes are put together, as ONNX has one operator for them.
+//! The weights are constants of one size but for their output channels that nobody else uses, and the attributes are
+//! the same; all convolutions have a bias, or none has. Ops behind that work element by element are put together as far
+//! as they are the same everywhere, but for constants of one number for each channel. It does so only where that leaves
+//! fewer ops, as two convolutions with nothing behind them would be a convolution and a `Split`; `min_num_branches = 2`
+//! puts those together, too. The model doesn't grow; where the weights have more than 128 MiB in all, they stay as they
+//! are. Convolutions of any number of axes are put together, as ONNX has one operator for them.
 //!
-//! It doesn't look at convolutions of groups, nor at those in different regions. It is of level 4 and in no pipeline: whether one large convolution and a copy of its
-//! result are faster than several small ones is for the back end to say. A runtime's kernels may sum in another order for other sizes, so results are equal up to
-//! rounding. It counts as `convolutions_of_one_value`, which can be disabled as rules can.
+//! It doesn't look at convolutions of groups, nor at those in different regions. It is of level 4 and in no pipeline:
+//! whether one large convolution and a copy of its result are faster than several small ones is for the back end to
+//! say. A runtime's kernels may sum in another order for other sizes, so results are equal up to rounding. It counts as
+//! `convolutions_of_one_value`, which can be disabled as rules can.
 //!
 //! Source: TVM `src/relay/transforms/combine_parallel_conv2d.cc`.
 

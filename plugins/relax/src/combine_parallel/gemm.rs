@@ -24,8 +24,9 @@
 //! }
 //! ```
 //!
-//! The weights are constants that nobody else uses, the attributes are the same, and all `Gemm`s add one number for each column, or none does. Ops behind, sizes, level and
-//! rounding are as `relax.transform.CombineParallelConv2D` has them. It counts as `gemms_of_one_value`, which can be disabled as rules can.
+//! The weights are constants that nobody else uses, the attributes are the same, and all `Gemm`s add one number for
+//! each column, or none does. Ops behind, sizes, level and rounding are as `relax.transform.CombineParallelConv2D` has
+//! them. It counts as `gemms_of_one_value`, which can be disabled as rules can.
 //!
 //! It doesn't look at `Gemm`s in different regions, nor at those that add a matrix.
 //!

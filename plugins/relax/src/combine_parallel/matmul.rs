@@ -24,13 +24,16 @@
 //! }
 //! ```
 //!
-//! The weights are constants that nobody else uses, of one size but for their columns, as those of queries, keys and values in a transformer. Ops behind
-//! that work element by element are put together as far as they are the same everywhere, but for constants of one number for each column: a sum, then a `Relu`. It does
-//! so only where that leaves fewer ops, as two products with nothing behind them would be a product and a `Split`; `min_num_branches = 2` puts those together, too. The model doesn't grow, as the weights replace the others. Where
-//! they have more than 128 MiB in all, they stay as they are: they would be held in memory.
+//! The weights are constants that nobody else uses, of one size but for their columns, as those of queries, keys and
+//! values in a transformer. Ops behind that work element by element are put together as far as they are the same
+//! everywhere, but for constants of one number for each column: a sum, then a `Relu`. It does so only where that leaves
+//! fewer ops, as two products with nothing behind them would be a product and a `Split`; `min_num_branches = 2` puts
+//! those together, too. The model doesn't grow, as the weights replace the others. Where they have more than 128 MiB in
+//! all, they stay as they are: they would be held in memory.
 //!
-//! `Gemm`s and `Conv`s have passes of their own, and products in different regions stay. A runtime's kernels may sum in another order
-//! for other sizes, so results are equal up to rounding. It counts as `products_of_one_value`, which can be disabled as rules can.
+//! `Gemm`s and `Conv`s have passes of their own, and products in different regions stay. A runtime's kernels may sum in
+//! another order for other sizes, so results are equal up to rounding. It counts as `products_of_one_value`, which can
+//! be disabled as rules can.
 //!
 //! Source: TVM `src/relay/transforms/combine_parallel_dense.cc`, `src/relax/transform/combine_parallel_matmul.cc`.
 

@@ -1,5 +1,6 @@
 //! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
-//! `MatMul`, `Conv` and `Gemm` have in common. `behind.rs` follows what stands behind each of the ops, `together.rs` joins constants.
+//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops, `together.rs`
+//! joins constants.
 
 mod concatenated;
 pub(crate) mod conv2d;
@@ -42,7 +43,8 @@ pub(crate) struct Family {
 options! {
     /// What is put together.
     pub struct CombineParallel {
-        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves fewer.
+        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves
+        /// fewer.
         #[range(0..)]
         min_num_branches: i64 = 0,
     }

@@ -19,8 +19,8 @@ use super::forward::{Folded, Forward, byte_len};
 /// names).
 const CONSTANT: u64 = 32;
 const OP: u64 = 64;
-/// Together, ops may cost so many times what one may, and as much again as parts of expressions. Where many cost as much
-/// as they may, another run finds room again: the more one may take, the sooner.
+/// Together, ops may cost so many times what one may, and as much again as parts of expressions. Where many cost as
+/// much as they may, another run finds room again: the more one may take, the sooner.
 const TOGETHER: u64 = 8;
 /// The part of the constants' bytes by which a function may grow for ops; as much again for expressions.
 const PART: u64 = 200;

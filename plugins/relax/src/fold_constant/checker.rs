@@ -72,8 +72,8 @@ pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
     traits.folds() && pure && f.operand_count(op) > 0
 }
 
-/// Whether an op gives small integers, or what is found out of them: these may be known without their operands being constant, by
-/// way of dims that are.
+/// Whether an op gives small integers, or what is found out of them: these may be known without their operands being
+/// constant, by way of dims that are.
 pub(super) fn is_shape_data(f: &Function, op: OpId) -> bool {
     let is_small = |&result: &ValueId| {
         matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)

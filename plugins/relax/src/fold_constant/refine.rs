@@ -1,4 +1,5 @@
-//! What folding tells of types: an op that got a constant operand may say more of its results, and so may those behind it.
+//! What folding tells of types: an op that got a constant operand may say more of its results, and so may those behind
+//! it.
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;

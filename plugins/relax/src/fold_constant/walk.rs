@@ -59,8 +59,8 @@ impl Forward {
         }
     }
 
-    /// Whether it only makes floats of constants: runtimes compute with these as they are, and look for this op in front
-    /// of another.
+    /// Whether it only makes floats of constants: runtimes compute with these as they are, and look for this op in
+    /// front of another.
     fn stays_quantised(&self, f: &Function, op: OpId) -> bool {
         let is_constant = |value: ValueId| value.is_none() || self.constant(f, value).is_some();
         let traits = f.traits(op);

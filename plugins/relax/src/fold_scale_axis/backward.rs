@@ -21,18 +21,18 @@
 //! }
 //! ```
 //!
-//! What is taken over are `onnx.Mul`, `Div`, `Add`, `Sub` and `Neg` with numbers that are known and are one a
-//! channel; by `onnx.Conv`, `ConvTranspose`, `Gemm` and `MatMul` whose weights are known; of a MatMul they may be on its left, and the
-//! channels are the rows then. Between them a factor passes
-//! `onnx.Relu`, `LeakyRelu` and `MaxPool` if it is positive, pools that average, products, and sums, of which each side
-//! takes it. What is added passes nothing, but goes into a sum with numbers; a MatMul takes it only as a Gemm, of matrices.
+//! What is taken over are `onnx.Mul`, `Div`, `Add`, `Sub` and `Neg` with numbers that are known and are one a channel;
+//! by `onnx.Conv`, `ConvTranspose`, `Gemm` and `MatMul` whose weights are known; of a MatMul they may be on its left,
+//! and the channels are the rows then. Between them a factor passes `onnx.Relu`, `LeakyRelu` and `MaxPool` if it is
+//! positive, pools that average, products, and sums, of which each side takes it. What is added passes nothing, but
+//! goes into a sum with numbers; a MatMul takes it only as a Gemm, of matrices.
 //!
 //! Numbers are computed as float64 and rounded once. It does not touch what would be infinite then or lose
 //! digits, results that somebody else uses or that come from another region, what stretches the result, and what makes
 //! the model larger than the option says: weights of which another op needs the old ones are made once more.
 //!
-//! Nor does it touch a GELU, a layer normalization or an RMS normalization that ops spell out, with its scale and bias: runtimes have
-//! one kernel for each, whatever the opset. Weights are read only when they are folded.
+//! Nor does it touch a GELU, a layer normalization or an RMS normalization that ops spell out, with its scale and bias:
+//! runtimes have one kernel for each, whatever the opset. Weights are read only when they are folded.
 //!
 //! It counts as `product_behind_weights` and `sum_behind_weights`, which can be disabled as rules can.
 //!

@@ -19,8 +19,8 @@
 //! }
 //! ```
 //!
-//! As BackwardFoldScaleAxis, towards the operand. A result may have several users if all of them lead to weights. A
-//! sum with numbers on the way is one with other numbers then. What is added goes into weights only where they are never
+//! As BackwardFoldScaleAxis, towards the operand. A result may have several users if all of them lead to weights. A sum
+//! with numbers on the way is one with other numbers then. What is added goes into weights only where they are never
 //! laid over padding, and not in types of less than 32 bits: numbers far from zero would hide others there.
 //!
 //! It does not touch what BackwardFoldScaleAxis doesn't, nor what gives its operand another shape.

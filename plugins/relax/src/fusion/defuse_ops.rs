@@ -21,14 +21,14 @@
 //! }
 //! ```
 //!
-//! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` makes. Ops come back as they
-//! were: names, locations, documentation and metadata, declared types, attributes, their order, also when the model was
-//! written and read in between. A constant that a kernel has inside is the one of the same name and value outside, if that
-//! is still there. Kernels that nobody calls any more are removed, and with the last one of a domain of ours, `passdock.…`,
-//! its version where no op is of it.
+//! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` makes. Ops come back as
+//! they were: names, locations, documentation and metadata, declared types, attributes, their order, also when the
+//! model was written and read in between. A constant that a kernel has inside is the one of the same name and value
+//! outside, if that is still there. Kernels that nobody calls any more are removed, and with the last one of a domain
+//! of ours, `passdock.…`, its version where no op is of it.
 //!
-//! It does not put back ops of another opset version than the caller's, nor ops that refer to an attribute parameter whose
-//! default is no number or text: a note says which. The version of a domain that isn't ours stays.
+//! It does not put back ops of another opset version than the caller's, nor ops that refer to an attribute parameter
+//! whose default is no number or text: a note says which. The version of a domain that isn't ours stays.
 //!
 //! Source: TVM `src/relay/transforms/defuse_ops.cc`.
 

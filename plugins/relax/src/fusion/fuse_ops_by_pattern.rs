@@ -18,19 +18,20 @@
 //! }
 //! ```
 //!
-//! A pattern is what stands in front of a rule's arrow, with its conditions, as in `.rules` files; before it stands the name
-//! of what it finds, a domain and a name. `rules` takes whole texts of rules: a pipeline's file names files there
-//! (`rules = ["npu.rules"]`), and so does `--config`. A rule's name is that of what it finds, in the domain `passdock.composite` if it has none
-//! (`rule npu.conv_relu { … }` has one); it may end before the arrow, and what stands behind that says nothing.
+//! A pattern is what stands in front of a rule's arrow, with its conditions, as in `.rules` files; before it stands the
+//! name of what it finds, a domain and a name. `rules` takes whole texts of rules: a pipeline's file names files there
+//! (`rules = ["npu.rules"]`), and so does `--config`. A rule's name is that of what it finds, in the domain
+//! `passdock.composite` if it has none (`rule npu.conv_relu { … }` has one); it may end before the arrow, and what
+//! stands behind that says nothing.
 //!
-//! Patterns that come first have the first choice, `patterns` before `rules`; of one pattern, what stands
-//! first. An op is of one function only. The functions have the attribute `Composite`, and are counted, and disabled by `--disable-rule`, by the pattern's
-//! name.
+//! Patterns that come first have the first choice, `patterns` before `rules`; of one pattern, what stands first. An op
+//! is of one function only. The functions have the attribute `Composite`, and are counted, and disabled by
+//! `--disable-rule`, by the pattern's name.
 //!
-//! It does not take ops with an effect, nor in functions that skip optimization, that groups became already or that stand for an op (`passdock.layout`,
-//! `passdock.fast`); nor ops of
-//! which one that isn't among them needs a result and makes an operand. Ops of which others use a result in between stay, too,
-//! unless `inner_results` is set: then the function has those results as well.
+//! It does not take ops with an effect, nor in functions that skip optimization, that groups became already or that
+//! stand for an op (`passdock.layout`, `passdock.fast`); nor ops of which one that isn't among them needs a result and
+//! makes an operand. Ops of which others use a result in between stay, too, unless `inner_results` is set: then the
+//! function has those results as well.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
@@ -51,7 +52,8 @@ options! {
     pub struct FuseOpsByPattern {
         /// Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         patterns: Vec<String> = [],
-        /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them: `npu.rules`.
+        /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them:
+        /// `npu.rules`.
         rules: Vec<RulesText> = [],
         /// Whether ops are taken of which others use results in between, and the function gives those, too.
         inner_results: bool = false,
@@ -159,8 +161,8 @@ impl Pattern {
             let is_name = !text.contains(['{', '\n']) && text.ends_with(".rules");
             PassError::config(match is_name {
                 true => format!(
-                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file and \
-                     `--config` name files."
+                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file \
+                     and `--config` name files."
                 ),
                 false => format!(
                     "The option `rules` has a text that can't be read, line {line}: {error}"

@@ -1,7 +1,7 @@
 //! The standard passes of the graph level that make functions of groups of ops, and what such a function is made with.
 //!
 //! A group is a model function whose body is the ops, in a domain of its own, so that the model still runs and a back
-//! end recognises what is its. The plugin `relax` lists the passes.
+//! end recognises what is its.
 
 pub mod defuse_ops;
 pub mod fuse_ops;

@@ -1,7 +1,9 @@
-//! Types that are only declared: of the values that a model gives out, and of others (`value_info`) where these may be stale.
+//! Types that are only declared: of the values that a model gives out, and of others (`value_info`) where these may be
+//! stale.
 //!
-//! A runtime doesn't check the dims that a model declares: it gives out what came. So such a value has the type that follows
-//! from its op, also where that knows less; only names of sizes of which nothing is known are those that are declared. The port of the function keeps what is declared, unless it is a contradiction.
+//! A runtime doesn't check the dims that a model declares: it gives out what came. So such a value has the type that
+//! follows from its op, also where that knows less; only names of sizes of which nothing is known are those that are
+//! declared. The port of the function keeps what is declared, unless it is a contradiction.
 
 use std::collections::HashSet;
 
@@ -62,8 +64,8 @@ impl Declared {
         Ok(is_inferred.then_some(sorts))
     }
 
-    /// Gives such values among an op's results these types, with names of what was declared; symbols of regions, `inner`,
-    /// say nothing outside.
+    /// Gives such values among an op's results these types, with names of what was declared; symbols of regions,
+    /// `inner`, say nothing outside.
     pub(crate) fn name(
         &self,
         f: &mut Function,

@@ -91,7 +91,8 @@ pub(crate) fn first_narrowed(said: Vec<Diagnostic>) -> Option<Diagnostic> {
     )))
 }
 
-/// Reports what a region gives out under a declared type that it can't be, but for what `was_said`, and declares what it is.
+/// Reports what a region gives out under a declared type that it can't be, but for what `was_said`, and declares what
+/// it is.
 pub(crate) fn given_out(
     f: &mut Function,
     region: RegionId,

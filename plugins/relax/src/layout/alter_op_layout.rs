@@ -16,11 +16,11 @@
 //! }
 //! ```
 //!
-//! A plugin that defines `acme.Conv` says in the `alter_layout` of its definition that its accelerator has the channels last.
-//! ONNX's own definitions want nothing, so without a vendor's plugin nothing changes. A definition that does says it in its
-//! `alter_layout`: the layouts of operands and results, which it may choose by the op's types, attributes and the layouts
-//! its operands come in, and the op in these layouts, the vendor's own or ONNX's. Constants are repacked at once; ops
-//! between them follow, and all else is as in `ConvertLayout`.
+//! A plugin that defines `acme.Conv` says in the `alter_layout` of its definition that its accelerator has the channels
+//! last. ONNX's own definitions want nothing, so without a vendor's plugin nothing changes. A definition that does says
+//! it in its `alter_layout`: the layouts of operands and results, which it may choose by the op's types, attributes and
+//! the layouts its operands come in, and the op in these layouts, the vendor's own or ONNX's. Constants are repacked at
+//! once; ops between them follow, and all else is as in `ConvertLayout`.
 //!
 //! It does not ask twice about an op, nor about those that an answer is made of.
 //!

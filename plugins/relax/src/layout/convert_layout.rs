@@ -1,4 +1,5 @@
-//! `relax.transform.ConvertLayout`: brings ops into the layouts that the pipeline asks for, and what is between them along.
+//! `relax.transform.ConvertLayout`: brings ops into the layouts that the pipeline asks for, and what is between them
+//! along.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,3,8,8], %w: f32[4,3,1,1]) -> (%y: f32[1,4,8,8]) opset("" = 17) {
@@ -23,23 +24,24 @@
 //! ```
 //!
 //! `desired_layouts` has a list for each operator, with a layout for each of its operands: `NHWC`, `NHWC4c`, `HWIO`, or
-//! whole, `NCHW->NHWC`. `default` leaves an operand to the operator's definition, and so does a list that is
-//! shorter. What an op is in a layout its definition says: that it keeps it, as `Relu`, has its axes in other places,
-//! as `Concat`, or is ONNX's op between `Transpose`s, as `Conv`. The last is a function of the domain
-//! `passdock.layout`, by whose name a back end finds the op that it has, and which runs as it is: `Conv_NHWC_HWIO` says the
-//! layouts of operands that aren't in their own, and `Conv_to_NCHW4c`, `Conv_NCHW4c_to_default` those of results where they
-//! aren't the first operand's. Ops that are equal there share one; behind blocks, only of equal sizes, which are in the body.
-//! `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and `DeadCodeElimination` lead back, as a rule to as many ops: before a
-//! reduction of blocks, for one, views may be left.
+//! whole, `NCHW->NHWC`. `default` leaves an operand to the operator's definition, and so does a list that is shorter.
+//! What an op is in a layout its definition says: that it keeps it, as `Relu`, has its axes in other places, as
+//! `Concat`, or is ONNX's op between `Transpose`s, as `Conv`. The last is a function of the domain `passdock.layout`,
+//! by whose name a back end finds the op that it has, and which runs as it is: `Conv_NHWC_HWIO` says the layouts of
+//! operands that aren't in their own, and `Conv_to_NCHW4c`, `Conv_NCHW4c_to_default` those of results where they aren't
+//! the first operand's. Ops that are equal there share one; behind blocks, only of equal sizes, which are in the body.
+//! `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and `DeadCodeElimination` lead back, as a rule to as many ops:
+//! before a reduction of blocks, for one, views may be left.
 //!
-//! Ops between them follow, unless that took more `Transpose`s than it saves. A value is brought into a layout once, where
-//! it is made; `Transpose`s that are there are merged, and constants are converted at once, those of more than 128 MiB
-//! together excepted.
+//! Ops between them follow, unless that took more `Transpose`s than it saves. A value is brought into a layout once,
+//! where it is made; `Transpose`s that are there are merged, and constants are converted at once, those of more than
+//! 128 MiB together excepted.
 //!
 //! It does not change a model's inputs and results, functions that skip optimization (`SkipOptimization`, `Compiler`,
 //! `Extern`), nor what is made already: functions of `passdock`'s domains, those with the attribute `Primitive` or
-//! `Codegen`. Ops of which no definition says anything, and the ends of regions, have their operands in their own layout. An
-//! op that is asked for and has no answer is named in a note, and so is one with an operand that isn't whole blocks.
+//! `Codegen`. Ops of which no definition says anything, and the ends of regions, have their operands in their own
+//! layout. An op that is asked for and has no answer is named in a note, and so is one with an operand that isn't whole
+//! blocks.
 //!
 //! Source: TVM `src/relax/transform/convert_layout.cc`, `src/relay/transforms/convert_layout.cc`.
 

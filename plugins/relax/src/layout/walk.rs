@@ -204,7 +204,8 @@ impl Walk<'_> {
         let refused = refused.join(", ");
         let text = match said {
             None => format!(
-                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is known of it."
+                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is \
+                 known of it."
             ),
             Some(_) => format!(
                 "An operand of this op stays in its own layout: it isn't whole blocks of {refused}, as far as is known."

@@ -1,6 +1,6 @@
 //! The standard passes of the graph level that trade precision for speed.
 //!
-//! The plugin `relax` lists them among its passes. One folder per pass.
+//! One folder per pass.
 
 pub mod fast_math;
 pub mod to_mixed_precision;

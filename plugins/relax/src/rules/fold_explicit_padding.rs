@@ -16,14 +16,14 @@
 //! }
 //! ```
 //!
-//! An `onnx.Conv` pads with 0, an `onnx.ConvInteger` and a `QLinearConv` with their zero point, an `onnx.AveragePool` with
-//! 0 if it counts what is padded (it does from then on, if it padded nothing itself), an `onnx.MaxPool` with -inf; there,
-//! 0 is as good after an op whose results are not negative, such as `onnx.Relu`. What a MaxPool makes of NaN isn't defined, and
-//! runtimes make another thing of it with padding. An `onnx.Pad` that pads nothing goes.
+//! An `onnx.Conv` pads with 0, an `onnx.ConvInteger` and a `QLinearConv` with their zero point, an `onnx.AveragePool`
+//! with 0 if it counts what is padded (it does from then on, if it padded nothing itself), an `onnx.MaxPool` with -inf;
+//! there, 0 is as good after an op whose results are not negative, such as `onnx.Relu`. What a MaxPool makes of NaN
+//! isn't defined, and runtimes make another thing of it with padding. An `onnx.Pad` that pads nothing goes.
 //!
-//! It does not touch what crops, or pads a batch or channels; other modes than `constant`; a Pad that somebody else needs;
-//! convolutions that pad as much as their size asks for (`auto_pad`); pools that give indices, would pad a whole window, or
-//! have one window more because they round up (`ceil_mode`).
+//! It does not touch what crops, or pads a batch or channels; other modes than `constant`; a Pad that somebody else
+//! needs; convolutions that pad as much as their size asks for (`auto_pad`); pools that give indices, would pad a whole
+//! window, or have one window more because they round up (`ceil_mode`).
 //!
 //! It counts as `pad_into_users` and `pad_nothing`, which can be disabled as rules can.
 //!

@@ -1,7 +1,6 @@
 //! The standard passes of the graph level that find patterns of ops and replace them.
 //!
-//! The plugin `relax` lists them among its passes; `rules!` and the driver behind it are the SDK's. One folder per pass,
-//! with the rules by what they are about.
+//! `rules!` and its driver are the SDK's. One folder per pass, with the rules by subject.
 
 pub mod fold_explicit_padding;
 pub mod fuse_operators;

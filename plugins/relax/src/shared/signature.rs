@@ -22,8 +22,8 @@ pub(crate) struct Signatures {
 }
 
 thread_local! {
-    /// The functions whose calls may be merged, by the call of the pass: of all of the module at once, as functions that call each
-    /// other in a chain would look through the rest of it each.
+    /// The functions whose calls may be merged, by the call of the pass: of all of the module at once, as functions
+    /// that call each other in a chain would look through the rest of it each.
     static CALLS: RefCell<Option<(u64, Rc<Purity>)>> = const { RefCell::new(None) };
 }
 

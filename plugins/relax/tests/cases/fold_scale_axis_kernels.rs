@@ -1,4 +1,5 @@
-//! Cases of passes that fold scales into weights, or combine products, next to groups of ops that runtimes have one kernel for.
+//! Cases of passes that fold scales into weights, or combine products, next to groups of ops that runtimes have one
+//! kernel for.
 
 use crate::support;
 
@@ -53,9 +54,12 @@ const GELUS: [&str; 8] = [
     "d = Div(%h, %root); e = Erf(%d); a = Add(%e, %one); m = Mul(%h, %half); y = Mul(%m, %a)",
     "d = Div(%h, %root); e = Erf(%d); a = Add(%e, %one); m = Mul(%a, %half); y = Mul(%h, %m)",
     "d = Div(%h, %root); e = Erf(%d); a = Add(%e, %one); m = Mul(%h, %a); y = Div(%m, %two)",
-    "p = Pow(%h, %three); c = Mul(%p, %cube); s = Add(%h, %c); u = Mul(%s, %factor); t = Tanh(%u); a = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
-    "p = Mul(%h, %h); p3 = Mul(%p, %h); c = Mul(%p3, %cube); s = Add(%h, %c); u = Mul(%s, %factor); t = Tanh(%u); a = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
-    "c = Mul(%h, %cube); p = Mul(%c, %h); s = Add(%p, %one); f = Mul(%h, %factor); u = Mul(%f, %s); t = Tanh(%u); a = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
+    "p = Pow(%h, %three); c = Mul(%p, %cube); s = Add(%h, %c); u = Mul(%s, %factor); t = Tanh(%u); a = Add(%t, \
+     %one); m = Mul(%h, %a); y = Mul(%m, %half)",
+    "p = Mul(%h, %h); p3 = Mul(%p, %h); c = Mul(%p3, %cube); s = Add(%h, %c); u = Mul(%s, %factor); t = Tanh(%u); a \
+     = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
+    "c = Mul(%h, %cube); p = Mul(%c, %h); s = Add(%p, %one); f = Mul(%h, %factor); u = Mul(%f, %s); t = Tanh(%u); a \
+     = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
 ];
 
 /// With `%d` normalised.

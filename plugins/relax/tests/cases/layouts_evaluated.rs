@@ -10,8 +10,8 @@ const SHAPE: &str = "4,8,3,5";
 /// Layouts of four axes, one after the other.
 const LAYOUTS: [&str; 6] = ["NHWC", "NCHW4c", "CNHW", "N2nHWC4c", "WHCN", "NHCW2c"];
 
-/// Computes a body in each of these layouts of the operand of an operator, and beside it without; `%x` is the operand. The
-/// layouts in which it stays as it is are those after `but`.
+/// Computes a body in each of these layouts of the operand of an operator, and beside it without; `%x` is the operand.
+/// The layouts in which it stays as it is are those after `but`.
 #[track_caller]
 fn check(operator: &str, body: &str, but: &[&str]) {
     check_of(SHAPE, operator, body, but);
@@ -341,7 +341,8 @@ fn numbers_for_each_axis() {
     );
     check(
         "Pad",
-        "%p = const i64[4] [1, 0, 0, 2] %v = const f32[] 9.0 %a = const i64[2] [-1, 2] %y = onnx.Pad(%x, %p, %v, %a) return %y",
+        "%p = const i64[4] [1, 0, 0, 2] %v = const f32[] 9.0 %a = const i64[2] [-1, 2] %y = onnx.Pad(%x, %p, %v, %a) \
+         return %y",
         &[],
     );
     check(

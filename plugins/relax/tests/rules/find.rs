@@ -126,7 +126,8 @@ fn patterns_need_no_arrow_and_have_domains() {
     "#]]
     .assert_eq(&found(patterns, BODY, |cx| cx));
     let whole = Rules::parse(text).map(|_| ()).unwrap_err();
-    expect!["in the rule `npu.relu`: Here has to be `=>` and what stands in the place of these ops, not `}`."].assert_eq(&whole.to_string());
+    expect!["in the rule `npu.relu`: Here has to be `=>` and what stands in the place of these ops, not \
+     `}`."].assert_eq(&whole.to_string());
 }
 
 #[test]

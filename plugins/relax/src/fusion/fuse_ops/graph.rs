@@ -33,7 +33,8 @@ pub(super) struct Edge {
     kind: Kind,
 }
 
-/// Where ops stand in their regions: a number for each id, as a map of a million would be a search in memory for each use.
+/// Where ops stand in their regions: a number for each id, as a map of a million would be a search in memory for each
+/// use.
 #[derive(Default)]
 pub(super) struct Places(Vec<u32>);
 

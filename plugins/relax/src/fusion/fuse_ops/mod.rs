@@ -20,21 +20,23 @@
 //! }
 //! ```
 //!
-//! What can become part of one kernel is for the traits of op definitions to say: elementwise ops of one shape, those that
-//! broadcast, those that look elements up: move, resize or quantize them (`injective`), reductions, and ops that elementwise ones behind them become part
-//! of (`out-fusable`: convolutions, products, pools, normalizations, softmaxes). An op joins the op through which all that is made of its results has
-//! to go, its post-dominator, with all ops in between: a convolution elementwise ops behind it; elementwise ops any of
-//! these; ops that look elements up one another and elementwise ones. The functions are named after their ops, have
-//! the attribute `Primitive`, and are ONNX: the model runs as before. Equal ones are one. `relax.transform.DefuseOps`
-//! gives the ops back. Regions are gone through on their own.
+//! What can become part of one kernel is for the traits of op definitions to say: elementwise ops of one shape, those
+//! that broadcast, those that look elements up: move, resize or quantize them (`injective`), reductions, and ops that
+//! elementwise ones behind them become part of (`out-fusable`: convolutions, products, pools, normalizations,
+//! softmaxes). An op joins the op through which all that is made of its results has to go, its post-dominator, with all
+//! ops in between: a convolution elementwise ops behind it; elementwise ops any of these; ops that look elements up one
+//! another and elementwise ones. The functions are named after their ops, have the attribute `Primitive`, and are ONNX:
+//! the model runs as before. Equal ones are one. `relax.transform.DefuseOps` gives the ops back. Regions are gone
+//! through on their own.
 //!
-//! `max_depth` is the largest number of ops of a function, `max_args` that of its parameters and results together (0: any).
-//! At `fuse_opt_level` 0 nothing is fused; -1 is the level of the context.
+//! `max_depth` is the largest number of ops of a function, `max_args` that of its parameters and results together (0:
+//! any). At `fuse_opt_level` 0 nothing is fused; -1 is the level of the context.
 //!
-//! It does not fuse ops without a definition, with an effect, with regions or without one of the traits above, and makes no
-//! function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and those that
-//! are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are. So do those of `passdock`'s domains, which
-//! stand for an op, as `ConvertLayout` and `FastMath` make them: a call of one is of the kind of what it stands for.
+//! It does not fuse ops without a definition, with an effect, with regions or without one of the traits above, and
+//! makes no function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and
+//! those that are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are. So do those of
+//! `passdock`'s domains, which stand for an op, as `ConvertLayout` and `FastMath` make them: a call of one is of the
+//! kind of what it stands for.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`, `src/relax/analysis/graph_partitioner.cc`.
 

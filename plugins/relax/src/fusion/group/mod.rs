@@ -1,10 +1,11 @@
 //! Groups of ops become functions of the module.
 //!
 //! The function's parameters are the values that the ops use and don't make, in the order in which they use them;
-//! constants of at most [`MOST_INSIDE`] elements are inside of it, but for those in the file's interface. Its results are those of the ops that others use. A
-//! body that refers to an attribute parameter of the function around it has one of the same name, which the call passes
-//! on. **Equal bodies share a function**: what differs between two groups only, the names of their ops and values, is
-//! the attribute [`NAMES`] of the call. What is annotated, or has regions, is shared with nobody.
+//! constants of at most [`MOST_INSIDE`] elements are inside of it, but for those in the file's interface. Its results
+//! are those of the ops that others use. A body that refers to an attribute parameter of the function around it has one
+//! of the same name, which the call passes on. **Equal bodies share a function**: what differs between two groups only,
+//! the names of their ops and values, is the attribute [`NAMES`] of the call. What is annotated, or has regions, is
+//! shared with nobody.
 //!
 //! Small constants that went inside stay where they were, too, until `DeadCodeElimination` finds that nobody uses them.
 
@@ -83,8 +84,8 @@ impl Groups {
     }
 
     /// Makes a function of a group, or takes one of an equal body, and calls it where the last op stood; ops between
-    /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make, or a value leaves the
-    /// group and comes back through others, and nothing is done.
+    /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make, or a value leaves
+    /// the group and comes back through others, and nothing is done.
     ///
     /// # Errors
     /// If the host refuses an edit.

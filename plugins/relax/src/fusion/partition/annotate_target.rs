@@ -19,18 +19,18 @@
 //! ```
 //!
 //! An op that the target takes becomes a function with the attribute `Target`, in the domain that is named, or one of
-//! the target's name. `relax.transform.MergeRegions` puts such functions together.
-//! The target takes an op if the op's definition, or a plugin that extends it, says so (`supports` of an op definition, in
-//! C++ and Rust alike), or if the pipeline names it: `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough (`elementwise`,
-//! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
-//! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's reason against an op counts as one. Calls of functions that
-//! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
-//! A call of a function that stands for an op, one that `ConvertLayout` brought into another layout or `FastMath` approximates, is
-//! taken whole: if it is named, or what it stands for would be.
-//! Without a target nothing is done. A note for each reason says how many ops it keeps away.
+//! the target's name. `relax.transform.MergeRegions` puts such functions together. The target takes an op if the op's
+//! definition, or a plugin that extends it, says so (`supports` of an op definition, in C++ and Rust alike), or if the
+//! pipeline names it: `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough
+//! (`elementwise`, `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are
+//! tensors of the element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's
+//! reason against an op counts as one. Calls of functions that `relax.transform.FuseOpsByPattern` made are taken whole,
+//! if their `Composite` begins with the target's name and a point. A call of a function that stands for an op, one that
+//! `ConvertLayout` brought into another layout or `FastMath` approximates, is taken whole: if it is named, or what it
+//! stands for would be. Without a target nothing is done. A note for each reason says how many ops it keeps away.
 //!
-//! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
-//! optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
+//! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that
+//! skip optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
 //!
 //! Source: TVM `src/relay/transforms/annotate_target.cc`.
 
@@ -49,7 +49,8 @@ options! {
     pub struct AnnotateTarget {
         /// The target's name.
         target: String = "",
-        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point between parts.
+        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point
+        /// between parts.
         domain: String = "",
         /// Names of ops that it takes.
         ops: Vec<String> = [],
@@ -78,7 +79,8 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.check_operators("ops", &options.ops)?;
     if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
         return Err(PassError::config(format!(
-            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`."
+            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, \
+             `i64`, `bool`."
         )));
     }
     let domain = match &*options.domain {

@@ -26,9 +26,9 @@
 //!
 //! Each call of a function with the attribute `Target` becomes a partition: a function of its own, in the domain of
 //! that function, with the attributes `Codegen`, the target's name, and `global_symbol`, a name that no other partition
-//! has, of an earlier run neither: of the target, the function around and a number. Its types are those of the operands where it is called. It is ONNX,
-//! so the model runs as before. With `bind_constants` constants are inside of it, whatever their size; without, those of more
-//! than 64 elements are operands.
+//! has, of an earlier run neither: of the target, the function around and a number. Its types are those of the operands
+//! where it is called. It is ONNX, so the model runs as before. With `bind_constants` constants are inside of it,
+//! whatever their size; without, those of more than 64 elements are operands.
 //!
 //! A note tells how many ops each target took, by kind, and of the others how many stay, by kind.
 //!

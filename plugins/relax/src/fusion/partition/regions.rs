@@ -8,8 +8,8 @@ use passdock_plugin_api::prelude::*;
 /// The groups of calls that are connected and that nothing leaves and comes back to, each in program order.
 ///
 /// Each op is as deep as the number of times that a way to it leaves a target. What is of one target, connected and
-/// equally deep is a group: a way that leaves it is deeper from then on, so it never comes back. A group that only goes to
-/// what is deeper becomes as deep as that, if it is one group with it then.
+/// equally deep is a group: a way that leaves it is deeper from then on, so it never comes back. A group that only goes
+/// to what is deeper becomes as deep as that, if it is one group with it then.
 pub(super) fn groups(
     f: &Function,
     region: RegionId,

@@ -13,7 +13,8 @@ pub(crate) struct Kernel<'h> {
     f: Snapshot<'h>,
     /// Its ops, in order.
     ops: Vec<OpId>,
-    /// The values that it doesn't give out, and then its constants: whose names a call may say, behind those of the ops.
+    /// The values that it doesn't give out, and then its constants: whose names a call may say, behind those of the
+    /// ops.
     inner: Vec<ValueId>,
     constants: Vec<ValueId>,
     /// The attribute parameters that ops refer to, and their defaults.

@@ -51,11 +51,11 @@
 //! }
 //! ```
 //!
-//! Calls of functions of the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` (along its last
-//! axis `fast_softmax`, else `fast_softmax_axis1`) of float32, in functions and regions. The functions' bodies are ONNX, so
-//! the model runs anywhere; they are no faster there. A back end recognises the names, and has kernels for them.
-//! Functions that are called by several ops, and that the module has already, are made once; a function of another opset
-//! has its own.
+//! Calls of functions of the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` (along its
+//! last axis `fast_softmax`, else `fast_softmax_axis1`) of float32, in functions and regions. The functions' bodies are
+//! ONNX, so the model runs anywhere; they are no faster there. A back end recognises the names, and has kernels for
+//! them. Functions that are called by several ops, and that the module has already, are made once; a function of
+//! another opset has its own.
 //!
 //! | function | how | at most this far from the exact result |
 //! |---|---|---|
@@ -69,8 +69,8 @@
 //!
 //! The pass is of level 4, and in no built-in pipeline: what it changes is for the model's owner to decide. It does not
 //! touch other element types, a `Softmax` before opset 13, which has another meaning, nor functions that skip
-//! optimization. `Gelu` stays, too, as the error of `fast_erf` would grow with its operand; `DecomposeOps` makes an `Erf`
-//! of it.
+//! optimization. `Gelu` stays, too, as the error of `fast_erf` would grow with its operand; `DecomposeOps` makes an
+//! `Erf` of it.
 //!
 //! Source: TVM `src/relay/transforms/fast_math.cc`, `include/tvm/topi/elemwise.h`.
 

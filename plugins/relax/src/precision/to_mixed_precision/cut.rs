@@ -10,8 +10,8 @@ pub(super) const SINK: u32 = 1;
 /// More than any cut costs.
 const ENDLESS: u32 = u32::MAX / 4;
 
-/// The most rounds, each of which takes time linear in the graph. As many come of a graph in which the shortest way from
-/// one side to the other is of as many different lengths, one after the other.
+/// The most rounds, each of which takes time linear in the graph. As many come of a graph in which the shortest way
+/// from one side to the other is of as many different lengths, one after the other.
 const MOST_ROUNDS: usize = 200;
 
 #[derive(Clone, Copy)]
@@ -61,8 +61,8 @@ impl Graph {
         }
     }
 
-    /// What the cheapest cut costs, and whether each node is on the source's side, as few as can be; `None` if finding it
-    /// took too long, or every cut breaks an implication.
+    /// What the cheapest cut costs, and whether each node is on the source's side, as few as can be; `None` if finding
+    /// it took too long, or every cut breaks an implication.
     pub(super) fn cut(mut self) -> Option<(u32, Vec<bool>)> {
         let mut cost = 0_u32;
         for _ in 0..MOST_ROUNDS {

@@ -1,8 +1,8 @@
 //! Decides what is computed in the smaller type, so that `Cast`s are few.
 //!
 //! First each op follows its operands. Then, where ops that follow are next to one another, the choice that needs the
-//! fewest `Cast`s is found, and taken if it needs fewer: the cheapest cut between what always is in the smaller type and
-//! what never is. Each value costs one cast if it is made on one side and used on the other, however often.
+//! fewest `Cast`s is found, and taken if it needs fewer: the cheapest cut between what always is in the smaller type
+//! and what never is. Each value costs one cast if it is made on one side and used on the other, however often.
 
 use std::collections::HashMap;
 

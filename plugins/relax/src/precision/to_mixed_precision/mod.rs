@@ -24,28 +24,31 @@
 //! `DeformConv`, `Einsum`, `Gemm`, `MatMul`. Those that **follow** what they are among: what moves data, and what works
 //! element by element on numbers that stay of their size (`Add`, `Relu`, `Tanh`, pooling). All others **never** are:
 //! those that sum up, exponentials and logarithms, normalizations. The options `always`, `follow` and `never` name
-//! operators of another category (one of ONNX's that there isn't is an error); a vendor's operators take part where their definitions say what they result in.
+//! operators of another category (one of ONNX's that there isn't is an error); a vendor's operators take part where
+//! their definitions say what they result in.
 //!
 //! An op that follows is in the smaller type if its operands are, constants aside; where another choice needs fewer
 //! `Cast`s, that one is taken, and it is the one with the fewest that there is. A value is cast once to a type,
 //! behind what makes it; casts back and forth are removed. Constants are converted once and shared.
 //!
-//! **A constant that would turn to infinity, or to nothing but zeros, keeps its op in float32**: a note names it. Another
-//! note is about constants of which more than a tenth would be smaller than what the type has full precision for. An op
-//! stays in float32, too, if its version doesn't take the type, which most operators do for bfloat16 from opset 13 on,
-//! and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type isn't known.
+//! **A constant that would turn to infinity, or to nothing but zeros, keeps its op in float32**: a note names it.
+//! Another note is about constants of which more than a tenth would be smaller than what the type has full precision
+//! for. An op stays in float32, too, if its version doesn't take the type, which most operators do for bfloat16 from
+//! opset 13 on, and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type
+//! isn't known.
 //!
-//! Ops next to a `DequantizeLinear` or a `QuantizeLinear` stay as they are, as runtimes compute them in integers, and so do `ScatterElements` and
-//! `ScatterND` with a `reduction`, which ONNX Runtime doesn't have in float16.
+//! Ops next to a `DequantizeLinear` or a `QuantizeLinear` stay as they are, as runtimes compute them in integers, and
+//! so do `ScatterElements` and `ScatterND` with a `reduction`, which ONNX Runtime doesn't have in float16.
 //!
-//! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does that
-//! multiplies in the smaller type: ONNX has no attribute for that. Its weights are cast in the model, until FoldConstant
-//! makes float32 ones of them. Without `keep_io` the model's inputs and outputs
-//! become of the smaller type where that saves a `Cast`, which changes its interface; functions, regions and loops keep
-//! the types of what they take and give in any case.
+//! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does
+//! that multiplies in the smaller type: ONNX has no attribute for that. Its weights are cast in the model, until
+//! FoldConstant makes float32 ones of them. Without `keep_io` the model's inputs and outputs become of the smaller type
+//! where that saves a `Cast`, which changes its interface; functions, regions and loops keep the types of what they
+//! take and give in any case.
 //!
-//! The instrument `numerics` and `--verify-outputs` hold what it makes to what the smaller type allows. A model that takes differences of large
-//! numbers may be further off: basic_pitch is, one of the models that the project tests with, by up to 0.06 of outputs between 0 and 1.
+//! The instrument `numerics` and `--verify-outputs` hold what it makes to what the smaller type allows. A model that
+//! takes differences of large numbers may be further off: basic_pitch is, one of the models that the project tests
+//! with, by up to 0.06 of outputs between 0 and 1.
 //!
 //! It does not touch float64, nor what is of a smaller type already, nor inputs that have defaults.
 //!

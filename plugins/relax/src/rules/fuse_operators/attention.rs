@@ -6,7 +6,8 @@ use passdock_plugin_api::prelude::*;
 use crate::rules::shared::checks::{goes, number_beside};
 use crate::rules::shared::read::{axis_in, made_by};
 
-/// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is one.
+/// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is
+/// one.
 const RANKS: [usize; 2] = [3, 4];
 
 /// Without a mask.

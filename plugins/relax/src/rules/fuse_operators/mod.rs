@@ -32,9 +32,9 @@
 //! | `Softmax`, `LogSoftmax` | 13, 1 | exponentials over their sum along the last axis, with or without the largest taken away; the logarithm of a `Softmax` |
 //! | `Attention` | 23 | `Softmax(q kᵀ scale) v`, without a mask |
 //!
-//! ONNX Runtime takes no longer for these on a processor. Others are made only if `ops` names them: `Swish` (from opset 24), `Softplus`,
-//! `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other axes,
-//! `LayerNormalization` of float64, for which its kernels take longer, and `Attention` with a mask that is added:
+//! ONNX Runtime takes no longer for these on a processor. Others are made only if `ops` names them: `Swish` (from opset
+//! 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other
+//! axes, `LayerNormalization` of float64, for which its kernels take longer, and `Attention` with a mask that is added:
 //! where a mask leaves nothing of a row, ONNX Runtime answers zeros, and the ops a mean or no numbers.
 //!
 //! The results are the same up to rounding, where the ops overflow or lose everything aside: `log(1 + exp(x))` is
@@ -42,9 +42,9 @@
 //! `Softmax` is; `Log` of a `Softmax` that vanishes is infinite, a `LogSoftmax` isn't; squares of halves
 //! overflow from 256 on, normalisations compute in float32.
 //!
-//! It doesn't make operators of types that they don't have, nor of those for which ONNX Runtime has no kernel
-//! although it has those of the ops (`HardSwish` of float64). A scale that isn't there becomes ones: a constant up to 4 KiB, beyond
-//! that an `Expand`, so that the model doesn't grow.
+//! It doesn't make operators of types that they don't have, nor of those for which ONNX Runtime has no kernel although
+//! it has those of the ops (`HardSwish` of float64). A scale that isn't there becomes ones: a constant up to 4 KiB,
+//! beyond that an `Expand`, so that the model doesn't grow.
 //!
 //! Source: none; microsoft/onnxscript `onnxscript/rewriter` has much of the same.
 

@@ -1,7 +1,7 @@
 //! [`Kernels`]: groups of ops that runtimes compute with one kernel, whatever opset the model has.
 //!
-//! `FuseOperators` writes an operator for such a group only if the model's opset has it. ONNX Runtime finds the groups in
-//! older models, too, if other rewrites leave them whole.
+//! `FuseOperators` writes an operator for such a group only if the model's opset has it. ONNX Runtime finds the groups
+//! in older models, too, if other rewrites leave them whole.
 
 use std::collections::{HashMap, HashSet};
 
@@ -189,9 +189,9 @@ fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
     ops
 }
 
-/// The ops of the groups and the operators that ONNX Runtime fuses with a sum before them only where that sum has three axes:
-/// a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias. Each has the number
-/// of its group.
+/// The ops of the groups and the operators that ONNX Runtime fuses with a sum before them only where that sum has three
+/// axes: a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias. Each has the
+/// number of its group.
 pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, EditError> {
     let mut found = HashMap::new();
     let kernels = Kernels::new(f)?;

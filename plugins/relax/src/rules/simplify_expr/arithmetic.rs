@@ -41,8 +41,8 @@ pub(super) static EXACT_ZEROS: Rules = rules! {
     rule add_zero { onnx.Add(%x, 0) } => if_negative;
 };
 
-/// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes compute
-/// that by one kernel.
+/// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes
+/// compute that by one kernel.
 fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");

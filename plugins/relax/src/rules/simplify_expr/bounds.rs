@@ -48,7 +48,8 @@ fn is_float(dtype: DType) -> bool {
     [DType::F32, DType::F16, DType::BF16, DType::F64].contains(&dtype)
 }
 
-/// The numbers that a dtype has. Of floats, `Clip` takes those for a bound that is left out: of infinities it makes them.
+/// The numbers that a dtype has. Of floats, `Clip` takes those for a bound that is left out: of infinities it makes
+/// them.
 fn all(dtype: DType) -> Option<Bounds> {
     let (low, high) = match dtype {
         DType::F16 => (-65504.0, 65504.0),

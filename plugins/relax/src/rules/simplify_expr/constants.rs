@@ -8,7 +8,8 @@ use crate::rules::shared::read::{int_or, is, known_dims, like, made_by};
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
     rule expand_that_stretches {
-        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater|onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater
+            |onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
     } => without_expand;
 };
 

@@ -7,7 +7,9 @@ use crate::rules::shared::read::{axes_in, int_or, ints_of, like};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {
-        %inner = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%x, %rest...)
+        %inner = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1
+            |onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax
+            |onnx.ArgMin(%x, %rest...)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze(%inner, %more...)
     } => keep_or_drop;
 };

@@ -1,5 +1,5 @@
-//! Rows of matrices: what treats the last axis alone works on a matrix as well, and a product of matrices adds, too. Where
-//! that takes fewer ops, `MatMul`s of more axes, with what stands between them, become those of matrices.
+//! Rows of matrices: what treats the last axis alone works on a matrix as well, and a product of matrices adds, too.
+//! Where that takes fewer ops, `MatMul`s of more axes, with what stands between them, become those of matrices.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -257,8 +257,8 @@ impl Group {
             .is_some_and(|op| self.ops.contains_key(&op))
     }
 
-    /// The number of kernels that ONNX Runtime doesn't fuse any more: those of its ops, and those next to it that need a
-    /// size that isn't known, of which -1 says less than a symbol.
+    /// The number of kernels that ONNX Runtime doesn't fuse any more: those of its ops, and those next to it that need
+    /// a size that isn't known, of which -1 says less than a symbol.
     fn lost(&self, f: &Function, kernels: &HashMap<OpId, usize>) -> i64 {
         let values = |op: &OpId| f.operands(*op).chain(f.results(*op).iter().copied());
         let values: HashSet<ValueId> = self.order.iter().flat_map(values).collect();
@@ -334,7 +334,8 @@ impl Group {
         }
     }
 
-    /// The views that others have of a value, if a `Reshape` of the matrix can be each; and whether others need it as it was.
+    /// The views that others have of a value, if a `Reshape` of the matrix can be each; and whether others need it as
+    /// it was.
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
         let mut is_given_back = false;

@@ -20,11 +20,14 @@ pub(super) static RULES: Rules = rules! {
         %outer = onnx.Transpose(%joined)
     } => concat_instead;
     rule transpose_of_fewer_dims {
-        %inner = onnx.Squeeze|onnx.Unsqueeze|onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%x, %rest...)
+        %inner = onnx.Squeeze|onnx.Unsqueeze|onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin
+            |onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp
+            |onnx.ArgMax|onnx.ArgMin(%x, %rest...)
         %outer = onnx.Transpose(%inner)
     } => after;
     rule op_of_transposes {
-        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal|onnx.Less|onnx.Greater(%xs...)
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal
+            |onnx.Less|onnx.Greater(%xs...)
     } => behind;
     rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => other_way_round;
 };

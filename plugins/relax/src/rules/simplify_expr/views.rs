@@ -29,7 +29,8 @@ pub(super) static RULES: Rules = rules! {
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
-/// A `Reshape` that leaves all sizes but one, which it has worked out: that is left, too, whatever it is called in the types.
+/// A `Reshape` that leaves all sizes but one, which it has worked out: that is left, too, whatever it is called in the
+/// types.
 fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, y) = (m.value(f, "x"), m.op("y"));

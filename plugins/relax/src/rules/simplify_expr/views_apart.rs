@@ -225,8 +225,8 @@ fn below(
     below.collect()
 }
 
-/// Views that are put together are put together as what they are views of, and that is viewed once: if no element comes to
-/// stand elsewhere, and fewer views are left.
+/// Views that are put together are put together as what they are views of, and that is viewed once: if no element comes
+/// to stand elsewhere, and fewer views are left.
 fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
@@ -262,8 +262,8 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
 }
 
-/// The axis along which shapes are joined, with as many elements before it as these dims have: the only one in which they
-/// differ, or the last such one.
+/// The axis along which shapes are joined, with as many elements before it as these dims have: the only one in which
+/// they differ, or the last such one.
 fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     let (first, others) = shapes.split_first()?;
     if others.iter().any(|other| other.len() != first.len()) {

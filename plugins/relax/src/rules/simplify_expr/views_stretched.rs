@@ -1,5 +1,5 @@
-//! What ops element by element stretch, as it is below another view of the same elements: one number for each channel, where
-//! channels are cut into blocks, has the channels in blocks, too.
+//! What ops element by element stretch, as it is below another view of the same elements: one number for each channel,
+//! where channels are cut into blocks, has the channels in blocks, too.
 
 use passdock_plugin_api::prelude::*;
 
