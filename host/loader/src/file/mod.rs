@@ -150,7 +150,7 @@ fn map(file: &File, identity: &Identity) -> Result<Mmap, Kind> {
 }
 
 /// Finds the manifest in a library for one of the accepted targets.
-fn find_manifest<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<&'d [u8], Kind> {
+fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kind> {
     let part = match FileKind::parse(data) {
         Ok(FileKind::MachOFat32) => {
             let fat = MachOFatFile32::parse(data).map_err(damaged)?;
