@@ -9,7 +9,7 @@
 //! message for each failure on the way.
 //!
 //! **Invariant:** a library file is checked before the system's loader sees it, and never unloaded.
-//! `unsafe` is in `library/` only.
+//! `unsafe` is in `library/`, and the one call in `file/` that maps a file.
 
 pub mod discover;
 pub mod error;

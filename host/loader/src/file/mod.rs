@@ -1,17 +1,17 @@
 //! A library file, checked before the system's loader sees it.
 //!
-//! The file is read with plain reads, never mapped, and none of its code runs. The check covers the
-//! kind of file, the machine, the extent of the segments, and the two symbols of the contract. A
-//! library that was cut off would end the process inside `dlopen`.
+//! None of its code runs. The check covers the kind of file, the machine, the extent of the segments,
+//! and the two symbols of the contract. A library that was cut off would end the process inside
+//! `dlopen`.
 
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::path::Path;
 use std::time::SystemTime;
 
+use memmap2::Mmap;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment};
-use object::read::{ReadCache, ReadRef};
 use object::{Architecture, BinaryFormat, Endianness, FileKind, ObjectKind, SectionKind};
 use passdock_abi as abi;
 
@@ -58,9 +58,6 @@ const MACHINE: Architecture = if cfg!(target_arch = "x86_64") {
     Architecture::Unknown
 };
 
-/// The number of bytes that are read of a manifest at first: few are longer.
-const FIRST_READ: u64 = 16 << 10;
-
 /// The identity of one state of a file: its length, time, device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
@@ -100,7 +97,7 @@ impl Identity {
 pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
-        let manifest = Manifest::from_symbol(find_manifest(&ReadCache::new(file), is_own)?)?;
+        let manifest = Manifest::from_symbol(find_manifest(&map(&file, &identity)?, is_own)?)?;
         Ok((manifest, identity))
     };
     read().map_err(|kind| PluginError::file(path, kind))
@@ -113,8 +110,9 @@ pub(super) fn identity(path: &Path) -> Result<Identity, Kind> {
 
 /// Returns the text of a library file's manifest, unchecked.
 pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
-    let cache = ReadCache::new(open(path)?.0);
-    let bytes = find_manifest(&cache, is_own)?;
+    let (file, identity) = open(path)?;
+    let library = map(&file, &identity)?;
+    let bytes = find_manifest(&library, is_own)?;
     let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
 }
@@ -140,32 +138,36 @@ fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, identity))
 }
 
+/// Maps a library file: of a large one only the headers, the symbols and the manifest are read.
+#[allow(unsafe_code, reason = "the one call that maps a library file")]
+fn map(file: &File, identity: &Identity) -> Result<Mmap, Kind> {
+    if identity.len == 0 {
+        return Err(Kind::Empty);
+    }
+    // SAFETY: the map is read-only and ends with the check. As for the system's loader, which maps the
+    // file next, nobody may change it meanwhile.
+    unsafe { Mmap::map(file) }.map_err(Kind::Io)
+}
+
 /// Finds the manifest in a library for one of the accepted targets.
-fn find_manifest<'d, R: ReadRef<'d>>(
-    data: R,
-    accepts: fn(&Target) -> bool,
-) -> Result<&'d [u8], Kind> {
-    let mut part = None;
-    match FileKind::parse(data) {
+fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kind> {
+    let part = match FileKind::parse(data) {
         Ok(FileKind::MachOFat32) => {
             let fat = MachOFatFile32::parse(data).map_err(damaged)?;
-            part = Some(select_part(data, fat.arches(), accepts)?);
+            select_part(data, fat.arches(), accepts)?
         }
         Ok(FileKind::MachOFat64) => {
             let fat = MachOFatFile64::parse(data).map_err(damaged)?;
-            part = Some(select_part(data, fat.arches(), accepts)?);
+            select_part(data, fat.arches(), accepts)?
         }
-        _ => {}
-    }
-    match part {
-        Some(part) => manifest_of(&parse(part, accepts)?, part),
-        None => manifest_of(&parse(data, accepts)?, data),
-    }
+        _ => data,
+    };
+    manifest_of(&parse(part, accepts)?)
 }
 
 /// Selects the part of a universal library that is for an accepted machine.
 fn select_part<'d>(
-    data: impl ReadRef<'d>,
+    data: &'d [u8],
     parts: &'d [impl FatArch],
     accepts: fn(&Target) -> bool,
 ) -> Result<&'d [u8], Kind> {
@@ -186,11 +188,8 @@ fn select_part<'d>(
 }
 
 /// Parses a library's headers.
-fn parse<'d, R: ReadRef<'d>>(
-    data: R,
-    accepts: fn(&Target) -> bool,
-) -> Result<read::File<'d, R>, Kind> {
-    let len = data.len().unwrap_or(0);
+fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<'d>, Kind> {
+    let len = data.len() as u64;
     let not_a_library = |found: &str| Kind::NotALibrary {
         found: found.to_owned(),
         expected: EXPECTED,
@@ -231,7 +230,7 @@ fn parse<'d, R: ReadRef<'d>>(
 }
 
 /// Finds the manifest through the exported symbols. The first NUL ends the text.
-fn manifest_of<'d, R: ReadRef<'d>>(file: &read::File<'d, R>, data: R) -> Result<&'d [u8], Kind> {
+fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
     for export in file.exports().map_err(damaged)? {
         let export = export.map_err(damaged)?;
@@ -271,14 +270,10 @@ fn manifest_of<'d, R: ReadRef<'d>>(file: &read::File<'d, R>, data: R) -> Result<
     if text.kind() == SectionKind::Text {
         return Err(wrong(abi::MANIFEST_SYMBOL, "code", "an array of bytes"));
     }
-    let absent = || Kind::Damaged("its manifest isn't in the file".to_owned());
-    let (start, size) = text.file_range().ok_or_else(absent)?;
-    let left = size.checked_sub(skip).filter(|&left| left != 0);
-    let left = left.ok_or_else(absent)?.min(manifest::MAX_LEN + 1);
-    let read = |len| data.read_bytes_at(start + skip, len).map_err(|()| absent());
-    match read(left.min(FIRST_READ))? {
-        bytes if bytes.contains(&0) => Ok(bytes),
-        _ => read(left),
+    let bytes = text.data().map_err(damaged)?.get(skip as usize..);
+    match bytes {
+        Some(bytes @ [_, ..]) => Ok(&bytes[..bytes.len().min(manifest::MAX_LEN as usize + 1)]),
+        _ => Err(Kind::Damaged("its manifest isn't in the file".to_owned())),
     }
 }
 
