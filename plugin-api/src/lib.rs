@@ -77,6 +77,7 @@ mod entry;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod ir;
+mod language;
 #[cfg(doctest)]
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}

@@ -44,7 +44,6 @@ const TAKEN: [&str; 57] = [
     "override",
     "passdock_abi",
     "passdock_plugin_api",
-    "passdock_rule_language",
     "priv",
     "proc_macro",
     "pub",
