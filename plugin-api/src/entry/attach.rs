@@ -123,7 +123,7 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    let (pass, cx, mut function) = unsafe {
+    let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::of(state);
         (
             pass,
@@ -131,7 +131,7 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(pass.tables, *function),
         )
     };
-    let call = || calls::answer((pass.part)(&mut function, &cx), cx.raw());
+    let call = calls::function_pass(pass, function, &cx);
     raw::enter(pass.tables, call, |panic| {
         cx.raw().fail(&lent::panicked(panic))
     })
@@ -144,7 +144,7 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    let (pass, cx, mut module) = unsafe {
+    let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::of(state);
         (
             pass,
@@ -152,7 +152,7 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(pass.tables, *module),
         )
     };
-    let call = || calls::answer((pass.part)(&mut module, &cx), cx.raw());
+    let call = calls::module_pass(pass, module, &cx);
     raw::enter(pass.tables, call, |panic| {
         cx.raw().fail(&lent::panicked(panic))
     })

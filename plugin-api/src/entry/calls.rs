@@ -7,8 +7,10 @@ use passdock_abi as abi;
 use passdock_abi::Status;
 
 use crate::data::PassError;
-use crate::ir::Function;
+use crate::ir::{Function, FunctionHandle, Module};
 use crate::op::{OpCall, OpDef, OpFn};
+use crate::pass::PassContext;
+use crate::plugin::{FunctionPass, ModulePass};
 use crate::raw::lent;
 use crate::raw::{RawContext, RawOpCall, Tables};
 
@@ -30,6 +32,24 @@ impl<T> Bound<T> {
         // SAFETY: the caller's promise; it is never freed.
         unsafe { &*state.cast() }
     }
+}
+
+/// Calls a function pass.
+pub(super) fn function_pass<'c>(
+    pass: &'static Bound<FunctionPass>,
+    mut function: FunctionHandle,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || answer((pass.part)(&mut function, cx), cx.raw())
+}
+
+/// Calls a module pass.
+pub(super) fn module_pass<'c>(
+    pass: &'static Bound<ModulePass>,
+    mut module: Module<'c>,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || answer((pass.part)(&mut module, cx), cx.raw())
 }
 
 /// Calls a part of an op's definition.
