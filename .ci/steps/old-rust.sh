@@ -45,9 +45,9 @@ put() { # DIRECTORY, its files on standard input
   mkdir -p "$tree/$1"
   grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -cT - | tar -C "$tree/$1" -x
 }
-members=(plugin-api/abi plugin-api/language plugin-api tests/plugins/sdk)
+members=(plugin-api/abi plugin-api tests/plugins/sdk)
 vendors=(examples/{hello-pass,custom-instrument,custom-op,npu-partition})
-for dir in "${members[@]:0:3}"; do
+for dir in "${members[@]:0:2}"; do
   cargo package --list --allow-dirty --manifest-path "$dir/Cargo.toml" | put "$dir"
 done
 for dir in tests/plugins/sdk "${vendors[@]}"; do

@@ -10,7 +10,7 @@ use miniz_oxide::deflate::compress_to_vec;
 
 /// The parts of the repository that go in, and their places in the directory of the SDK. Tests stay
 /// away, as from its packages.
-const PARTS: [(&str, &str); 12] = [
+const PARTS: [(&str, &str); 10] = [
     ("LICENSE-APACHE", "LICENSE-APACHE"),
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("plugin-api/Cargo.toml", "Cargo.toml"),
@@ -19,8 +19,6 @@ const PARTS: [(&str, &str); 12] = [
     ("plugin-api/abi/Cargo.toml", "abi/Cargo.toml"),
     ("plugin-api/abi/include", "abi/include"),
     ("plugin-api/abi/src", "abi/src"),
-    ("plugin-api/language/Cargo.toml", "language/Cargo.toml"),
-    ("plugin-api/language/src", "language/src"),
     ("plugin-share/Cargo.toml", "share/Cargo.toml"),
     ("plugin-share/src", "share/src"),
 ];

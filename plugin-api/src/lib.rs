@@ -77,6 +77,7 @@ mod entry;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod ir;
+mod language;
 #[cfg(doctest)]
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}
@@ -146,7 +147,7 @@ pub mod __private {
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::raw::{end, enter, own_library, Panicked, SharedData, Tables};
+    pub use crate::raw::{end, enter, Panicked, SharedData, Tables};
     pub use crate::rewrite::{
         check_rule, AttrPattern, Literal, Node, Operand, Pattern, RuleSource,
     };

@@ -381,7 +381,10 @@ fn a_struct_of_options_is_a_table_of_its_fields() {
     };
     assert_eq!(
         OptionValue::from(limit).to_string(),
-        r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [], found = ["rule a.b { onnx.Relu(%x) }"] }"#
+        concat!(
+            r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [], "#,
+            r#"found = ["rule a.b { onnx.Relu(%x) }"] }"#
+        )
     );
 }
 

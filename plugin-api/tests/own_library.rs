@@ -1,5 +1,5 @@
-//! A plugin in a library of its own: the gate asks the host which pass runs on a thread, and notes
-//! calls only where the host can't say.
+//! A plugin in a library of its own, attached to several hosts: the gate catches its panics and tells the host that
+//! called.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;

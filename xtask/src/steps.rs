@@ -102,6 +102,10 @@ impl Table {
             ("test WORD", "only the steps whose names contain the word"),
             ("tidy", "only the rules that no compiler checks"),
             (
+                "generate",
+                "write the files that are made of the table of the plugin ABI",
+            ),
+            (
                 "docs DIR",
                 "write the documentation for users, as archives have it",
             ),

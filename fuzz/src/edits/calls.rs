@@ -3,6 +3,12 @@
 //!
 //! SAFETY of all: handles are those that the host gave out, of the pass that runs; what arguments point to
 //! lives as long as the [`Call`], or is null, misaligned, or longer than the host takes.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::match_single_binding,
+    clippy::unit_arg,
+    reason = "generated: all calls look the same"
+)]
 
 use std::hint::black_box;
 

@@ -10,11 +10,12 @@ use passdock_abi::{OpId, Status};
 
 use super::calls::{self, Bound};
 use super::table;
+use crate::ir::{Function, Module};
 use crate::op::{OpDef, OpFn};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
 use crate::raw::lent;
-use crate::raw::{self, Panicked, RawOpCall, Tables};
+use crate::raw::{self, RawOpCall, Tables};
 
 /// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
 /// the library is loaded once.
@@ -115,44 +116,46 @@ pub unsafe fn attach(
 // handles live until the function returns.
 
 /// The host calls a function or prim-function pass.
-pub(super) unsafe extern "C" fn run_function<const NOTED: bool>(
+pub(super) unsafe extern "C" fn run_function(
     state: *mut c_void,
     context: *mut abi::Context,
     function: *const abi::FunctionRef,
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    unsafe {
+    let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::of(state);
-        let cx = PassContext::from_raw(pass.tables, context, module);
-        let call = calls::function_pass::<NOTED>(pass, &cx, function);
-        let report = |panic: &Panicked| cx.raw().fail(&lent::panicked(panic));
-        if NOTED {
-            raw::enter(pass.tables, call, report)
-        } else {
-            raw::enter_unnoted(call, report)
-        }
-    }
+        (
+            pass,
+            PassContext::from_raw(pass.tables, context, module),
+            Function::from_raw(pass.tables, *function),
+        )
+    };
+    let call = calls::function_pass(pass, function, &cx);
+    raw::enter(pass.tables, call, |panic| {
+        cx.raw().fail(&lent::panicked(panic))
+    })
 }
 
 /// The host calls a module pass.
-pub(super) unsafe extern "C" fn run_module<const NOTED: bool>(
+pub(super) unsafe extern "C" fn run_module(
     state: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    unsafe {
+    let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::of(state);
-        let cx = PassContext::from_raw(pass.tables, context, ptr::null());
-        let call = calls::module_pass::<NOTED>(pass, &cx, module);
-        let report = |panic: &Panicked| cx.raw().fail(&lent::panicked(panic));
-        if NOTED {
-            raw::enter(pass.tables, call, report)
-        } else {
-            raw::enter_unnoted(call, report)
-        }
-    }
+        (
+            pass,
+            PassContext::from_raw(pass.tables, context, ptr::null()),
+            Module::from_raw(pass.tables, *module),
+        )
+    };
+    let call = calls::module_pass(pass, module, &cx);
+    raw::enter(pass.tables, call, |panic| {
+        cx.raw().fail(&lent::panicked(panic))
+    })
 }
 
 /// The host asks an op's definition for result types.

@@ -2,13 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::Status;
 
 use crate::data::PassError;
-use crate::ir::{Function, Module};
+use crate::ir::{Function, FunctionHandle, Module};
 use crate::op::{OpCall, OpDef, OpFn};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass};
@@ -35,70 +34,22 @@ impl<T> Bound<T> {
     }
 }
 
-/// Reads a reference word by word: the host has just written it so, and a load of both words at once
-/// would wait until the stores are through.
-///
-/// # Safety
-/// `reference` is as the contract says.
-#[inline]
-unsafe fn function_ref(reference: *const abi::FunctionRef) -> abi::FunctionRef {
-    // SAFETY: the caller's promise.
-    unsafe {
-        abi::FunctionRef {
-            handle: ptr::addr_of!((*reference).handle).read_volatile(),
-            view: ptr::addr_of!((*reference).view).read_volatile(),
-        }
-    }
-}
-
-/// Reads a module's reference as [`function_ref`] does.
-///
-/// # Safety
-/// As there.
-#[inline]
-unsafe fn module_ref(reference: *const abi::ModuleRef) -> abi::ModuleRef {
-    // SAFETY: the caller's promise.
-    unsafe {
-        abi::ModuleRef {
-            handle: ptr::addr_of!((*reference).handle).read_volatile(),
-            view: ptr::addr_of!((*reference).view).read_volatile(),
-        }
-    }
-}
-
-/// Calls a function pass. With `NOTED` it is another closure, so that both are inlined where they are
-/// called.
-///
-/// # Safety
-/// The handles are as the contract says until the answer was called; the function is the pass's.
-#[inline]
-pub(super) unsafe fn function_pass<'c, const NOTED: bool>(
+/// Calls a function pass.
+pub(super) fn function_pass<'c>(
     pass: &'static Bound<FunctionPass>,
+    mut function: FunctionHandle,
     cx: &'c PassContext,
-    function: *const abi::FunctionRef,
 ) -> impl FnOnce() -> Status + 'c {
-    move || {
-        // SAFETY: the caller's promise.
-        let mut function = unsafe { Function::from_raw(pass.tables, function_ref(function)) };
-        answer((pass.part)(&mut function, cx), cx.raw())
-    }
+    move || answer((pass.part)(&mut function, cx), cx.raw())
 }
 
-/// Calls a module pass. `NOTED` as for function passes.
-///
-/// # Safety
-/// The handles are as the contract says until the answer was called; the module is the pass's.
-#[inline]
-pub(super) unsafe fn module_pass<'c, const NOTED: bool>(
+/// Calls a module pass.
+pub(super) fn module_pass<'c>(
     pass: &'static Bound<ModulePass>,
+    mut module: Module<'c>,
     cx: &'c PassContext,
-    module: *const abi::ModuleRef,
 ) -> impl FnOnce() -> Status + 'c {
-    move || {
-        // SAFETY: the caller's promise.
-        let mut module = unsafe { Module::from_raw(pass.tables, module_ref(module)) };
-        answer((pass.part)(&mut module, cx), cx.raw())
-    }
+    move || answer((pass.part)(&mut module, cx), cx.raw())
 }
 
 /// Calls a part of an op's definition.

@@ -9,7 +9,7 @@ use super::calls::Bound;
 use super::watch;
 use crate::op::{AttrDef, OpDef};
 use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
-use crate::raw::{self, Tables};
+use crate::raw::Tables;
 
 /// The table of a plugin for the host with these tables. Its entries live for ever.
 pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
@@ -31,21 +31,15 @@ pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::P
 }
 
 fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
-    let (function, module): (abi::RunFunctionPass, abi::RunModulePass) = if raw::is_to_note(tables)
-    {
-        (run_function::<true>, run_module::<true>)
-    } else {
-        (run_function::<false>, run_module::<false>)
-    };
     let entries = passes.iter().map(|pass| {
         let (state, run_function, run_module) = match pass.run {
             PassRun::Function(part) | PassRun::PrimFunction(part) => {
                 let state = Bound::<FunctionPass> { part, tables }.leak();
-                (state, Some(function), None)
+                (state, Some(run_function as abi::RunFunctionPass), None)
             }
             PassRun::Module(part) => {
                 let state = Bound::<ModulePass> { part, tables }.leak();
-                (state, None, Some(module))
+                (state, None, Some(run_module as abi::RunModulePass))
             }
         };
         abi::PassEntry {

@@ -62,12 +62,13 @@ impl Function {
         Ok(results)
     }
 
-    /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position, and
-    /// sizes that `from` names after its parameters become those of this function's. Domains that only `from` imports are imported.
+    /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position,
+    /// and sizes that `from` names after its parameters become those of this function's. Domains that only `from`
+    /// imports are imported.
     ///
     /// # Errors
-    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op would
-    /// mean something else in this function's opset.
+    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an
+    /// op would mean something else in this function's opset.
     pub fn replace_body(&mut self, from: &Function) -> Result<(), EditError> {
         self.raw.replace_body(&from.raw)
     }

@@ -349,8 +349,8 @@ impl Function {
 
     /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`.
     ///
-    /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops mean
-    /// what they meant. Version 0 takes a domain back that none of the ops is of.
+    /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops
+    /// mean what they meant. Version 0 takes a domain back that none of the ops is of.
     ///
     /// # Errors
     /// If the domain has a later version already, is to be taken back and an op is of it, or is the 1,025th.
@@ -358,8 +358,8 @@ impl Function {
         self.raw.set_opset(domain, version)
     }
 
-    /// Names a domain of the module's own functions among the opsets, as a file needs for calls of them: version 1, unless
-    /// it is there. A function without opsets stays so.
+    /// Names a domain of the module's own functions among the opsets, as a file needs for calls of them: version 1,
+    /// unless it is there. A function without opsets stays so.
     ///
     /// # Errors
     /// If it is the 1,025th.

@@ -216,8 +216,8 @@ impl Function {
         Uses::new(self, uses)
     }
 
-    /// The uses of a value, as [`Function::uses`], but borrowing the function instead of copying its list: to look for one.
-    /// A value may have as many uses as there are ops, so asking this of each op for one value takes
+    /// The uses of a value, as [`Function::uses`], but borrowing the function instead of copying its list: to look
+    /// for one. A value may have as many uses as there are ops, so asking this of each op for one value takes
     /// quadratic time.
     #[track_caller]
     pub fn iter_uses(&self, value: ValueId) -> IterUses<'_> {

@@ -62,8 +62,9 @@ impl<'h> Module<'h> {
         self.raw.reference()
     }
 
-    /// Grows when the list of functions changes; [`Function::version`] grows with its edits. That of the module that a function
-    /// pass may read is of this call of the pass alone: what the pass computes of the module it keeps under this number.
+    /// Grows when the list of functions changes; [`Function::version`] grows with its edits. That of the module that
+    /// a function pass may read is of this call of the pass alone: what the pass computes of the module it keeps
+    /// under this number.
     pub fn version(&self) -> u64 {
         self.raw.version()
     }

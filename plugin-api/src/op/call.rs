@@ -159,9 +159,9 @@ impl OpCall {
         Ok(room)
     }
 
-    /// Sets the op's body, in any part of a definition but its types and its evaluation: the IR text of one function, written for this very op.
-    /// Its parameter `i` is the op's operand slot `i` (that of an operand that is left out may not
-    /// be used), its first results are the op's, and it has the opsets of the op's function.
+    /// Sets the op's body, in any part of a definition but its types and its evaluation: the IR text of one function,
+    /// written for this very op. Its parameter `i` is the op's operand slot `i` (that of an operand that is left out
+    /// may not be used), its first results are the op's, and it has the opsets of the op's function.
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;

@@ -170,8 +170,9 @@ impl OpDef {
         self
     }
 
-    /// Sets the type rule, which infers the types of its results. What it says follows from the op's attributes, the versions of domains, and
-    /// the types and known elements of its operands, and from nothing else that it can see: while these are the same, the host doesn't ask again.
+    /// Sets the type rule, which infers the types of its results. What it says follows from the op's attributes, the
+    /// versions of domains, and the types and known elements of its operands, and from nothing else that it can see:
+    /// while these are the same, the host doesn't ask again.
     pub const fn infer(mut self, infer: OpFn) -> OpDef {
         self.infer = Some(infer);
         self
@@ -208,8 +209,9 @@ impl OpDef {
         self
     }
 
-    /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the reason
-    /// why not. [`OpCall::target`] is the one that is asked about. It only reads: types and dim expressions can't be added.
+    /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the
+    /// reason why not. [`OpCall::target`] is the one that is asked about. It only reads: types and dim expressions
+    /// can't be added.
     pub const fn supports(mut self, targets: &'static [&'static str], supports: OpFn) -> OpDef {
         self.targets = targets;
         self.supports = Some(supports);

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// An order of axes, as the field writes it: `NCHW->NHWC` is a transposition, in `NCHW->NCHW4c` the channels are cut
-/// into blocks of four, which lie innermost. A capital is an axis, or what is left of it; a number and a small letter are
-/// a block of one. The letters of the source are the axes in the operator's own order; which letters they are means
-/// nothing, so that two layouts that put the same axes into the same places are equal.
+/// into blocks of four, which lie innermost. A capital is an axis, or what is left of it; a number and a small letter
+/// are a block of one. The letters of the source are the axes in the operator's own order; which letters they are
+/// means nothing, so that two layouts that put the same axes into the same places are equal.
 ///
 /// ```
 /// use passdock_plugin_api::Layout;
@@ -445,8 +445,8 @@ impl Layout {
             .then_some(count)
     }
 
-    /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it: what
-    /// moves has one element.
+    /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it:
+    /// what moves has one element.
     pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
         let mut seen = (0, false);
         for place in &self.places {

@@ -14,7 +14,8 @@ pub enum LayoutStep {
 
 impl Layout {
     /// The steps that bring a tensor of these sizes into this layout: none, a `Transpose`, or a `Reshape` and a
-    /// `Transpose` where axes are cut. `None` if the sizes aren't multiples of the blocks, or not enough is known of them.
+    /// `Transpose` where axes are cut. `None` if the sizes aren't multiples of the blocks, or not enough is known of
+    /// them.
     ///
     /// ```
     /// use passdock_plugin_api::{Layout, LayoutStep};

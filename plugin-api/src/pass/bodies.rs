@@ -106,8 +106,9 @@ impl PassContext {
         Ok(results)
     }
 
-    /// Puts what a function does that is given as IR text in the place of what a function of the module does, whose parameters
-    /// stand for those of the text: what a pass answers that has a function of its own, made once, for each that it is given.
+    /// Puts what a function does that is given as IR text in the place of what a function of the module does, whose
+    /// parameters stand for those of the text: what a pass answers that has a function of its own, made once, for
+    /// each that it is given.
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;

@@ -429,7 +429,6 @@ macro_rules! export_plugin {
                 host: *const private::abi::Host,
                 attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {
-                private::own_library();
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {

@@ -3,15 +3,10 @@
 //! A panic's message and place are kept by a hook in the plugin's own `std`. The hook is installed
 //! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
 //! otherwise does what the hook before it did.
-//!
-//! Calls are noted per thread, but in a library of its own: it would be a third of what an empty pass
-//! costs, and the host knows its `current` pass.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::Once;
 
 use passdock_abi::Status;
@@ -20,13 +15,8 @@ use super::context::RawContext;
 use super::lent;
 use super::tables::Tables;
 
-/// Whether this copy of the SDK is in a library of its own: all panics here are the plugin's.
-static OWN_LIBRARY: AtomicBool = AtomicBool::new(false);
-/// The first host of a library of its own, if it can say whether a pass runs on a thread; or null.
-static FIRST: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
-
 thread_local! {
-    /// The host of the call this thread is in, if that was noted.
+    /// The host of the call this thread is in.
     static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
     /// The panic that the hook saw last.
     static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
@@ -107,22 +97,6 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// The plugin is loaded from a file, and shares its `std` with nobody.
-#[doc(hidden)]
-pub fn own_library() {
-    OWN_LIBRARY.store(true, Ordering::Relaxed);
-}
-
-/// Whether calls of passes by a host that is being attached must be noted; asked once for each.
-pub(crate) fn is_to_note(tables: &'static Tables) -> bool {
-    if !OWN_LIBRARY.load(Ordering::Relaxed) || tables.context.current.is_none() {
-        return true;
-    }
-    let (none, first) = (ptr::null_mut(), tables as *const Tables as *mut Tables);
-    let put = FIRST.compare_exchange(none, first, Ordering::AcqRel, Ordering::Relaxed);
-    put.is_err()
-}
-
 /// Runs `body` and answers its status; if it panics, tells `report` and answers
 /// [`Status::PANICKED`].
 #[doc(hidden)]
@@ -139,7 +113,10 @@ pub fn enter(
     let outer = inside.replace(Some(tables));
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     inside.set(outer);
-    answer(result, report)
+    match result {
+        Ok(status) => status,
+        Err(payload) => caught(payload, report),
+    }
 }
 
 /// Drops what is the plugin's and has no context; the host is told of a panic.
@@ -157,23 +134,6 @@ pub fn end<T>(tables: &'static Tables, own: T) {
     });
 }
 
-/// Runs `body` as [`enter`] does, for passes of a host whose calls needn't be noted.
-#[inline]
-pub(crate) fn enter_unnoted(
-    body: impl FnOnce() -> Status,
-    report: impl FnOnce(&Panicked),
-) -> Status {
-    answer(panic::catch_unwind(AssertUnwindSafe(body)), report)
-}
-
-#[inline]
-fn answer(result: std::thread::Result<Status>, report: impl FnOnce(&Panicked)) -> Status {
-    match result {
-        Ok(status) => status,
-        Err(payload) => caught(payload, report),
-    }
-}
-
 #[cold]
 fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Status {
     let seen = SEEN.with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
@@ -188,10 +148,5 @@ fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Statu
 
 /// The host of the call this thread is in. Of two hosts with a pass each on one stack it is the second.
 pub(crate) fn running() -> Option<&'static Tables> {
-    let noted = INSIDE.try_with(Cell::get).ok().flatten();
-    noted.or_else(|| {
-        // SAFETY: null, or the tables of a host, which live for ever.
-        let first = unsafe { FIRST.load(Ordering::Acquire).as_ref() }?;
-        first.current().map(|_| first)
-    })
+    INSIDE.try_with(Cell::get).ok().flatten()
 }

@@ -1,7 +1,7 @@
 //! What [`rules!`](crate::rules) checks of a rule's text while that is compiled: its form, and that names are known
 //! where they are used. The compiler runs this, so it is made of functions from one place of the text to the next.
-//! The rest, such as whether a condition is one and the ops of a pattern hang together, is told when the rules are first
-//! used.
+//! The rest, such as whether a condition is one and the ops of a pattern hang together, is told when the rules are
+//! first used.
 
 /// A rule's text, and how far a name may be known from.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use super::matching::{is_literal, Match};
 use super::number;
 use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
-use passdock_rule_language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
+use crate::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 
 /// Whether all conditions of the rule hold. What isn't known doesn't hold, negated or not.
 pub(super) fn hold(f: &Function, found: &Match<'_>) -> Result<bool, EditError> {

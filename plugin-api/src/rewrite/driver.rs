@@ -245,7 +245,8 @@ impl Driver<'_> {
         let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let made = f.results(root).to_vec();
-        // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the result yet.
+        // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the
+        // result yet.
         let stands = values.iter().filter_map(|value| {
             let op = f.defining_op(*value)?;
             let is_earlier = self.places.rewrite_of(op).is_some() && f.value_name(*value).is_none();

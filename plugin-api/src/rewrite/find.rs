@@ -15,14 +15,14 @@ use crate::pass::PassContext;
 /// The finding is beside the rewriting.
 impl PassContext {
     /// Finds what rules look for: all ops in program order, and for each op as a root one rule after the other.
-    /// `found` is called with each place, those that share ops with others included; what stands behind the rules' arrows says nothing.
-    /// The function stays as it is.
+    /// `found` is called with each place, those that share ops with others included; what stands behind the rules'
+    /// arrows says nothing. The function stays as it is.
     ///
-    /// A place is left out if its rule [may not rewrite](PassContext::may_rewrite): if the user disabled it, and once there
-    /// were as many rewrites in this call as the user wants at most, whether or not the pass means to rewrite anything: the
-    /// host doesn't tell one from the other. A pass that rewrites what was found asks again before each rewrite, as the
-    /// limit may be reached meanwhile. To ask counts no rewrite; where there is a limit, the host notes the rule as the last one to
-    /// begin with one.
+    /// A place is left out if its rule [may not rewrite](PassContext::may_rewrite): if the user disabled it, and once
+    /// there were as many rewrites in this call as the user wants at most, whether or not the pass means to rewrite
+    /// anything: the host doesn't tell one from the other. A pass that rewrites what was found asks again before each
+    /// rewrite, as the limit may be reached meanwhile. To ask counts no rewrite; where there is a limit, the host
+    /// notes the rule as the last one to begin with one.
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;

@@ -7,8 +7,8 @@ use super::number;
 use super::operators::Operators;
 use crate::data::{AttrValue, EditError};
 use crate::ir::{Attr, Function};
+use crate::language::{AttrPattern, Literal, Node, Operand, Rule};
 use crate::pass::PassContext;
-use passdock_rule_language::{AttrPattern, Literal, Node, Operand, Rule};
 
 /// A place at which a rule's pattern was found: what its names stand for.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Rewriting by rules: patterns of ops, and what stands in their place.
 //!
-//! The crate `passdock-rule-language` reads a rule from text; `rules.rs` is sets of them and the macro, `check.rs` what the macro has checked
-//! while it is compiled. `matching.rs` finds a pattern, `condition.rs` asks what else has to be true
-//! (`declared.rs`: and what nobody can rely on), `rewriter.rs` makes what replaces it, and `driver.rs` does all of that until nothing changes; `places.rs` says then what comes from where.
-//! `find.rs` only finds.
-//! What they need of regions and elements is passes' business, too: `given_out.rs`, `element.rs`.
+//! `crate::language` reads a rule from text; `rules.rs` is sets of them and the macro, `check.rs` what the macro has
+//! checked while it is compiled. `matching.rs` finds a pattern, `condition.rs` asks what else has to be true
+//! (`declared.rs`: and what nobody can rely on), `rewriter.rs` makes what replaces it, and `driver.rs` does all of
+//! that until nothing changes; `places.rs` says then what comes from where. `find.rs` only finds. What they need of
+//! regions and elements is passes' business, too: `given_out.rs`, `element.rs`.
 
 mod check;
 mod condition;
@@ -20,14 +20,14 @@ mod places;
 mod rewriter;
 mod rules;
 
+pub use crate::language::{
+    AttrPattern, Literal, Mention, MentionedAttr, MentionedOperand, Node, Operand, Opset, Presence,
+    RuleError,
+};
 pub use check::check as check_rule;
 pub use condition::{compose, number_of};
 pub use given_out::GivenOut;
 pub use matching::Match;
 pub use number::is_about;
-pub use passdock_rule_language::{
-    AttrPattern, Literal, Mention, MentionedAttr, MentionedOperand, Node, Operand, Opset, Presence,
-    RuleError,
-};
 pub use rewriter::Rewriter;
 pub use rules::{Pattern, Rewritten, RuleCode, RuleInfo, RuleSource, Rules};

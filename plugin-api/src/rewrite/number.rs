@@ -5,7 +5,7 @@ use passdock_abi::{DType, ValueId};
 use super::element::{self, read, size_of};
 use crate::data::EditError;
 use crate::ir::Function;
-use passdock_rule_language::Number;
+use crate::language::Number;
 
 /// The most bytes of a constant that are compared: what neutral operands have. Weights aren't read.
 const MOST_BYTES: u64 = 1 << 20;

@@ -1,4 +1,5 @@
-//! [`Places`]: where in the source what was made comes from. Fused at each step of a long chain, locations would be copied
+//! [`Places`]: where in the source what was made comes from. Fused at each step of a long chain, locations would
+//! be copied
 //! at each, longer every time; so each step notes what it took, and the locations are set when all is done.
 
 use std::ops::Range;
@@ -28,8 +29,8 @@ enum Part {
 }
 
 impl Places {
-    /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already stands
-    /// for others goes on doing so.
+    /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already
+    /// stands for others goes on doing so.
     pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
         let start = self.parts.len();
         let stand = made.iter().map(|op| (*op, LocId::NONE));

@@ -7,8 +7,8 @@ use super::matching::Match;
 use super::number;
 use crate::data::EditError;
 use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
+use crate::language::{After, AttrTerm, NewNode, NewOperand, Operand};
 use crate::pass::PassContext;
-use passdock_rule_language::{After, AttrTerm, NewNode, NewOperand, Operand};
 
 /// The largest constant, in bytes, that is made of others however often those are used.
 const SMALL: u64 = 1 << 12;

@@ -10,7 +10,7 @@ use passdock_abi::ValueId;
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
-use passdock_rule_language::{self as language, Extent, Mention, Node, Opset, Rule, RuleError};
+use crate::language::{self, Extent, Mention, Node, Opset, Rule, RuleError};
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.
@@ -125,13 +125,14 @@ impl Rules {
         Ok(Rules::of(rules, None))
     }
 
-    /// Patterns out of a text, as `.rules` files have them: rules of which what stands behind the arrow is left out, or says
-    /// nothing. Each is a set of its own, to be found ([`PassContext::find`]).
+    /// Patterns out of a text, as `.rules` files have them: rules of which what stands behind the arrow is left out,
+    /// or says nothing. Each is a set of its own, to be found ([`PassContext::find`]).
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// let patterns = Rules::parse_patterns("rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }")?;
+    /// let text = "rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }";
+    /// let patterns = Rules::parse_patterns(text)?;
     /// assert_eq!(patterns[0].names()?, ["npu.conv_relu"]);
     /// # Ok::<(), passdock_plugin_api::RuleError>(())
     /// ```
@@ -177,8 +178,8 @@ impl Rules {
         }
     }
 
-    /// One set of the rules of several, in order. Where they are applied to many functions, or looked for there, it costs
-    /// less than the many do.
+    /// One set of the rules of several, in order. Where they are applied to many functions, or looked for there, it
+    /// costs less than the many do.
     ///
     /// # Errors
     /// If a rule's text is wrong.
@@ -275,8 +276,8 @@ impl Rules {
 
 /// Writes a set of rules: what is looked for, and what stands in its place.
 ///
-/// A rule of the wrong form, and one with names that its pattern doesn't have, doesn't compile. Other mistakes, such as in
-/// its conditions, are errors when the rules are first used, so that a test should ask for [`Rules::names`].
+/// A rule of the wrong form, and one with names that its pattern doesn't have, doesn't compile. Other mistakes, such
+/// as in its conditions, are errors when the rules are first used, so that a test should ask for [`Rules::names`].
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;

@@ -26,7 +26,13 @@ pub(super) fn calls(table: &Table) -> String {
         "//! A call for each function of the host's tables, with arguments that the step picks.\n\
          //!\n\
          //! SAFETY of all: handles are those that the host gave out, of the pass that runs; what arguments point to\n\
-         //! lives as long as the [`Call`], or is null, misaligned, or longer than the host takes.\n\n\
+         //! lives as long as the [`Call`], or is null, misaligned, or longer than the host takes.\n\
+         #![allow(\n\
+         clippy::undocumented_unsafe_blocks,\n\
+         clippy::match_single_binding,\n\
+         clippy::unit_arg,\n\
+         reason = \"generated: all calls look the same\"\n\
+         )]\n\n\
          use std::hint::black_box;\n\n\
          use passdock_abi::*;\n\
          use passdock_core::boundary::host;\n\n\

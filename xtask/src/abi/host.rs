@@ -140,12 +140,7 @@ fn function(table: &Table, function: &Function) -> String {
         "pub(super) unsafe extern \"C\" fn {name}({parameters}){}",
         returns(function)
     );
-    let Session {
-        call,
-        find,
-        name: receiver,
-        ..
-    } = &session;
+    let Session { call, find, .. } = &session;
     match function.returns.as_str() {
         "Status" => format!(
             "{head} {{\nunsafe {{\n{call} {{\n{}}})\n}}\n}}\n",
@@ -162,7 +157,6 @@ fn function(table: &Table, function: &Function) -> String {
                 .skip(session.handles)
                 .map(|(name, _)| name);
             let arguments = arguments.collect::<Vec<_>>().join(", ");
-            let _ = receiver;
             format!(
                 "{head} {{\ngate::guard(0, || match unsafe {{ {find} }} {{\n\
                  Ok(session) => session.{name}({arguments}),\nErr(_) => 0,\n}})\n}}\n"

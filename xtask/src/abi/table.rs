@@ -241,27 +241,37 @@ pub(super) struct Define<'a> {
 impl Item {
     /// The constants that it declares.
     pub(super) fn defines(&self) -> Vec<Define<'_>> {
-        let define = |c, value, rust, doc| Define {
-            c,
-            value,
-            rust,
-            doc,
+        let mut all = Vec::new();
+        let mut add = |c: String, value: String, rust: String, doc| {
+            all.push(Define {
+                c,
+                value,
+                rust,
+                doc,
+            });
         };
         match self {
             Item::Constants { constants, .. } => {
-                let row = |row: &'_ Field| (row.name.clone(), row.ty.clone());
-                let rows = constants.iter().map(|each| (row(each), each.doc.as_str()));
-                rows.map(|((name, value), doc)| define(name.clone(), value, name, doc))
-                    .collect()
+                for Field { name, ty, doc, .. } in constants {
+                    add(name.clone(), ty.clone(), name.clone(), doc.as_str());
+                }
             }
             Item::Symbols { symbols, first, .. } => {
-                let first = ("FIRST", *first, "the first symbol that is a module's own");
-                let symbols = symbols.iter().map(|(name, id, _)| (name.as_str(), *id, ""));
-                let symbol = |(name, id, doc): (&str, u32, _)| {
-                    let rust = format!("symbol::{name}.0");
-                    define(format!("SYMBOL_{name}"), format!("{id}u"), rust, doc)
-                };
-                symbols.chain([first]).map(symbol).collect()
+                for (name, id, _) in symbols {
+                    add(
+                        format!("SYMBOL_{name}"),
+                        format!("{id}u"),
+                        format!("symbol::{name}.0"),
+                        "",
+                    );
+                }
+                let doc = "the first symbol that is a module's own";
+                add(
+                    "SYMBOL_FIRST".into(),
+                    format!("{first}u"),
+                    "symbol::FIRST.0".into(),
+                    doc,
+                );
             }
             Item::Enum {
                 name,
@@ -269,21 +279,19 @@ impl Item {
                 values,
                 ..
             } => {
-                let value = |value: &'_ Value| {
-                    let c = match (prefix.as_str(), value.name.as_str()) {
+                for Value {
+                    name: value,
+                    value: number,
+                    doc,
+                    ..
+                } in values
+                {
+                    let c = match (prefix.as_str(), value.as_str()) {
                         ("STATUS", "OK") => "OK".to_owned(),
-                        (prefix, name) => format!("{prefix}_{name}"),
+                        _ => format!("{prefix}_{value}"),
                     };
-                    (
-                        c,
-                        format!("{}u", value.value),
-                        format!("{name}::{}.0", value.name),
-                    )
-                };
-                let values = values.iter().map(|each| (value(each), each.doc.as_str()));
-                values
-                    .map(|((c, value, rust), doc)| define(c, value, rust, doc))
-                    .collect()
+                    add(c, format!("{number}u"), format!("{name}::{value}.0"), doc);
+                }
             }
             Item::Flags {
                 flags,
@@ -295,24 +303,22 @@ impl Item {
                 let prefix = prefix
                     .clone()
                     .unwrap_or_else(|| snake(flags).to_uppercase());
-                let flag = |row: &'_ Field| {
+                for Field { name, ty, doc, .. } in values {
                     let value = match bits {
-                        None => format!("{}u", row.ty),
-                        Some(bits) => format!("(UINT{bits}_C{})", row.ty.replacen("1 ", "(1) ", 1)),
+                        None => format!("{ty}u"),
+                        Some(bits) => format!("(UINT{bits}_C{})", ty.replacen("1 ", "(1) ", 1)),
                     };
-                    (
-                        format!("{prefix}_{}", row.name),
+                    add(
+                        format!("{prefix}_{name}"),
                         value,
-                        format!("{flags}::{}", row.name),
-                    )
-                };
-                let flags = values.iter().map(|each| (flag(each), each.doc.as_str()));
-                flags
-                    .map(|((c, value, rust), doc)| define(c, value, rust, doc))
-                    .collect()
+                        format!("{flags}::{name}"),
+                        doc,
+                    );
+                }
             }
-            _ => Vec::new(),
+            _ => {}
         }
+        all
     }
 }
 

@@ -11,11 +11,7 @@ use super::tables;
 /// Crates of these directories stand above everything and may use all of it.
 const ABOVE: &[&str] = &["tests", "benches"];
 /// These come without any third-party crate, in whatever role.
-const BARE: &[&str] = &[
-    "passdock-abi",
-    "passdock-rule-language",
-    "passdock-plugin-api",
-];
+const BARE: &[&str] = &["passdock-abi", "passdock-plugin-api"];
 
 /// A crate that the table of ARCHITECTURE.md doesn't list is an offence: adding one is a decision.
 pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {

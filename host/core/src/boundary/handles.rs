@@ -87,8 +87,8 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
     Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
 }
 
-/// Adds a copy of a function of any module to the module of the function that a function pass edits, once the pass has run: one
-/// that the function's ops call. A function of its name that the module has must be equal to it.
+/// Adds a copy of a function of any module to the module of the function that a function pass edits, once the pass
+/// has run: one that the function's ops call. A function of its name that the module has must be equal to it.
 ///
 /// # Errors
 /// If no function pass edits the function.

@@ -14,8 +14,8 @@
  *             context or runs the pass. Those of different instances may be called at once.
  *  Context    Alive until the function returns. `option` gives the instrument's own options, `emit`
  *             says something to the user (an error among it makes the callback fail), `fail` says
- *             why it is about to answer something other than OK; `opt_level`, `config` and `find_pass`
- *             answer as in a pass. Of `run_before_pass` and its like `current` is this same context.
+ *             why it is about to answer something other than OK; `opt_level`, `config`, `find_pass` and
+ *             `host_version` answer as in a pass. Of `run_before_pass` and its like `current` is this same context.
  *  Module     To read, alive until the function returns. It is the module before the pass; in
  *             `run_after_pass` the one that the pass made; in `pass_failed` the one before, which
  *             it is again. Edits are refused.

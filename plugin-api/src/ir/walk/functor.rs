@@ -9,7 +9,8 @@ use super::mutator::goes_round;
 use crate::data::EditError;
 use crate::ir::Function;
 
-/// The results of a [`Functor`], each worked out once. They are of the function as it was: make new ones when it is edited.
+/// The results of a [`Functor`], each worked out once. They are of the function as it was: make new ones when it is
+/// edited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results<T> {
     of_ops: HashMap<OpId, T>,
@@ -41,8 +42,9 @@ impl<T> Results<T> {
     }
 }
 
-/// Works out a result for each op and value that is asked for, and for all that it is made of, operands first: as long as a
-/// chain is, and as deep as regions are nested, no stack of the thread's is needed. Each is worked out once.
+/// Works out a result for each op and value that is asked for, and for all that it is made of, operands first: as
+/// long as a chain is, and as deep as regions are nested, no stack of the thread's is needed. Each is worked out
+/// once.
 ///
 /// A value is constant if it is a constant, or a tuple of constants:
 ///
@@ -100,8 +102,8 @@ pub trait Functor {
         known: &Results<Self::Output>,
     ) -> Self::Output;
 
-    /// The values whose results are known when an op is visited: its operands, and what its regions yield. Answer fewer to have
-    /// fewer worked out.
+    /// The values whose results are known when an op is visited: its operands, and what its regions yield. Answer
+    /// fewer to have fewer worked out.
     fn needs(&self, f: &Function, op: OpId) -> Vec<ValueId> {
         let mut needed: Vec<ValueId> = f.operands(op).collect();
         for region in f.regions(op) {

@@ -172,7 +172,8 @@ impl<'c> OpCall<'c> {
         self.check_index(index, "result", |record| record.results.len)
     }
 
-    /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays where it is.
+    /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays
+    /// where it is.
     fn may_add(&self) -> Edit {
         match self.asked_for {
             AskedFor::Support(_) => {

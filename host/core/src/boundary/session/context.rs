@@ -169,8 +169,8 @@ impl<'a> ContextSession<'a> {
         symbols.may_name_function(name) && self.module().is_some_and(|module| module.names(name))
     }
 
-    /// The version from which an op of this name means what it means in a version of its domain. A function means the same
-    /// in all.
+    /// The version from which an op of this name means what it means in a version of its domain. A function means the
+    /// same in all.
     pub(in crate::boundary) fn since(
         &self,
         symbols: &Symbols,

@@ -249,8 +249,8 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
 /// The most bytes of a text for the user that are kept.
 pub(in crate::boundary) const MAX_SAID_BYTES: usize = 1 << 14;
 
-/// A text for the user that nobody would learn of if it were refused: what is beyond `limit` bytes of it is left out, and
-/// what isn't UTF-8 is replaced.
+/// A text for the user that nobody would learn of if it were refused: what is beyond `limit` bytes of it is left out,
+/// and what isn't UTF-8 is replaced.
 ///
 /// # Safety
 /// As [`text`].

@@ -7,7 +7,7 @@ use passdock::{ErrorKind, PassError};
 /// The longest name.
 const LONGEST: usize = 64;
 /// The names that would clash: of Rust, of its crates, of the SDK's, of the standard plugins.
-const TAKEN: [&str; 57] = [
+const TAKEN: [&str; 56] = [
     "abstract",
     "alloc",
     "as",
@@ -44,7 +44,6 @@ const TAKEN: [&str; 57] = [
     "override",
     "passdock_abi",
     "passdock_plugin_api",
-    "passdock_rule_language",
     "priv",
     "proc_macro",
     "pub",
