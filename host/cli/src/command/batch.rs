@@ -105,7 +105,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
                 in_process: process.in_process,
                 timeout: process.timeout,
             };
-            let report = worker.run(&job, None);
+            let report = watchdog::waiting(|| worker.run(&job, None));
             report.unwrap_or_else(|failure| {
                 batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
             })
