@@ -1,4 +1,4 @@
-"""What options are checked for, before the host is told of them."""
+"""Checks of options, before the host gets them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .transform import Pass
 
 
 def _scalar(value: Any) -> Any:
-    """A scalar of NumPy's as Python's own; anything else as it is."""
+    """Returns a NumPy scalar as Python's own; anything else as it is."""
     return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
 
 
@@ -19,7 +19,7 @@ _LARGEST = 2**31 - 1
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """What is said behind a name that isn't known: the one that may be meant, or those that there are."""
+    """Returns the end of a message about an unknown name: the one that may be meant, or all of them."""
     import difflib
 
     known = list(known)
@@ -28,7 +28,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _check_seconds(what: str, seconds: Any) -> float:
-    """The seconds of a limit. Refuses what is no number, and what can't be waited for."""
+    """Returns the seconds of a limit. Rejects values that aren't numbers, or that are too small or too large."""
     seconds = _scalar(seconds)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"{what} is a number of seconds, not {type(seconds).__name__}")
@@ -38,7 +38,7 @@ def _check_seconds(what: str, seconds: Any) -> float:
 
 
 def _check_int(what: str, number: Any, least: int = 0) -> None:
-    """Refuses what is no int, or a smaller one."""
+    """Rejects values that aren't ints from ``least`` on."""
     if isinstance(number, bool) or not hasattr(number, "__index__"):
         raise TypeError(f"{what} is an int, not {type(number).__name__}")
     if number < least:
@@ -47,23 +47,23 @@ def _check_int(what: str, number: Any, least: int = 0) -> None:
         raise ValueError(f"{what} is an int up to {_LARGEST}, not {number}")
 
 
-def _check_bool(what: str, said: Any) -> bool:
-    """A switch, which may be a bool of NumPy's."""
-    said = _scalar(said)
-    if not isinstance(said, bool):
-        raise TypeError(f"{what} is True or False, not {said!r}")
-    return said
+def _check_bool(what: str, value: Any) -> bool:
+    """Returns a switch, which may be a NumPy bool."""
+    value = _scalar(value)
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} is True or False, not {value!r}")
+    return value
 
 
-def _path(what: str, said: Any) -> str:
-    """What is a path, and no bytes, which may be a model's."""
-    if not isinstance(said, (str, os.PathLike)):
-        raise TypeError(f"{what} is a path, not {type(said).__name__}")
-    return os.fsdecode(said)
+def _path(what: str, value: Any) -> str:
+    """Returns a path. Rejects bytes, which may be a model's."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{what} is a path, not {type(value).__name__}")
+    return os.fsdecode(value)
 
 
 def _raw(path: Any) -> str | list[int]:
-    """A path as the host is told of it: the bytes of one that is no UTF-8."""
+    """Returns a path as the host reads it: as bytes if it isn't UTF-8."""
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"a path is a str, or a path of pathlib, and not {type(text).__name__}")
@@ -74,7 +74,7 @@ def _raw(path: Any) -> str | list[int]:
     return text
 
 
-# Options that are lists, and of what.
+# The kinds of items of options that are lists.
 _LISTS = {
     "passes": "names",
     "required_pass": "names",
@@ -86,35 +86,35 @@ _LISTS = {
 }
 
 
-def _listed(what: str, said: Any) -> list[Any]:
-    """The items of a list. One name is refused, as a text is a list of letters, and what is no name."""
-    of = _LISTS[what]
-    if isinstance(said, (str, bytes, os.PathLike)):
-        kind = "a string" if isinstance(said, str) else type(said).__name__
-        raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
+def _listed(what: str, value: Any) -> list[Any]:
+    """Returns the items of a list. Rejects one name, as a string is a list of letters, and items that aren't names."""
+    expected = _LISTS[what]
+    if isinstance(value, (str, bytes, os.PathLike)):
+        kind = "a string" if isinstance(value, str) else type(value).__name__
+        raise TypeError(f"{what}: expected a list of {expected}, got {kind}; did you mean [{value!r}]?")
     try:
-        items = list(() if said is None else said)
+        items = list(() if value is None else value)
     except TypeError:
-        raise TypeError(f"{what}: expected a list of {of}, not {type(said).__name__}") from None
+        raise TypeError(f"{what}: expected a list of {expected}, not {type(value).__name__}") from None
     for item in items:
         if isinstance(item, Pass):
             raise TypeError(
                 f"{what}: a pass goes by its name, {item._pass_handle.info.name!r}; `Sequential` takes passes themselves"
             )
-        if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
-            raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")
+        if not isinstance(item, (str, os.PathLike) if expected == "paths" else str):
+            raise TypeError(f"{what}: expected a list of {expected}, and {item!r} is none")
     return items
 
 
 def _with_lists(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for who reads them more than once, which no iterator can be."""
-    return {name: _listed(name, said) if name in _LISTS else said for name, said in options.items()}
+    """Returns the options with lists instead of iterators, so that they can be read more than once."""
+    return {name: _listed(name, value) if name in _LISTS else value for name, value in options.items()}
 
 
 _EXTERNAL_DATA = ("keep", "all", "none")
 
 
-def _one_of(what: str, choices: Sequence[str], said: Any) -> None:
-    """Refuses what is none of the words of an option."""
-    if said not in choices:
-        raise ValueError(f"{what} is {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {said!r}")
+def _one_of(what: str, choices: Sequence[str], value: Any) -> None:
+    """Rejects values that aren't among the choices of an option."""
+    if value not in choices:
+        raise ValueError(f"{what} is {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}")

@@ -40,8 +40,8 @@ pub(crate) fn batch_items(
         .collect())
 }
 
-/// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and those
-/// of passes of Python.
+/// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and
+/// those of passes of Python.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Fingerprint(Arc<batch::Fingerprint>);
 
@@ -139,8 +139,8 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn worker(&self) -> batch::Worker {
-        batch::Worker::new(self.command.clone(), self.stop.clone())
+    fn worker(&self) -> batch::BatchWorker {
+        batch::BatchWorker::new(self.command.clone(), self.stop.clone())
     }
 
     fn job(&self, model: &Path, output: &Path, jobs: Option<usize>) -> Json {
@@ -171,7 +171,7 @@ impl Jobs {
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Worker {
     jobs: Arc<Jobs>,
-    worker: Mutex<batch::Worker>,
+    worker: Mutex<batch::BatchWorker>,
 }
 
 #[pymethods]

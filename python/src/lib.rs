@@ -3,7 +3,8 @@
 //! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
 //! handles that plugins get, and edit through the same functions: [`crossing::lend`] keeps what of them is still there.
 //!
-//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
+//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/lend.rs`, and where Python asks for a buffer; no lock
+//! is held while Python code runs.
 #![warn(unsafe_code)]
 
 mod batch;

@@ -1,4 +1,4 @@
-//! Pipelines: what the command `passdock run` does, on files and on modules.
+//! Runs of pipelines on files and on modules, as of the command `passdock run`.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -27,28 +27,28 @@ use crate::ir::call::Call;
 use crate::ir::module::Module;
 use crate::pass::instrument;
 
-/// A request as a dict says it: the fields of the host's own, and the page that is to be written.
-pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
-    let mut table = convert::to_table(said)?;
+/// Reads a request from a dict: the fields of the host's own, and the file of the HTML report.
+pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
+    let mut table = convert::to_table(fields)?;
     let page = table
         .remove("page")
         .and_then(|page| page.as_str().map(str::to_owned));
     let verify_outputs = table.remove("verify_outputs");
     let read = toml::Value::Table(table.clone()).try_into();
     let mut request: Request = read.map_err(|error: toml::de::Error| {
-        // The reader doesn't say which option it is.
-        let is_wrong = |(name, value): &(&String, &toml::Value)| {
+        // The error of the reader has no name of an option.
+        let is_invalid = |(name, value): &(&String, &toml::Value)| {
             let alone = toml::Table::from_iter([((*name).clone(), (*value).clone())]);
             toml::Value::Table(alone).try_into::<Request>().is_err()
         };
-        let name = table.iter().find(is_wrong).map_or("", |(name, _)| name);
+        let name = table.iter().find(is_invalid).map_or("", |(name, _)| name);
         PyValueError::new_err(format!("{name}: {}", error.message()))
     })?;
     if let Some(page) = &page {
-        let asked = AskedInstrument::by_flag("page", passdock_page::NAME);
+        let report = AskedInstrument::by_flag("page", passdock_page::NAME);
         request
             .instruments
-            .push(asked.option("file", page.as_str()));
+            .push(report.option("file", page.as_str()));
     }
     let name = passdock_tools::numerics::VERIFY_OUTPUTS;
     let verify = AskedInstrument::by_flag("verify_outputs", name);
@@ -63,7 +63,8 @@ pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<Pat
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// Writes the page of a run, and then puts the output in its place. Answers the page's file, and what was made.
+/// Writes the HTML report of a run, and then puts the output in its place. Returns the report's file, what came of the
+/// run, and the module.
 fn finish(
     py: Python<'_>,
     page: &RunPage,
@@ -71,13 +72,14 @@ fn finish(
 ) -> PyResult<(Option<PathBuf>, Report, Result<passdock::Module, PassError>)> {
     gil::detach(py, || {
         let page = page.write(&mut finished.report)?;
-        let (report, made) = finished.place();
-        Ok((page, report, made))
+        let (report, module) = finished.place();
+        Ok((page, report, module))
     })
     .map_err(|error: PassError| error::to_exception(py, &error))
 }
 
-/// An instrument of the context around a run: it watches the run's passes, and its own context calls what is of contexts.
+/// An instrument of the context around a run: it watches the run's passes. Its own context calls its methods of
+/// contexts.
 struct Outer(InstrumentRef);
 
 impl PassInstrument for Outer {
@@ -114,27 +116,27 @@ impl PassInstrument for Outer {
     }
 }
 
-/// The page that is asked for, or an instrument of the pipeline.
-fn page_of(asked: Option<PathBuf>) -> RunPage {
+/// Returns the HTML report at a path, or that of an instrument of the pipeline.
+fn html_report(path: Option<PathBuf>) -> RunPage {
     let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    RunPage::new(asked, program, Vec::new())
+    RunPage::new(path, program, Vec::new())
 }
 
-/// What watches a run: the instruments of the current context, then those of the program, and a function that
-/// gets the name of each pass that begins.
+/// Returns the observers of a run: the instruments of the current context, those of the program, and a function that
+/// receives the name of each pass that begins.
 fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult<Watch> {
     let outer = PassContext::current().instruments().into_iter();
     let outer = outer.map(|one| Arc::new(Outer(one)) as InstrumentRef);
     let instruments = outer.chain(instrument::list(own)?).collect();
-    let on_pass = on_pass.map(|told| {
-        let told = move |name: &str| {
+    let on_pass = on_pass.map(|on_pass| {
+        let on_pass = move |name: &str| {
             gil::attach(|py| {
-                if let Err(raised) = gil::call(told.bind(py), (name,)) {
+                if let Err(raised) = gil::call(on_pass.bind(py), (name,)) {
                     error::stop_with(raised);
                 }
             });
         };
-        Box::new(told) as Box<passdock::OnPass>
+        Box::new(on_pass) as Box<passdock::OnPass>
     });
     Ok(Watch {
         on_pass,
@@ -145,8 +147,8 @@ fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult
     })
 }
 
-/// Tells the current context which passes a run met: those are names that it may have listed.
-fn meet(report: &Report) {
+/// Marks the passes of a run as names that the current context may list.
+fn mark_names(report: &Report) {
     let current = PassContext::current();
     for run in &report.passes {
         let _ = current.enabled(&PassInfo::new(&run.name), &BTreeSet::new());
@@ -154,8 +156,8 @@ fn meet(report: &Report) {
 }
 
 /// Puts the text of a report into Python's words.
-pub(crate) fn in_python_words(said: &mut Json) {
-    match said {
+pub(crate) fn in_python_words(value: &mut Json) {
+    match value {
         Json::String(text) => *text = in_python(text),
         Json::Array(items) => items.iter_mut().for_each(in_python_words),
         Json::Object(fields) => fields.values_mut().for_each(in_python_words),
@@ -163,64 +165,69 @@ pub(crate) fn in_python_words(said: &mut Json) {
     }
 }
 
-/// What `--json` would print, and the page.
+/// The output of `--json`, and the path of the HTML report.
 #[derive(Serialize)]
-struct Told<'a> {
+struct JsonReport<'a> {
     #[serde(flatten)]
     report: &'a Report,
     page: Option<String>,
     json_version: u32,
 }
 
-/// A warning, or a remark that isn't one, and its text.
-type Said = (bool, String);
+/// The text of a diagnostic, and whether it is a warning.
+type Remark = (bool, String);
 
-/// A report as JSON, which Python reads when it is asked for a field, and what it has to say beside failures.
-fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<Said>)> {
-    let told = Told {
+/// Returns a report as JSON, which Python reads when a field is needed, and its diagnostics besides failures.
+fn json_report(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<Remark>)> {
+    let all = JsonReport {
         report,
         page: page.map(|page| page.display().to_string()),
         json_version: pipeline::JSON_VERSION,
     };
-    let mut json = serde_json::to_string(&told).map_err(is_wrong)?;
+    let mut json = serde_json::to_string(&all).map_err(invalid)?;
     // Paths may have such words, too.
-    let said = || serde_json::to_string(&(&report.diagnostics, &report.passes));
-    if is_of_command(&json) && is_of_command(&said().map_err(is_wrong)?) {
-        let mut value = serde_json::from_str::<Json>(&json).map_err(is_wrong)?;
+    let texts = || serde_json::to_string(&(&report.diagnostics, &report.passes));
+    if is_of_command(&json) && is_of_command(&texts().map_err(invalid)?) {
+        let mut value = serde_json::from_str::<Json>(&json).map_err(invalid)?;
         for part in ["diagnostics", "passes"] {
             value.get_mut(part).into_iter().for_each(in_python_words);
         }
         json = value.to_string();
     }
-    let said = report.diagnostics.iter();
-    let said = said.filter(|said| !said.severity.is_failure()).map(|said| {
-        let of = said.pass.as_ref().map(|pass| format!("{pass}: "));
-        let text = of.unwrap_or_default() + &said.message;
-        (said.severity == Severity::Warning, in_python(&text))
+    let remarks = report
+        .diagnostics
+        .iter()
+        .filter(|remark| !remark.severity.is_failure());
+    let remarks = remarks.map(|remark| {
+        let pass = remark.pass.as_ref().map(|pass| format!("{pass}: "));
+        let text = pass.unwrap_or_default() + &remark.message;
+        (remark.severity == Severity::Warning, in_python(&text))
     });
-    Ok((json, said.collect()))
+    Ok((json, remarks.collect()))
 }
 
-/// What the diagnostics of a report look like.
+/// Renders the diagnostics of a report.
 #[pyfunction]
 pub(crate) fn rendered(json: &str) -> PyResult<Vec<String>> {
-    let report: Report = serde_json::from_str(json).map_err(is_wrong)?;
-    let said = report.diagnostics.iter();
-    Ok(said.map(|said| in_python(&said.render(false))).collect())
+    let report: Report = serde_json::from_str(json).map_err(invalid)?;
+    let diagnostics = report.diagnostics.iter();
+    Ok(diagnostics
+        .map(|one| in_python(&one.render(false)))
+        .collect())
 }
 
-fn is_wrong(error: serde_json::Error) -> PyErr {
+fn invalid(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The runs that may be inside of each other on a thread: a pass that runs a pipeline starts one.
+/// The most nested runs on a thread: a pass that runs a pipeline starts one.
 const MAX_NESTED: u32 = 16;
 
 thread_local! {
     static NESTED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body` unless too many runs are around it, and answers its error, or the exception that ended it.
+/// Runs `body` unless too many runs are around it; returns its result, or the exception that ended it.
 fn nested<T>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> PyResult<T>
 where
     T: Send,
@@ -241,78 +248,77 @@ where
     }
 }
 
-/// Runs a request from file to file; answers the report as JSON, what it has to say, and the exception of a run
-/// that failed.
+/// Runs a request from file to file; returns the report as JSON, its remarks, and the exception of a run that failed.
 #[pyfunction]
-#[pyo3(signature = (said, on_pass = None, instruments = None))]
+#[pyo3(signature = (fields, on_pass = None, instruments = None))]
 pub(crate) fn run(
     py: Python<'_>,
-    said: &Bound<'_, PyDict>,
+    fields: &Bound<'_, PyDict>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
-    let (request, page) = request(said)?;
-    let page = page_of(page);
+) -> PyResult<(String, Vec<Remark>, Option<PyErr>)> {
+    let (request, page) = request(fields)?;
+    let page = html_report(page);
     let watch = watch(on_pass, instruments)?;
     let finished = nested(py, || {
         pipeline::run_staged(Registry::global(), &request, None, watch)
     })?;
-    meet(&finished.report);
-    let (page, report, made) = finish(py, &page, finished)?;
-    let failed = made.err().map(|error| error::to_exception(py, &error));
-    let (json, said) = told(&report, page)?;
-    Ok((json, said, failed))
+    mark_names(&finished.report);
+    let (page, report, module) = finish(py, &page, finished)?;
+    let failed = module.err().map(|error| error::to_exception(py, &error));
+    let (json, remarks) = json_report(&report, page)?;
+    Ok((json, remarks, failed))
 }
 
-/// What a run on a module answers: the report as JSON, what it has to say, and the module or the exception.
-type OnModule = (String, Vec<Said>, Option<Py<Module>>, Option<PyErr>);
+/// The result of a run on a module: the report as JSON, its remarks, and the module or the exception.
+type OnModule = (String, Vec<Remark>, Option<Py<Module>>, Option<PyErr>);
 
 /// Runs a request on a module.
 #[pyfunction]
-#[pyo3(signature = (said, module, on_pass = None, instruments = None))]
+#[pyo3(signature = (fields, module, on_pass = None, instruments = None))]
 pub(crate) fn run_module(
     py: Python<'_>,
-    said: &Bound<'_, PyDict>,
+    fields: &Bound<'_, PyDict>,
     module: &Bound<'_, Module>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<OnModule> {
-    let ((request, page), given) = (request(said)?, module.get().now()?);
-    let page = page_of(page);
+    let ((request, page), given) = (request(fields)?, module.get().now()?);
+    let page = html_report(page);
     let watch = watch(on_pass, instruments)?;
     let under_way = Call::on(module);
     let finished = nested(py, || {
         pipeline::run_staged(Registry::global(), &request, Some(given), watch)
     })?;
-    meet(&finished.report);
-    let (page, report, made) = finish(py, &page, finished)?;
-    let (json, said) = told(&report, page)?;
-    let (made, failed) = match made {
-        Ok(made) => (Some(under_way.object(py, made)?), None),
+    mark_names(&finished.report);
+    let (page, report, module) = finish(py, &page, finished)?;
+    let (json, remarks) = json_report(&report, page)?;
+    let (result, failed) = match module {
+        Ok(module) => (Some(under_way.object(py, module)?), None),
         Err(error) => (None, Some(error::to_exception(py, &error))),
     };
-    Ok((json, said, made, failed))
+    Ok((json, remarks, result, failed))
 }
 
-/// What a request would run, in order, and why or why not: as ``passdock explain --json``.
+/// Lists what a request would run, in order, and why or why not: as ``passdock explain --json``.
 #[pyfunction]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
-    said: &Bound<'py, PyDict>,
+    fields: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (request, _) = request(said)?;
+    let (request, _) = request(fields)?;
     let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
-    let mut json = serde_json::to_value(&explained).map_err(is_wrong)?;
+    let mut json = serde_json::to_value(&explained).map_err(invalid)?;
     json["json_version"] = pipeline::JSON_VERSION.into();
     convert::from_json(py, &json)
 }
 
-/// The text of a pipeline that comes with the host.
+/// Returns the text of a pipeline that comes with the host.
 #[pyfunction]
 pub(crate) fn built_in(py: Python<'_>, name: &str) -> PyResult<&'static str> {
-    let found = pipeline::BuiltInPipeline::named(name);
-    found
-        .map(|found| found.text)
+    let pipeline = pipeline::BuiltInPipeline::named(name);
+    pipeline
+        .map(|pipeline| pipeline.text)
         .map_err(|error| error::to_exception(py, &error))
 }

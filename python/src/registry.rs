@@ -148,8 +148,8 @@ pub(crate) fn own_name(name: &str) -> String {
     Registry::global().canonical(name)
 }
 
-/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and whether
-/// the pipeline is trusted.
+/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
+/// whether the pipeline is trusted.
 #[pyfunction]
 pub(crate) fn set_importer(find: Py<PyAny>) {
     Registry::global().set_importer(move |place, trusted| {

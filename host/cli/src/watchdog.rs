@@ -1,7 +1,7 @@
 //! The time limit of what the command does by itself: it reads its input and writes files, any of which may be a pipe
 //! that another program never serves. The processes that it starts have limits of their own.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The activity of the command, for the error.
@@ -26,6 +26,17 @@ pub(crate) fn printing<T>(print: impl FnOnce() -> T) -> T {
     printed
 }
 
+/// The number of processes that the command waits for, besides those of `child`.
+static WAITS: AtomicUsize = AtomicUsize::new(0);
+
+/// Waits for a process, which has a limit of its own.
+pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    WAITS.fetch_add(1, Ordering::SeqCst);
+    let result = wait();
+    WAITS.fetch_sub(1, Ordering::SeqCst);
+    result
+}
+
 #[cfg(unix)]
 pub(crate) use limit::start;
 
@@ -37,7 +48,7 @@ mod limit {
 
     use passdock::{ErrorKind, PassError, crash, files, supervised};
 
-    use super::{PRINTS, activity, doing};
+    use super::{PRINTS, WAITS, activity, doing};
     use crate::{child, show};
 
     /// The time between two looks.
@@ -53,7 +64,9 @@ mod limit {
                 thread::sleep(look);
                 // Time in which the command is stopped doesn't count.
                 busy += look;
-                if PRINTS.load(Ordering::SeqCst) || supervised::waits() || child::runs() {
+                let waits =
+                    WAITS.load(Ordering::SeqCst) > 0 || supervised::waits() || child::runs();
+                if PRINTS.load(Ordering::SeqCst) || waits {
                     busy = Duration::ZERO;
                 }
             }

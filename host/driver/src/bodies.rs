@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 
 const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
 
-/// A module of one function of another module and of those that it calls, raised to an opset where they are of an earlier one
-/// and `relax.transform.RaiseOpset` is registered.
+/// A module of one function of another module and of those that it calls, raised to an opset where they are of an
+/// earlier one and `relax.transform.RaiseOpset` is registered.
 ///
 /// # Errors
 /// If there is no such function, or an op can't be raised.
@@ -56,8 +56,8 @@ fn opsets(module: &Module) -> impl Iterator<Item = i64> + '_ {
     module.functions().filter_map(|f| f.opset(symbol::EMPTY))
 }
 
-/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`; the others stay as they are. No instrument of the current
-/// context watches it.
+/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`; the others stay as they are. No instrument
+/// of the current context watches it.
 ///
 /// # Errors
 /// If the pass isn't registered, or an op can't be raised.
@@ -77,9 +77,9 @@ pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
     Ok(raised)
 }
 
-/// Puts copies of functions into a module, each from the module that it is in and under a new name, and those that they call. A
-/// function of the name is replaced. Returns the opset to which the module's functions have to be raised to agree with each
-/// other, if they don't.
+/// Puts copies of functions into a module, each from the module that it is in and under a new name, and those that they
+/// call. A function of the name is replaced. Returns the opset to which the module's functions have to be raised to
+/// agree with each other, if they don't.
 ///
 /// # Errors
 /// If a name can't be one, or a function that is called has the name of another one of the module.

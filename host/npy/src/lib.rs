@@ -70,8 +70,8 @@ pub fn read(path: &Path) -> Result<Array, Error> {
     read_from(File::open(path)?)
 }
 
-/// Reads the tensors of the bytes of a `.npz` file, as `numpy.savez` and `numpy.savez_compressed` write them, with their names.
-/// Whatever else is in the archive is left out; checksums aren't looked at.
+/// Reads the tensors of the bytes of a `.npz` file, as `numpy.savez` and `numpy.savez_compressed` write them, with
+/// their names. Whatever else is in the archive is left out; checksums aren't looked at.
 pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
     let mut arrays = Vec::new();
     for entry in zip::entries(bytes)? {

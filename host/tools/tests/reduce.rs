@@ -52,8 +52,8 @@ impl Trials for Spoiler {
     }
 }
 
-/// Shrinks with so many runs. As a runtime would, the check can't tell of a model whose shapes are made up, and sees only
-/// what reaches a result.
+/// Shrinks with so many runs. As a runtime would, the check can't tell of a model whose shapes are made up, and sees
+/// only what reaches a result.
 fn shrink(module: &Module, max_checks: usize) -> Reduction {
     let judge = |before: &Module, after: &Module| {
         let f = before.functions().next().expect("a function");

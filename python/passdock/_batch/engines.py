@@ -1,4 +1,4 @@
-"""What a batch runs, and where: the host's engine, whose workers are the command's or of Python.
+"""Batches on this machine: the host's engine, with workers of the command or of Python.
 
 A worker is a process of the command ``passdock``, which supervises each model and names the call in which a plugin
 crashes. It has no Python: a pipeline with passes that a program registered goes to processes of Python (``worker``).
@@ -69,9 +69,9 @@ class Plan:
         """The pipeline, which was read once."""
         if self.record is None:
             return None
-        made = _pipeline.Pipeline.__new__(_pipeline.Pipeline)
-        made._record = self.record
-        return made
+        pipeline = _pipeline.Pipeline.__new__(_pipeline.Pipeline)
+        pipeline._record = self.record
+        return pipeline
 
     def has_python(self) -> bool:
         """Whether a pass is of this program, and not of a plugin."""
@@ -104,36 +104,37 @@ class Plan:
         record = request.get("pipeline")
         if record is not None and not record.get("built_in"):
             # Paths in it start from where it is.
-            request["pipeline"] = {**record, "path": _checks._raw(where(os.fsdecode(self.record["path"])))}
+            path = str(self.record["path"]) if self.record else ""
+            request["pipeline"] = {**record, "path": _checks._raw(where(path))}
         return request
 
     def job(self, where: Callable[[str], str] = str) -> str:
         """What a worker of Python gets with each model."""
         imports = [where(name) if name.endswith(".py") else name for name in self.imports] + self.named
-        return json.dumps({"imports": imports, "request": self.request(where)})
+        return json.dumps({"imports": imports, "request": self.request(where)}, default=_checks._scalar)
 
 
 def _in_context(options: dict[str, Any]) -> dict[str, Any]:
-    """The options with what the current context says beside them, as ``run`` has it."""
+    """Returns the options with those of the current context, as ``run`` has them."""
     current = _passdock.PassContext.current()
     if current.instruments:
         _pipeline._warn(
             "The instruments of the current context don't watch a batch, whose models run in other processes."
         )
-    said = dict(options)
-    if said.get("opt_level") is None and current.given_opt_level is not None:
-        said["opt_level"] = current.given_opt_level
+    merged = dict(options)
+    if merged.get("opt_level") is None and current.given_opt_level is not None:
+        merged["opt_level"] = current.given_opt_level
     for name in ("required_pass", "disabled_pass"):
-        if names := [*getattr(current, name), *said.get(name, ())]:
-            said[name] = names
-    config = said.get("config") or {}
+        if names := [*getattr(current, name), *merged.get(name, ())]:
+            merged[name] = names
+    config = merged.get("config") or {}
     if current.config and isinstance(config, Mapping):
-        said["config"] = {**current.config, **config}
-    return said
+        merged["config"] = {**current.config, **config}
+    return merged
 
 
 def _python_modules(text: str) -> list[str]:
-    """The modules that a pipeline's text names passes of: `python = "package.module:name"`."""
+    """Returns the modules of the passes that a pipeline's text names: `python = "package.module:name"`."""
     if "python" not in text:
         return []
     import tomllib
@@ -245,5 +246,5 @@ def check(report: Mapping[str, Any]) -> None:
 
 
 def fingerprint(plan: Plan) -> _passdock.Fingerprint:
-    """What all results are made of; with a model it gives the fingerprint of a result."""
+    """Returns the fingerprint of all that results are made of, besides the models."""
     return _passdock.Fingerprint(plan.request(), [*plan.modules, *plan.imports])

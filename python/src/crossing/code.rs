@@ -6,8 +6,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
-/// Code of Python's that closures of the host hold. Python's collector takes it from the object that shows it, if nothing
-/// but itself leads to that.
+/// Code of Python's that closures of the host hold. Python's collector takes it from the object that shows it, if
+/// nothing but itself leads to that.
 pub(crate) struct Code(Mutex<Option<Py<PyAny>>>);
 
 impl Code {

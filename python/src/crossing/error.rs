@@ -110,7 +110,8 @@ pub(crate) fn forget() {
     drop(LAST.take());
 }
 
-/// Keeps the exception that a pass ends with, so that it comes out of the host as itself; answers what the host is told.
+/// Keeps the exception that a pass ends with, so that it comes out of the host as itself; answers what the host is
+/// told.
 pub(crate) fn keep(py: Python<'_>, error: PyErr) -> String {
     let text = told(py, &error);
     LAST.set(Some((text.clone(), error)));

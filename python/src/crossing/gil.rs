@@ -1,11 +1,12 @@
 //! The interpreter's lock: how threads give it back and take it, also while the interpreter ends.
 //!
-//! When a program ends, CPython before 3.14 ends each thread that takes the lock by `pthread_exit`, which unwinds its stack;
-//! through frames of Rust that is undefined. So such a thread waits here for the end of the process instead, without the lock.
-//! Threads that come from the host's work wait before they take it. One that is in Python code, below frames of the host,
-//! takes it there: its stack is unwound as far as [`call`], and no further.
+//! When a program ends, CPython before 3.14 ends each thread that takes the lock by `pthread_exit`, which unwinds its
+//! stack; through frames of Rust that is undefined. So such a thread waits here for the end of the process instead,
+//! without the lock. Threads that come from the host's work wait before they take it. One that is in Python code, below
+//! frames of the host, takes it there: its stack is unwound as far as [`call`], and no further.
 //!
-//! **Invariant:** the lock is given back and taken by this module alone, and code of programs is called through [`call`].
+//! **Invariant:** the lock is given back and taken by this module alone, and code of programs is called through
+//! [`call`].
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -23,7 +24,8 @@ static ENDS: AtomicBool = AtomicBool::new(false);
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 /// The threads that were told that it doesn't end, and take the lock now.
 static TAKING: AtomicUsize = AtomicUsize::new(0);
-/// How long the end waits for them: code in C may have forked the process, which counts threads that it doesn't have then.
+/// How long the end waits for them: code in C may have forked the process, which counts threads that it doesn't have
+/// then.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether this thread has the lock.

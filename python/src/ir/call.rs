@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use crate::ir::module::Module;
 
 thread_local! {
-    /// The objects of modules of the calls that are under way on this thread: those that passes were called on, and that they
-    /// returned.
+    /// The objects of modules of the calls that are under way on this thread: those that passes were called on, and
+    /// that they returned.
     static AT_HAND: RefCell<Vec<Py<Module>>> = const { RefCell::new(Vec::new()) };
 }
 

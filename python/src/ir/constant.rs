@@ -52,8 +52,8 @@ impl Constant {
 }
 
 impl Constant {
-    /// A function that returns the constant, and has nothing else; None if it is to have another dtype, or its own has no
-    /// name.
+    /// A function that returns the constant, and has nothing else; None if it is to have another dtype, or its own has
+    /// no name.
     pub(crate) fn alone(&self, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ir::Function>> {
         let is_own = |said: &Bound<'_, PyAny>| {
             let name = said.extract::<String>().ok();

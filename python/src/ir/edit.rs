@@ -348,13 +348,13 @@ impl Function {
         function::edit(slf, |f| f.set_value_name(value, name))
     }
 
-    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied. The
-    /// elements of a ``Constant`` are shared.
+    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
+    /// The elements of a ``Constant`` are shared.
     ///
     /// dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
     ///
-    /// A name that is taken gets a number behind it. Raises TypeError for what no constant is made of, and ValueError for
-    /// elements that the dtype doesn't have.
+    /// A name that is taken gets a number behind it. Raises TypeError for what no constant is made of, and ValueError
+    /// for elements that the dtype doesn't have.
     #[pyo3(signature = (data, dtype = None, *, name = None))]
     fn add_constant(
         slf: &Bound<'_, Self>,
@@ -454,8 +454,8 @@ impl Function {
         })
     }
 
-    /// Moves what is in a region of an op before the op, where ``args`` stand for the region's arguments. Answers what the
-    /// region yields: ``func.replace_op_with(op, values)`` puts it in the op's place.
+    /// Moves what is in a region of an op before the op, where ``args`` stand for the region's arguments. Answers what
+    /// the region yields: ``func.replace_op_with(op, values)`` puts it in the op's place.
     ///
     /// Raises EditError if there is no such region, or there isn't one value for each argument.
     #[pyo3(signature = (op, region, args = Vec::new()))]

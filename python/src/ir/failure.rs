@@ -18,8 +18,8 @@ pub(crate) fn as_failure(py: Python<'_>, error: PyErr) -> PassError {
     failure
 }
 
-/// The op that an exception is about, and its function, if that isn't the pass's own: the attribute `op` of the package's
-/// own exceptions.
+/// The op that an exception is about, and its function, if that isn't the pass's own: the attribute `op` of the
+/// package's own exceptions.
 fn op_of(py: Python<'_>, error: &PyErr) -> Option<(OpId, Option<SymbolId>)> {
     let op = error.value(py).getattr("op").ok()?;
     let op = op.cast::<Op>().ok()?.get();

@@ -197,8 +197,8 @@ impl Function {
         Ok((module, name))
     }
 
-    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the functions that it
-    /// calls, and whose ops are raised to the other function's opset.
+    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the
+    /// functions that it calls, and whose ops are raised to the other function's opset.
     pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> PyResult<()> {
         let gone = |gone: Gone| error::gone(gone, "function");
         let (module, name) = self.origin(py)?;

@@ -27,8 +27,9 @@ enum Source {
 ///
 /// functions: of each name a function of another module, which is copied, with those that it calls.
 ///
-/// ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the program may
-/// put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is given is its own to edit:
+/// ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the
+/// program may put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is
+/// given is its own to edit:
 /// ``mod["main"]`` is a function with the edits of ``passdock.Function``.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Module {
@@ -317,10 +318,12 @@ impl Module {
         Ok(made)
     }
 
-    /// Puts the functions of another module, or of a dict of names to functions, into this one, also over those that have their
-    /// names, with the functions that they call. Functions of an earlier opset than others are raised to theirs.
+    /// Puts the functions of another module, or of a dict of names to functions, into this one, also over those that
+    /// have their names, with the functions that they call. Functions of an earlier opset than others are raised to
+    /// theirs.
     ///
-    /// Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be raised.
+    /// Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be
+    /// raised.
     #[pyo3(signature = (other, /))]
     fn update(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = match other.cast::<Module>() {
@@ -357,8 +360,8 @@ impl Module {
             .map_err(|error| error::to_exception(py, &error))
     }
 
-    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not change as
-    /// long as anything of it is used, or a text or a pickle, which refer to it.
+    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not change
+    /// as long as anything of it is used, or a text or a pickle, which refer to it.
     ///
     /// allow_outside_data: whether its data may be outside of its directory.
     ///

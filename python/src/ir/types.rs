@@ -27,7 +27,8 @@ impl Type {
 
 #[pymethods]
 impl Type {
-    /// ``"tensor"``, ``"buffer"``, ``"scalar"``, ``"tuple"``, ``"sequence"``, ``"optional"``, ``"map"``, or ``"other"``.
+    /// ``"tensor"``, ``"buffer"``, ``"scalar"``, ``"tuple"``, ``"sequence"``, ``"optional"``, ``"map"``, or
+    /// ``"other"``.
     #[getter]
     fn kind(&self) -> PyResult<&'static str> {
         self.read(|_, ty| match ty.kind() {
@@ -100,8 +101,8 @@ pub(crate) enum WantedDim {
 }
 
 impl Wanted {
-    /// The type that an argument says: a ``Type``, text as IR text has it (``"f32[n*2,3]"``), a pair of dtype and shape,
-    /// or None.
+    /// The type that an argument says: a ``Type``, text as IR text has it (``"f32[n*2,3]"``), a pair of dtype and
+    /// shape, or None.
     pub(crate) fn of(function: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Wanted> {
         if said.is_none() {
             return Ok(Wanted::Unknown);

@@ -106,8 +106,8 @@ impl Value {
     }
 
     /// The sizes: an int, the text of a symbol or an expression (``"n"``, ``"n*2"``), or None for what nobody
-    /// knows. A symbol whose name is no word stands in quotes, as in IR text. None in place of the tuple if the rank isn't
-    /// known. ``("f32", value.shape)`` is a type again.
+    /// knows. A symbol whose name is no word stands in quotes, as in IR text. None in place of the tuple if the rank
+    /// isn't known. ``("f32", value.shape)`` is a type again.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let read = self.read(|f, id| {

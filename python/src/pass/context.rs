@@ -46,8 +46,8 @@ thread_local! {
 ///
 /// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
 /// around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
-/// ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
-/// meanwhile.
+/// ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were
+/// freed meanwhile.
 ///
 /// Raises ConfigError for a key, a field or a value that isn't right.
 #[pyclass(frozen, module = "passdock", weakref)]
@@ -139,8 +139,8 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     }
 }
 
-/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as long
-/// as the program holds it.
+/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as
+/// long as the program holds it.
 fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassContext>> {
     let mut known = UNENTERED.with_borrow(|known| {
         let known = known.iter().map(|known| known.clone_ref(py));
@@ -307,7 +307,8 @@ impl PassContext {
         called.map_err(|error| error::to_exception(py, &error))
     }
 
-    /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass does.
+    /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass
+    /// does.
     #[pyo3(signature = (module, info))]
     fn instrument_before_pass(
         &self,
@@ -338,8 +339,8 @@ impl PassContext {
     }
 
     /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-    /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that it is the
-    /// alias of.
+    /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that
+    /// it is the alias of.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         config::list(py)
@@ -377,14 +378,15 @@ impl PassContext {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't, an alias
-    /// is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
+    /// The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't,
+    /// an alias is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
     #[getter(config)]
     fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         config::given(py, &self.core)
     }
 
-    /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
+    /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes,
+    /// too.
     ///
     /// Raises ConfigError if there is no such key.
     fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -421,8 +423,8 @@ impl PassContext {
         self.on("infer", op.function.bind(py), |cx, f| cx.infer(f, op.id))
     }
 
-    /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The arguments
-    /// are those of ``Function.create_op``.
+    /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The
+    /// arguments are those of ``Function.create_op``.
     ///
     /// Raises EditError if the IR would be wrong with it, or the definition says so.
     #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]

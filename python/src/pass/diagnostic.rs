@@ -17,8 +17,8 @@ use crate::ir::op::Op;
 
 /// A diagnostic: a sentence for the user, and what it is about.
 ///
-/// level: a ``DiagnosticLevel``, or its number. span: an op, or None. code: a short stable word. help: advice what to do.
-/// notes: further sentences.
+/// level: a ``DiagnosticLevel``, or its number. span: an op, or None. code: a short stable word. help: advice what to
+/// do. notes: further sentences.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Diagnostic {
     said: core::Diagnostic,
@@ -181,10 +181,11 @@ impl Diagnostic {
 
 /// Diagnostics, collected until they are shown.
 ///
-/// ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one of
-/// its own.
+/// ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one
+/// of its own.
 ///
-/// module: what they are about; it isn't looked at. renderer: what ``render`` shows them by; ``get_renderer()`` if none is given.
+/// module: what they are about; it isn't looked at. renderer: what ``render`` shows them by; ``get_renderer()`` if none
+/// is given.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct DiagnosticContext(Collected);
 

@@ -400,8 +400,8 @@ impl PassHandle {
         passes.iter().cloned().map(PassHandle::found).collect()
     }
 
-    /// The passes that a Sequential would run under the current context or another one, in order: the program's objects of those
-    /// that it gave, handles of the others.
+    /// The passes that a Sequential would run under the current context or another one, in order: the program's objects
+    /// of those that it gave, handles of the others.
     #[pyo3(signature = (context = None))]
     fn resolved(
         &self,

@@ -34,8 +34,8 @@ impl Holds {
         });
     }
 
-    /// Whether a pass that so many hold is held by its own object and by Sequentials alone of which the same is true: and
-    /// not by the registry, or a run.
+    /// Whether a pass that so many hold is held by its own object and by Sequentials alone of which the same is true:
+    /// and not by the registry, or a run.
     pub(crate) fn are_all(&self, count: usize) -> bool {
         self.are_all_within(count, MAX_LEVELS)
     }

@@ -294,8 +294,8 @@ pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), P
     }
 }
 
-/// The program's objects for instruments of the host, by where those are, and the number from which on those that are gone
-/// are taken out.
+/// The program's objects for instruments of the host, by where those are, and the number from which on those that are
+/// gone are taken out.
 static OBJECTS: Mutex<(BTreeMap<usize, Py<PyWeakrefReference>>, usize)> =
     Mutex::new((BTreeMap::new(), 64));
 

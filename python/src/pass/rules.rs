@@ -22,7 +22,8 @@ use crate::ir::types::dtype_of;
 use crate::ir::value::Value;
 use crate::ir::wish;
 
-/// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
+/// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x)
+/// }")``.
 ///
 /// ``ctx.rewrite(func, rules)`` rewrites a function until none applies. ``a + b`` has the rules of both.
 ///
@@ -187,8 +188,8 @@ fn replacement(
     ids_of(function, &values).map(Some)
 }
 
-/// What the code of a rule makes its replacement with: ops that stand before the op that is replaced, and that are folded
-/// to constants where their operands are.
+/// What the code of a rule makes its replacement with: ops that stand before the op that is replaced, and that are
+/// folded to constants where their operands are.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Rewriter {
     own: Arc<LentRewriter>,
@@ -260,8 +261,8 @@ impl Rewriter {
 
     /// A constant scalar of a dtype.
     ///
-    /// Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
-    /// takes those.
+    /// Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is:
+    /// ``ints`` takes those.
     fn scalar(
         &self,
         py: Python<'_>,

@@ -9,12 +9,13 @@ use std::thread;
 use std::time::Instant;
 
 use passdock::batch::{
-    self, BatchItem, Fingerprint, ModelOutcome, Outcomes, Worker, WorkerCommand,
+    self, BatchItem, BatchWorker, Fingerprint, ModelOutcome, Outcomes, WorkerCommand,
 };
 use passdock::pipeline::{self, AskedInstrument, Print, Request, Watch};
-use passdock::{ErrorKind, PassError, Severity};
+use passdock::{ErrorKind, OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::worker;
 use crate::args::batch::BatchArgs;
@@ -89,7 +90,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
     let command = Arc::new(worker_command()?);
     let stop = Arc::new(AtomicBool::new(false));
     let new_runner = || {
-        let mut worker = Worker::new(command.clone(), stop.clone());
+        let mut worker = BatchWorker::new(command.clone(), stop.clone());
         let (request, process) = (&request, &process);
         move |item: &BatchItem| {
             let start = Instant::now();
@@ -104,7 +105,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
                 in_process: process.in_process,
                 timeout: process.timeout,
             };
-            let report = worker.run(&job, None);
+            let report = watchdog::waiting(|| worker.run(&job, None));
             report.unwrap_or_else(|failure| {
                 batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
             })
@@ -174,7 +175,7 @@ fn worker_command() -> Result<WorkerCommand, PassError> {
     })
 }
 
-/// Runs the models of jobs on standard input, as [`Worker`] has it.
+/// Runs the models of jobs on standard input, as [`BatchWorker`] has it.
 pub(crate) fn work() -> Result<u8, PassError> {
     let (send, jobs) = mpsc::channel();
     thread::spawn(move || {
@@ -200,7 +201,13 @@ pub(crate) fn work() -> Result<u8, PassError> {
             in_process: job.in_process,
             timeout: job.timeout,
         };
-        let (mut report, output) = worker::run(&request, &process, Watch::default());
+        // A crash of the supervised process is attributed by its supervisor.
+        let on_pass = |name: &str| show::print(&(json!({ "pass": name }).to_string() + "\n"));
+        let watch = Watch {
+            on_pass: process.in_process.then(|| Box::new(on_pass) as Box<OnPass>),
+            ..Watch::default()
+        };
+        let (mut report, output) = worker::run(&request, &process, watch);
         // The error is in the report.
         _ = pipeline::place(&mut report, output);
         show::print(&show::json_line(&report));

@@ -153,8 +153,8 @@ fn as_json(command: &Command) -> AsJson {
     }
 }
 
-/// What happens when this process crashes in a command: it says so, and ends with status 1. Where a plugin does it, that
-/// has printed no JSON yet.
+/// What happens when this process crashes in a command: it says so, and ends with status 1. Where a plugin does it,
+/// that has printed no JSON yet.
 #[cfg(unix)]
 pub(crate) fn crashed(command: &Command) -> Then {
     const STATUS: u8 = 1;

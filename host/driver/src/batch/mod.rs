@@ -1,7 +1,7 @@
 //! Many models through one pipeline: several at once, each in a process of its own.
 //!
-//! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does the rest,
-//! and [`run`] runs it, with processes of [`Worker`]. The command and the Python package use it.
+//! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does the
+//! rest, and [`run`] runs it, with processes of [`BatchWorker`]. The command and the Python package use it.
 
 mod items;
 mod outcomes;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use items::{BatchItem, items};
 pub use outcomes::{Fingerprint, Outcomes};
 pub use plugins::plugin_files;
-pub use worker::{Worker, WorkerCommand, WorkerFailure};
+pub use worker::{BatchWorker, WorkerCommand, WorkerFailure};
 
 use crate::pipeline::{ModelReport, REPRODUCER, Report};
 
@@ -84,9 +84,9 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Runs the models of `items`, `at_once` at a time; the largest begin. `new_runner` makes what runs the models of one thread,
-/// one after another. `report` receives each outcome on this thread. An error of it ends the batch when the running models are
-/// done.
+/// Runs the models of `items`, `at_once` at a time; the largest begin. `new_runner` makes what runs the models of one
+/// thread, one after another. `report` receives each outcome on this thread. An error of it ends the batch when the
+/// running models are done.
 ///
 /// # Errors
 /// That of `report`.

@@ -12,13 +12,14 @@ use passdock_core::{ErrorKind, PassError};
 use super::{BatchItem, ModelOutcome, shown};
 use crate::pipeline::{PipelineText, Print, Request};
 
-/// What all results of a batch are made of: passdock itself, the request, the files of rules that it names, the plugins' files.
+/// What all results of a batch are made of: passdock itself, the request, the files of rules that it names, the
+/// plugins' files.
 pub struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
-    /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files). Of the request counts what results are
-    /// made of, however it was said: the command's request and a program's are the same. Files of rules that it names are
-    /// known by their texts, plugins by their names, lengths and times.
+    /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files).
+    /// Of the request counts what results are made of, however it was said: the command's request and a program's are
+    /// the same. Files of rules that it names are known by their texts, plugins by their names, lengths and times.
     pub fn new(said: &Request, plugins: &[PathBuf]) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
@@ -239,7 +240,8 @@ impl Outcomes {
         })
     }
 
-    /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is there.
+    /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is
+    /// there.
     pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
         self.known(item, &fingerprint.of(item))
             .filter(|_| item.output.is_file())

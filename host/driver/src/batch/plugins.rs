@@ -11,12 +11,12 @@ use crate::prepare::{BINDING, Prepared, Request, Watched};
 /// The plugins whose module passes run no pass of others by its name alone.
 const STANDARD: [&str; 3] = ["onnx-ops", "relax", "tir"];
 
-/// The files of the plugins that a request's results depend on: those of its passes, with what these require, and of its
-/// instruments; and those that define operators, which each pass may ask about. Another plugin of the registry, or of the
-/// request's directories, isn't one of them.
+/// The files of the plugins that a request's results depend on: those of its passes, with what these require, and of
+/// its instruments; and those that define operators, which each pass may ask about. Another plugin of the registry, or
+/// of the request's directories, isn't one of them.
 ///
-/// A module pass may run any pass by its name alone, without requiring it. The standard ones don't; as soon as one of another
-/// plugin runs, all plugins count.
+/// A module pass may run any pass by its name alone, without requiring it. The standard ones don't; as soon as one of
+/// another plugin runs, all plugins count.
 ///
 /// # Errors
 /// The first mistake in the request.

@@ -34,12 +34,13 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
     /// Variables of its environment, besides those of this process.
     pub environment: Vec<(OsString, OsString)>,
-    /// Whether it gets a group of processes of its own, which the terminal's signals don't reach and which ends as a whole.
+    /// Whether it gets a group of processes of its own, which the terminal's signals don't reach and which ends as a
+    /// whole.
     pub own_group: bool,
 }
 
 /// A process that runs models. It is started for the first job, and again after a crash.
-pub struct Worker {
+pub struct BatchWorker {
     command: Arc<WorkerCommand>,
     stop: Arc<AtomicBool>,
     process: Option<WorkerProcess>,
@@ -62,10 +63,10 @@ enum Message {
     Report(Box<Report>),
 }
 
-impl Worker {
+impl BatchWorker {
     /// Creates a worker without a process. Its job ends soon after `stop` is set.
-    pub fn new(command: Arc<WorkerCommand>, stop: Arc<AtomicBool>) -> Worker {
-        Worker {
+    pub fn new(command: Arc<WorkerCommand>, stop: Arc<AtomicBool>) -> BatchWorker {
+        BatchWorker {
             command,
             stop,
             process: None,

@@ -98,8 +98,8 @@ impl Output {
     }
 
     /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one should know of that
-    /// file, and which data files are gone: those that only the replaced model needed.
-    /// Answers how many bytes the model's files have, which of a special file isn't known.
+    /// file, and which data files are gone: those that only the replaced model needed. Answers how many bytes the
+    /// model's files have, which of a special file isn't known.
     ///
     /// # Errors
     /// If the format can't say something of the model, or what the system says. Then the place is as it

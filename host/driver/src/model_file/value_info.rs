@@ -5,8 +5,8 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
 /// Has the types of all values of the main graph and of the graphs in it declared, as far as they are known. What a
-/// graph takes and gives out says its types itself, an initializer its own. Functions of the model are left alone: their
-/// values have other types in each call.
+/// graph takes and gives out says its types itself, an initializer its own. Functions of the model are left alone:
+/// their values have other types in each call.
 pub(crate) fn declare_types(module: &mut Module) {
     let Some(main) = module.function_named("main").map(|f| f.name()) else {
         return;

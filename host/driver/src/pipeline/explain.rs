@@ -23,7 +23,7 @@ pub struct Explanation {
     pub passes: Vec<Explained>,
     /// The places for phases, in the pipeline's order, and what fills them.
     #[serde(default)]
-    pub phases: Vec<Place>,
+    pub phases: Vec<PhasePasses>,
     /// Oddities of the plugins.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
@@ -74,9 +74,9 @@ pub struct ExplainedOption {
     pub from: OptionSource,
 }
 
-/// A place for a phase.
+/// The passes of a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PhasePasses {
     /// The phase.
     pub phase: Phase,
     /// The passes that fill it.
@@ -116,7 +116,7 @@ impl Prepared {
         };
         explainer.plan(&plan);
         explainer.left_over(phases)?;
-        let place = |phase: &Phase| Place {
+        let place = |phase: &Phase| PhasePasses {
             phase: *phase,
             passes: phases.of(*phase).to_vec(),
         };

@@ -17,7 +17,7 @@ mod watch;
 
 pub use check::check;
 pub use embed::Pipeline;
-pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
+pub use explain::{Explained, ExplainedOption, Explanation, PhasePasses, explain};
 pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
 pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
 pub(crate) use reproduce::REPRODUCER;

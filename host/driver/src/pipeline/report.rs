@@ -10,7 +10,8 @@ use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
 
 use crate::prepare::{PipelineText, Prepared, Request};
 
-/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something else.
+/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something
+/// else.
 pub const JSON_VERSION: u32 = 1;
 
 /// The report of a run.
@@ -27,8 +28,8 @@ pub struct Report {
     pub seconds: f64,
     /// Each pass that was reached, in the order of execution.
     pub passes: Vec<PassRecord>,
-    /// The status to exit with: 0 all done; 1 a pass, the model or the output failed; 2 the pipeline is wrong; 3 a plugin
-    /// that is needed couldn't be loaded.
+    /// The status to exit with: 0 all done; 1 a pass, the model or the output failed; 2 the pipeline is wrong; 3 a
+    /// plugin that is needed couldn't be loaded.
     pub exit_status: u8,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,

@@ -195,8 +195,8 @@ pub fn failed(panic: &Panic) -> PassError {
 /// The diagnostics of a run, until its report has them.
 type Kept = Arc<Mutex<Option<Vec<Diagnostic>>>>;
 
-/// A handler that keeps diagnostics, notes and warnings once: a pass that runs again says again what it left alone, and what is
-/// wrong with the model. What comes after the run, as its module or its error is freed, is shown.
+/// A handler that keeps diagnostics, notes and warnings once: a pass that runs again says again what it left alone, and
+/// what is wrong with the model. What comes after the run, as its module or its error is freed, is shown.
 fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
     let said: Mutex<HashSet<Diagnostic>> = Mutex::default();
     Arc::new(move |diagnostic| {
@@ -221,8 +221,8 @@ fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
     })
 }
 
-/// What a warning is about: its code, its message and the value that it names. An op gets another number and other types as
-/// passes run.
+/// What a warning is about: its code, its message and the value that it names. An op gets another number and other
+/// types as passes run.
 fn problem(warning: &Diagnostic) -> Diagnostic {
     let message = match warning.message.split_once(' ') {
         Some((op, rest))
@@ -372,8 +372,8 @@ fn run_to_end(
     Ok((after, Some(staged)))
 }
 
-/// The model's own error, of a pass that failed because data can't be read, or of the output: the files of such data, as
-/// they are quoted, and what was said of each.
+/// The model's own error, of a pass that failed because data can't be read, or of the output: the files of such data,
+/// as they are quoted, and what was said of each.
 fn of_data(error: PassError, unreadable: &[(String, String)]) -> PassError {
     let is_of = |(file, _): &&(String, String)| error.message.contains(file);
     let Some((_, message)) = unreadable.iter().find(is_of) else {

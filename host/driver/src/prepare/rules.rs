@@ -151,8 +151,8 @@ fn put_into(
 }
 
 impl Request {
-    /// The files of rules that the request names, as far as that can be told before plugins say which options take rules: each
-    /// name of such a file that stands in a list. None, if its pipeline can't be read.
+    /// The files of rules that the request names, as far as that can be told before plugins say which options take
+    /// rules: each name of such a file that stands in a list. None, if its pipeline can't be read.
     pub(crate) fn rules_files(&self) -> Vec<PathBuf> {
         files(self, &self.pipeline_file().unwrap_or_default())
     }

@@ -50,8 +50,8 @@ pub struct Replay {
 }
 
 impl Reproducer {
-    /// Reads the reproducer in a directory. Only one that the user trusts (`trust`) may run a command, load plugins that
-    /// it names, and read or write files outside of its directory.
+    /// Reads the reproducer in a directory. Only one that the user trusts (`trust`) may run a command, load plugins
+    /// that it names, and read or write files outside of its directory.
     ///
     /// # Errors
     /// If it isn't a reproducer, can't be read, or asks for what takes trust.

@@ -10,8 +10,8 @@
 //!   that stayed where it was;
 //! - `data.bin`, constants that are too large for text, as far as they are copied.
 //!
-//! The run loop attaches a [`FailureSite`](passdock_core::FailureSite) to the error of a pass: pointers, copied when it fails.
-//! [`write()`] makes the directory of it; [`crate::replay`] reads one and runs it again.
+//! The run loop attaches a [`FailureSite`](passdock_core::FailureSite) to the error of a pass: pointers, copied when it
+//! fails. [`write()`] makes the directory of it; [`crate::replay`] reads one and runs it again.
 
 mod about;
 mod command;

@@ -72,8 +72,8 @@ pub(super) fn narrow(
     Ok(number.and_then(|number| again.narrowed(number, of)))
 }
 
-/// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does ends
-/// this search, and another process that does the same fails there instead.
+/// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does
+/// ends this search, and another process that does the same fails there instead.
 pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
     let failure = Failure::from(error);
     let again = LimitedPass {

@@ -132,8 +132,8 @@ impl Trail<'_> {
     }
 }
 
-/// What a pass made an op of: ops of its function or, if there are none, of others that the pass changed or took away, as
-/// one that outlines or inlines does.
+/// What a pass made an op of: ops of its function or, if there are none, of others that the pass changed or took away,
+/// as one that outlines or inlines does.
 fn sources(
     run: &PassRun,
     around: Option<&PairedFunction<'_>>,

@@ -3,7 +3,7 @@
 //! Region by region, from the body inwards; the regions of two ops that are paired are paired by name. In a pair
 //! of regions the nodes are paired in steps, surest first:
 //!
-//! 1. by name, unless the values were renumbered (`names_hold`);
+//! 1. by name and kind, unless the values were renumbered (`names_hold`);
 //! 2. by a hash of the label and of all that flows into the node;
 //! 3. by the longest common subsequence, of labels, kinds and then operands, between nodes that are paired.
 //!
@@ -121,13 +121,14 @@ impl Matcher<'_, '_> {
         });
         let named = self.unique(&own, |m, side, node| {
             let node = m.graphs[side].node(node);
-            Some(hash((node.name?, node.kind == CONST)))
+            Some(hash((node.name?, node.kind)))
         });
         // An exporter that numbers its values gives all of them other names when one is added.
         let same = named
             .iter()
             .filter(|&&(a, b)| self.label(0, a) == self.label(1, b));
-        if same.count() * 2 >= named.len() {
+        let names_hold = !named.is_empty() && same.count() * 2 >= named.len();
+        if names_hold {
             self.pair_all(named);
         }
         for (side, own) in own.iter().enumerate() {
@@ -139,10 +140,12 @@ impl Matcher<'_, '_> {
             (!m.has_little_data(side, node)).then(|| m.flows[side][node as usize])
         });
         self.pair_all(alike);
-        self.in_order(&own, |m, side, node| m.label(side, node));
-        self.in_order(&own, |m, side, node| hash(m.graphs[side].node(node).kind));
+        self.in_order(&own, names_hold, |m, side, node| m.label(side, node));
+        self.in_order(&own, names_hold, |m, side, node| {
+            hash(m.graphs[side].node(node).kind)
+        });
         // An op of another kind with the same operands.
-        self.in_order(&own, |m, side, node| {
+        self.in_order(&own, names_hold, |m, side, node| {
             m.flow(
                 side,
                 node,
@@ -233,12 +236,18 @@ impl Matcher<'_, '_> {
     }
 
     /// Pairs nodes that are in order between paired ones and have the same key. A constant with a name isn't paired by
-    /// its position.
-    fn in_order(&mut self, nodes: &[Vec<u32>; 2], key: impl Fn(&Self, usize, u32) -> u64) {
+    /// its position, if names hold.
+    fn in_order(
+        &mut self,
+        nodes: &[Vec<u32>; 2],
+        names_hold: bool,
+        key: impl Fn(&Self, usize, u32) -> u64,
+    ) {
         let keys = [0, 1].map(|side: usize| -> Vec<(u32, u32, u64)> {
             let graph = self.graphs[side];
-            let has_position =
-                |node: u32| graph.constant(node).is_none() || !graph.node(node).is_named();
+            let has_position = |node: u32| {
+                !names_hold || graph.constant(node).is_none() || !graph.node(node).is_named()
+            };
             let key = |&node: &u32| match self.m.counterpart(side, node) {
                 NONE => has_position(node).then(|| (node, NONE, key(self, side, node))),
                 other => Some((node, [node, other][side], 0)),

@@ -1,12 +1,11 @@
 //! Shrinking a model to the ops on which a pipeline still goes wrong.
 //!
-//! First the ops around what goes wrong are looked for (`window`). Then delta debugging, from coarse to fine and until nothing
-//! more goes away: functions, results, ops
-//! (what an op made becomes a parameter, what it alone used a result), ops that can be stood in for by an operand, attributes,
-//! data. A candidate has to be valid IR; then the pipeline runs on it, and it is taken if the same
-//! goes wrong: the same pass fails in the same way, or a check that the caller gives finds the
-//! candidate good and what the pipeline makes of it bad. All is done in a fixed order, so that the
-//! same model gives the same answer.
+//! First the ops around what goes wrong are looked for (`window`). Then delta debugging, from coarse to fine and until
+//! nothing more goes away: functions, results, ops (what an op made becomes a parameter, what it alone used a result),
+//! ops that can be stood in for by an operand, attributes, data. A candidate has to be valid IR; then the pipeline runs
+//! on it, and it is taken if the same goes wrong: the same pass fails in the same way, or a check that the caller gives
+//! finds the candidate good and what the pipeline makes of it bad. All is done in a fixed order, so that the same model
+//! gives the same answer.
 
 mod ddmin;
 mod ops;

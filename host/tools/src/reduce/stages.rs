@@ -46,7 +46,8 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     extras(r)
 }
 
-/// Takes away what is most, in few runs: of the entry what isn't needed, then functions, then what isn't needed of those left.
+/// Takes away what is most, in few runs: of the entry what isn't needed, then functions, then what isn't needed of
+/// those left.
 fn big_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
         let names = r.best.names();

@@ -1,9 +1,10 @@
-//! The big steps: a function cut down to the ops around what goes wrong, in about as many runs as its number of ops has bits.
+//! The big steps: a function cut down to the ops around what goes wrong, in about as many runs as its number of ops has
+//! bits.
 //!
-//! The first ops of a function compute what they did, whatever is left out behind them; so the fewest of them with which the
-//! same goes wrong are found by halving. What the last of those doesn't need goes at once. Then ever fewer of what it needs are
-//! kept: what the others made becomes parameters. Those have random values when a check runs the model, so no integer is cut
-//! off, since it may be a shape or an index, and nothing whose type isn't known.
+//! The first ops of a function compute what they did, whatever is left out behind them; so the fewest of them with
+//! which the same goes wrong are found by halving. What the last of those doesn't need goes at once. Then ever fewer of
+//! what it needs are kept: what the others made becomes parameters. Those have random values when a check runs the
+//! model, so no integer is cut off, since it may be a shape or an index, and nothing whose type isn't known.
 
 use passdock_abi::{DType, OpId, SymbolId, TypeKind, ValueId, symbol};
 use passdock_driver::judge::Verdict;
@@ -104,7 +105,8 @@ impl Search<'_> {
     }
 }
 
-/// Leaves these ops of a function's body: what they use of others becomes parameters, and what none of them uses results.
+/// Leaves these ops of a function's body: what they use of others becomes parameters, and what none of them uses
+/// results.
 fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
     let is_kept = |f: &Function, value: ValueId| {

@@ -50,11 +50,11 @@ pub struct Stats {
     /// The entry's opset versions.
     pub opsets: Vec<OpsetVersion>,
     /// The ops.
-    pub ops: Ops,
+    pub ops: OpStats,
     /// Domains of ops that are neither ONNX's own nor the IR's nor local functions; most ops first.
     pub custom_domains: Vec<CustomDomain>,
     /// The values that ops make.
-    pub results: Results,
+    pub results: ResultStats,
     /// The constants.
     pub parameters: Parameters,
     /// The regions nested in ops.
@@ -120,7 +120,7 @@ pub struct OpsetVersion {
 /// Counts of ops: those of all functions and regions, without constants and terminators. The body
 /// of a loop counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ops {
+pub struct OpStats {
     /// The number of ops, the body of each function once. What `run` reports.
     pub total: u64,
     /// The number of ops in subgraphs.
@@ -129,12 +129,12 @@ pub struct Ops {
     /// calls; `None` if functions call each other in a circle, or if it has more than 64 bits.
     pub inlined: Option<u64>,
     /// The kinds of ops; most ops first, then by name.
-    pub kinds: Vec<OpKind>,
+    pub kinds: Vec<OpKindStats>,
 }
 
 /// The ops of one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OpKind {
+pub struct OpKindStats {
     /// The canonical name: `onnx.Conv`, `com.microsoft.Gelu`, `call`.
     pub op: String,
     /// The name's domain; `""` is ONNX's own, `None` the IR's.
@@ -176,7 +176,7 @@ pub struct CustomDomain {
 
 /// The knowledge of the values that ops make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Results {
+pub struct ResultStats {
     /// The number of values, without those that ops leave out.
     pub total: u64,
     /// The number of values whose type says something.
@@ -324,7 +324,7 @@ pub struct FunctionStats {
     /// The number of ops of the module that call it.
     pub calls: u64,
     /// The number of times its body would stand in the entry with every call replaced by the body that it
-    /// calls (the entry's own: 1); `None` as for [`Ops::inlined`].
+    /// calls (the entry's own: 1); `None` as for [`OpStats::inlined`].
     pub copies: Option<u64>,
     /// The function's opset versions.
     pub opsets: Vec<OpsetVersion>,

@@ -4,7 +4,7 @@ use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
-use super::{CustomDomain, OpKind, OpProvider, RegionHolder, Stats};
+use super::{CustomDomain, OpKindStats, OpProvider, RegionHolder, Stats};
 
 /// ONNX's own domains.
 const ONNX_DOMAINS: [&str; 5] = [
@@ -77,7 +77,7 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
         };
         stats.ops.total += kind.count;
         stats.ops.nested += kind.nested;
-        stats.ops.kinds.push(OpKind {
+        stats.ops.kinds.push(OpKindStats {
             op: text.to_owned(),
             domain,
             provider,

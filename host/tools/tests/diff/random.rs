@@ -1,9 +1,9 @@
 //! Random modules, random known edits: they are listed, and nothing else.
 //!
 //! In half of the modules each op has a number of its own (`tag`), so an edit can be told in one way
-//! only, and the report has to be exactly what was done; so it has in those whose values have names. In the others a few
-//! kinds of ops repeat without anything to tell them apart: there a report may be longer than the edits, by a few lines in
-//! a hundred.
+//! only, and the report has to be exactly what was done; so it has in those whose values have names. In the others a
+//! few kinds of ops repeat without anything to tell them apart: there a report may be longer than the edits, by a few
+//! lines in a hundred.
 
 use passdock::model_file::parse_text;
 use passdock_tools::diff::{self, Change, Diff, OpChange, PortChange};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use passdock_tools::stats::{
-    ConstantsFile, DTypeAmount, FunctionStats, Input, OpKind, OpProvider, Parameters, Port, Stats,
-    Storage,
+    ConstantsFile, DTypeAmount, FunctionStats, Input, OpKindStats, OpProvider, Parameters, Port,
+    Stats, Storage,
 };
 
 use super::Model;
@@ -68,7 +68,7 @@ fn optional_name(known: Option<&str>) -> String {
 }
 
 fn kinds(stats: &Stats) -> String {
-    let row = |kind: &OpKind| {
+    let row = |kind: &OpKindStats| {
         let nested = match kind.nested {
             0 => String::new(),
             nested => count(nested),

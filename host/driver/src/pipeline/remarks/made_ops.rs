@@ -1,5 +1,5 @@
-//! Ops that passes made and no op definition fits: a misspelt operator, too many operands. Passes of plugins may make what
-//! they like, since a back end may know it; so it is said, and not refused.
+//! Ops that passes made and no op definition fits: a misspelt operator, too many operands. Passes of plugins may make
+//! what they like, since a back end may know it; so it is said, and not refused.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ impl UsedOperators {
         used
     }
 
-    /// What is wrong with ops of the module whose operator, with so many operands, wasn't used: a sentence for each kind in
-    /// each function, with the function's name.
+    /// What is wrong with ops of the module whose operator, with so many operands, wasn't used: a sentence for each
+    /// kind in each function, with the function's name.
     pub fn wrong_in(&self, after: &Module, defs: &OpDefs) -> Vec<(String, String)> {
         let mut wrong = Vec::new();
         for function in graphs(after) {

@@ -1,4 +1,5 @@
-//! Ops that code makes, held to the op definitions: an operator that nobody defines is a misspelt one, unless it is said to be meant.
+//! Ops that code makes, held to the op definitions: an operator that nobody defines is a misspelt one, unless it is
+//! said to be meant.
 
 use passdock_core::{OpDefs, is_of_unknown_plugin, suggest, takes};
 use passdock_ir::OpName;

@@ -1,5 +1,5 @@
-//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and `.npy` files,
-//! and `.npz` files, as NumPy writes them.
+//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and NumPy's `.npy` and
+//! `.npz` files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,34 +11,31 @@ use crate::numerics::ort::{ModelPort, Tensor};
 /// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …) and of
 /// `.npz` files.
 pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec<Sample>, String> {
-    if path.is_file() && is_npz(path) {
-        return Ok(vec![archived(path, inputs)?]);
-    }
     if path.is_file() {
         return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
     }
+    let input_files = |entries: &[PathBuf]| -> Vec<PathBuf> {
+        let is_input =
+            |path: &&PathBuf| !has_extension(path, "npz") && position(path, inputs).is_some();
+        entries.iter().filter(is_input).cloned().collect()
+    };
     let entries = sorted(path)?;
-    let is_input = |path: &&PathBuf| number(path).or(named(path, inputs)).is_some();
-    let files: Vec<PathBuf> = entries.iter().filter(is_input).cloned().collect();
+    let files = input_files(&entries);
     if !files.is_empty() {
         return Ok(vec![sample(&files, inputs, path)?]);
     }
     let mut samples = Vec::new();
-    for directory in &entries {
-        if is_npz(directory) {
-            samples.push(archived(directory, inputs)?);
-            continue;
-        }
-        if !directory.is_dir() {
-            continue;
-        }
-        let files: Vec<PathBuf> = sorted(directory)?
-            .iter()
-            .filter(is_input)
-            .cloned()
-            .collect();
+    for entry in &entries {
+        let files = match entry.is_dir() {
+            true => input_files(&sorted(entry)?),
+            false => [entry]
+                .into_iter()
+                .filter(|path| has_extension(path, "npz"))
+                .cloned()
+                .collect(),
+        };
         if !files.is_empty() {
-            samples.push(sample(&files, inputs, directory)?);
+            samples.push(sample(&files, inputs, entry)?);
         }
     }
     match samples.is_empty() {
@@ -50,131 +47,109 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
     }
 }
 
-/// The entries of a directory, numbers in names in their order.
+/// Lists a directory, with numbers in names in their order.
 fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error| format!("`{}` can't be read: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(failed)?;
     let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
     let mut paths = paths.collect::<Result<Vec<PathBuf>, String>>()?;
-    paths.sort_by_cached_key(|path| (trailing_number(path), path.clone()));
+    let number = |path: &Path| {
+        path.file_stem()?
+            .to_str()?
+            .rsplit_once('_')?
+            .1
+            .parse::<usize>()
+            .ok()
+    };
+    paths.sort_by_cached_key(|path| (number(path), path.clone()));
     Ok(paths)
 }
 
-fn is_npy(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "npy")
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|own| own == extension)
 }
 
-fn is_npz(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "npz")
-}
-
-/// The input that a `.npy` file is called like.
-fn named(path: &Path, inputs: &[ModelPort]) -> Option<usize> {
-    let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
-    position(inputs, name)
-}
-
-/// `N` of `input_N.pb` and `input_N.npy`.
-fn number(path: &Path) -> Option<usize> {
-    let is_tensor = is_npy(path) || path.extension().is_some_and(|extension| extension == "pb");
-    let number = path.file_stem()?.to_str()?.strip_prefix("input_")?;
-    number.parse().ok().filter(|_| is_tensor)
-}
-
-fn trailing_number(path: &Path) -> Option<usize> {
-    path.file_stem()?.to_str()?.rsplit_once('_')?.1.parse().ok()
-}
-
-/// One sample. A tensor is the input that has its name, or its number.
-fn sample(files: &[PathBuf], inputs: &[ModelPort], place: &Path) -> Result<Sample, String> {
-    let mut tensors = Vec::new();
-    for path in files {
-        let (name, tensor) = tensor(path)?;
-        let said = name.and_then(|name| position(inputs, &name));
-        let at = said.or(named(path, inputs)).or(number(path));
-        tensors.push((format!("`{}`", path.display()), at, tensor));
+/// Returns the input of a file: that of the name of a `.npy` file, or `N` of `input_N.pb` and `input_N.npy`.
+fn position(path: &Path, inputs: &[ModelPort]) -> Option<usize> {
+    let name = path.file_stem()?.to_str()?;
+    let number = || name.strip_prefix("input_")?.parse().ok();
+    match path.extension()?.to_str()? {
+        "npy" => named(name, inputs).or_else(number),
+        "pb" => number(),
+        _ => None,
     }
-    placed(tensors, inputs, place)
 }
 
-/// One sample of a `.npz` file, whose tensors have names: the inputs', or `input_N`, or `arr_N` as NumPy calls those that
-/// were given none.
-fn archived(path: &Path, inputs: &[ModelPort]) -> Result<Sample, String> {
-    let read = passdock_files::read(path).map_err(passdock_npy::Error::from);
-    let read = read.and_then(|bytes| passdock_npy::read_npz_from(&bytes));
-    let read = read.map_err(|error| format!("`{}` gives no tensors: {error}", path.display()))?;
-    let tensors = read.into_iter().map(|(name, array)| {
-        let number = name.strip_prefix("input_").or(name.strip_prefix("arr_"));
-        let number = || number.and_then(|number| number.parse().ok());
-        let at = position(inputs, &name).or_else(number);
-        (
-            format!("`{name}` of `{}`", path.display()),
-            at,
-            of_numpy(array),
-        )
-    });
-    placed(tensors.collect(), inputs, path)
-}
-
-fn position(inputs: &[ModelPort], name: &str) -> Option<usize> {
+fn named(name: &str, inputs: &[ModelPort]) -> Option<usize> {
     inputs.iter().position(|input| input.name == name)
 }
 
-/// One sample of tensors, each with what it is called and its input's number, if that is known.
-fn placed(
-    tensors: Vec<(String, Option<usize>, Tensor)>,
-    inputs: &[ModelPort],
-    place: &Path,
-) -> Result<Sample, String> {
+/// Reads one sample. A tensor belongs to the input that has its name, or its number.
+fn sample(files: &[PathBuf], inputs: &[ModelPort], path: &Path) -> Result<Sample, String> {
     let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
-    for (called, at, tensor) in tensors {
-        let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
-            return Err(format!("{called} has no name or number of an input"));
-        };
-        let count = inputs.len();
-        let slot = sample.get_mut(at).ok_or_else(|| {
-            format!("{called} is for an input that isn't there: the model has {count}")
-        })?;
-        *slot = Some(tensor);
+    for file in files {
+        for (label, at, tensor) in tensors(file, inputs)? {
+            let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
+                return Err(format!("{label} has no name or number of an input"));
+            };
+            let count = inputs.len();
+            let slot = sample.get_mut(at).ok_or_else(|| {
+                format!("{label} is for an input that isn't there: the model has {count}")
+            })?;
+            *slot = Some(tensor);
+        }
     }
-    let given = |(input, tensor): (&ModelPort, Option<Tensor>)| match tensor {
-        Some(tensor) => Ok((input.name.clone(), tensor)),
-        None => Err(format!(
-            "`{}` has nothing for the input `{}`",
-            place.display(),
-            input.name
-        )),
+    let pair = |(input, tensor): (&ModelPort, Option<Tensor>)| {
+        let name = input.name.clone();
+        let missing = || format!("`{}` has nothing for the input `{name}`", path.display());
+        Ok((name.clone(), tensor.ok_or_else(missing)?))
     };
-    inputs.iter().zip(sample).map(given).collect()
+    inputs.iter().zip(sample).map(pair).collect()
 }
 
-fn of_numpy(array: passdock_npy::Array) -> Tensor {
-    Tensor {
+/// Reads the tensors of a file, each with its name in messages and its input's number, if that is known.
+fn tensors(
+    path: &Path,
+    inputs: &[ModelPort],
+) -> Result<Vec<(String, Option<usize>, Tensor)>, String> {
+    let file = format!("`{}`", path.display());
+    let numpy = |array: passdock_npy::Array| Tensor {
         dtype: array.dtype,
         shape: array.shape,
         data: array.data,
+    };
+    if has_extension(path, "npz") {
+        let read = passdock_files::read(path).map_err(passdock_npy::Error::from);
+        let arrays = read.and_then(|bytes| passdock_npy::read_npz_from(&bytes));
+        let arrays = arrays.map_err(|error| format!("{file} gives no tensors: {error}"))?;
+        let tensors = arrays.into_iter().map(|(name, array)| {
+            // NumPy names those `arr_N` that were given no name.
+            let number = || {
+                name.strip_prefix("input_")
+                    .or(name.strip_prefix("arr_"))?
+                    .parse()
+                    .ok()
+            };
+            let at = named(&name, inputs).or_else(number);
+            (format!("`{name}` of {file}"), at, numpy(array))
+        });
+        return Ok(tensors.collect());
     }
-}
-
-/// The tensor in a file, and its name if it has one.
-fn tensor(path: &Path) -> Result<(Option<String>, Tensor), String> {
-    if is_npy(path) {
-        let read = passdock_npy::read(path);
-        let read =
-            read.map_err(|error| format!("`{}` gives no tensor: {error}", path.display()))?;
-        return Ok((None, of_numpy(read)));
+    if has_extension(path, "npy") {
+        let array = passdock_npy::read(path);
+        let array = array.map_err(|error| format!("{file} gives no tensor: {error}"))?;
+        return Ok(vec![(file, position(path, inputs), numpy(array))]);
     }
     let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
-    let data = read
-        .data
-        .bytes()
-        .map_err(|error| error.trim_end_matches('.').to_owned())?;
+    let data = read.data.bytes();
+    let data = data.map_err(|error| error.trim_end_matches('.').to_owned())?;
+    let at = read.name.and_then(|name| named(&name, inputs));
     let tensor = Tensor {
         dtype: read.dtype,
         shape: read.shape,
         data: data.to_vec(),
     };
-    Ok((read.name, tensor))
+    Ok(vec![(file, at.or(position(path, inputs)), tensor)])
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Sample inputs: made from a seed, by type and shape, or read from files (`files`).
 //!
-//! A symbol of a shape stands for one size wherever it occurs, but for [`apart`], where it doesn't. Sizes that nobody binds are tried from
-//! a short list, as are bounds of integers, until the model runs: what is an index into a table of two
-//! rows can't be 7.
+//! A symbol of a shape stands for one size wherever it occurs, but for [`apart`], where it doesn't. Sizes that nobody
+//! binds are tried from a short list, as are bounds of integers, until the model runs: what is an index into a table of
+//! two rows can't be 7.
 
 mod files;
 
