@@ -11,7 +11,7 @@ mod examples;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use expect_test::Expect;
+use expect_test::expect_file;
 use passdock::{LoadOptions, Registry};
 
 const CHAIN: &str = r#"module {
@@ -52,7 +52,41 @@ fn outcome(passes: &[&str], source: &str) -> String {
     text.replace(&library().display().to_string(), "SDK")
 }
 
-#[track_caller]
-fn check(pass: &str, source: &str, after: Expect) {
-    after.assert_eq(&outcome(&[pass], source));
+/// The cases of `passes.txt`: below `# WORDS`, the text of a module after `| ` or else that at the head of the file;
+/// then passes, each after `$ `, with what comes of it. `UPDATE_EXPECT=1` writes that.
+#[test]
+fn passes() {
+    let (mut played, mut source) = (CHAIN.to_owned(), CHAIN.to_owned());
+    let file = include_str!("passes.txt");
+    let mut lines = file
+        .strip_prefix(CHAIN)
+        .expect("the chain")
+        .lines()
+        .peekable();
+    while let Some(line) = lines.next() {
+        match line.split_at_checked(2) {
+            Some(("  ", _)) => continue,
+            Some(("# ", _)) => CHAIN.clone_into(&mut source),
+            Some(("| ", first)) => {
+                source = format!("{first}\n");
+                played += &format!("{line}\n");
+                while let Some(line) = lines.next_if(|line| line.starts_with('|')) {
+                    source += &format!("{}\n", line[1..].strip_prefix(' ').unwrap_or_default());
+                    played += &format!("{line}\n");
+                }
+                continue;
+            }
+            Some(("$ ", pass)) => {
+                let after = outcome(&[pass], &source);
+                let after = if after == source { "unchanged" } else { &after };
+                let after = after.lines().map(|line| format!("  {line}"));
+                played += &format!("{line}\n");
+                after.for_each(|line| played += &(line.trim_end().to_owned() + "\n"));
+                continue;
+            }
+            _ => assert_eq!(line, "", "what is this?"),
+        }
+        played += &format!("{line}\n");
+    }
+    expect_file!["passes.txt"].assert_eq(&played);
 }

@@ -1,6 +1,6 @@
 //! What is said of a file that is wrong: which node or tensor, what, and at which byte.
 
-use expect_test::{Expect, expect};
+use expect_test::{ExpectFile, expect_file};
 
 use super::build::{Msg, attr, graph, info, model, node, node_with};
 use super::{main_of, read};
@@ -15,7 +15,7 @@ fn error(graph: &Msg) -> String {
 }
 
 #[track_caller]
-fn check(errors: &[String], expected: Expect) {
+fn check(errors: &[String], expected: ExpectFile) {
     expected.assert_eq(&(errors.join("\n") + "\n"));
 }
 
@@ -59,17 +59,7 @@ fn raw_data_of_another_length() {
             error(&graph(&[plain], &["x"], &["y"])),
             error(&graph(&[constant], &[], &["y"])),
         ],
-        expect![[r#"
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and it has 7 (at byte 60).
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 60).
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 2 bytes of data and it has 3 (at byte 60).
-            model.onnx: graph.initializer[0] ('w'): strings can't be raw data (at byte 51).
-            model.onnx: graph.initializer[0] ('w'): the shape [2, -1] of a tensor is negative or too large (at byte 51).
-            model.onnx: graph.initializer[0] ('w'): the shape [4294967296, 4294967296] of a tensor is negative or too large (at byte 51).
-            model.onnx: graph.initializer[0] ('w'): the shape [9223372036854775807] of a tensor is negative or too large (at byte 51).
-            model.onnx: graph.node[0] (Scatter 's').attribute[0] ('value'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 44).
-            model.onnx: graph.node[0] (Constant 'c').attribute[0] ('value'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 42).
-        "#]],
+        expect_file!["messages/raw_data_of_another_length.txt"],
     );
 }
 
@@ -93,13 +83,7 @@ fn typed_data_of_another_length() {
                 &header(&[2], 8).bytes(tensor::STRING_DATA, b"one"),
             )),
         ],
-        expect![[r#"
-            model.onnx: tensor 'w': its shape asks for 12 bytes of data and it has 8 (at byte 51).
-            model.onnx: tensor 'w': packed floats aren't whole (at byte 60).
-            model.onnx: tensor 'w': a packed number is cut off or too long (at byte 60).
-            model.onnx: tensor 'w': its shape asks for 2305843009213693952 bytes of data and it has 8 (at byte 51).
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 2 strings and it has 1 (at byte 51).
-        "#]],
+        expect_file!["messages/typed_data_of_another_length.txt"],
     );
 }
 
@@ -124,15 +108,7 @@ fn external_data_that_makes_no_sense() {
             external(&[file, ("length", "")]),
             external(&[file, ("length", "9")]),
         ],
-        expect![[r#"
-            model.onnx: graph.initializer[0] ('w'): external data has no location (at byte 51).
-            model.onnx: graph.initializer[0] ('w'): the offset "-1" of external data is no number (at byte 81).
-            model.onnx: graph.initializer[0] ('w'): the length "-8" of external data is no number (at byte 81).
-            model.onnx: graph.initializer[0] ('w'): the offset "18446744073709551616" of external data is no number (at byte 81).
-            model.onnx: graph.initializer[0] ('w'): the offset "0x10" of external data is no number (at byte 81).
-            model.onnx: graph.initializer[0] ('w'): the length "" of external data is no number (at byte 81).
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and its external data has 9 (at byte 51).
-        "#]],
+        expect_file!["messages/external_data_that_makes_no_sense.txt"],
     );
 }
 
@@ -156,16 +132,7 @@ fn broken_wire_format() {
     let errors = strings.map(|bytes| [in_node(bytes), in_attribute(bytes)]);
     check(
         &errors.concat(),
-        expect![[r#"
-        model.onnx: graph.node[0] (Relu 'r'): a number is cut off or too long (at byte 22).
-        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a number is cut off or too long (at byte 30).
-        model.onnx: graph.node[0] (Relu 'r'): a number is cut off or too long (at byte 25).
-        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a number is cut off or too long (at byte 33).
-        model.onnx: graph.node[0] (Relu 'r'): groups nest too deeply (at byte 223).
-        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): groups nest too deeply (at byte 232).
-        model.onnx: graph.node[0] (Relu 'r'): a length goes beyond the end of its message (at byte 22).
-        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a length goes beyond the end of its message (at byte 30).
-    "#]],
+        expect_file!["messages/broken_wire_format.txt"],
     );
     // A group that ends is carried along.
     let whole = node("y = Relu(x)").raw(&[0x9b, 6, 0x08, 1, 0x9c, 6]);
@@ -220,10 +187,7 @@ fn deeper_than_anything_allows() {
     let deep_type = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &input);
     check(
         &[error(&too_deep), error(&deep_type)],
-        expect![[r#"
-        model.onnx: graph.node[0] (If).node[0] (If).node[0] (If).node[0] (If).(9992 more).node[0] (If).node[0] (If).node[0] (If).node[0] (If).node[0] (If): Regions can't nest deeper than 10000 levels (at byte 440025).
-        model.onnx: graph.input[0] ('x'): types can't nest deeper than 100 levels (at byte 855).
-    "#]],
+        expect_file!["messages/deeper_than_anything_allows.txt"],
     );
 }
 
@@ -253,11 +217,6 @@ fn many_of_everything() {
                 &["y"],
             )),
         ],
-        expect![[r#"
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 4 bytes of data and it has 3 (at byte 200062).
-            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 4 bytes of data and it has 3 (at byte 100066).
-            model.onnx: there are versions of more than 1024 domains (at byte 13227).
-            model.onnx: graph.node[0] (Relu 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…'): a name has 1048577 bytes; the limit is 1048576 (at byte 20).
-        "#]],
+        expect_file!["messages/many_of_everything.txt"],
     );
 }

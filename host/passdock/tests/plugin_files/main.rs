@@ -12,7 +12,7 @@ mod ops;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use passdock::Registry;
 use passdock::plugin::{Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
@@ -109,142 +109,107 @@ fn search(dir: &Path) -> [SearchDir; 1] {
     }]
 }
 
+/// What comes of loading plugins, below the title of each.
+#[track_caller]
+fn check_loads(
+    plugins: impl IntoIterator<Item = (&'static str, Parts)>,
+    expected: expect_test::ExpectFile,
+) {
+    let loaded = plugins
+        .into_iter()
+        .map(|(title, parts)| Some(format!("# {title}\n{}\n", load(&parts)?)));
+    if let Some(loaded) = loaded.collect::<Option<Vec<String>>>() {
+        expected.assert_eq(&loaded.join("\n"));
+    }
+}
+
 #[track_caller]
 fn check_load(parts: &Parts, expected: &Expect) {
+    if let Some(loaded) = load(parts) {
+        expected.assert_eq(&loaded);
+    }
+}
+
+/// The passes of a plugin, or why it can't be loaded; nothing where there is no C compiler.
+fn load(parts: &Parts) -> Option<String> {
     let dir = here();
     let lib = library(dir.path(), "plugin");
     if !parts.build(&lib) {
-        return;
+        return None;
     }
     let plugin = Plugin::open(&lib).expect("the file is fine");
     let said = match plugin.load(host()) {
         Ok(loaded) => format!("{:?}", loaded.passes()),
         Err(error) => error.to_string(),
     };
-    expected.assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
+    Some(said.replace(&dir.path().display().to_string(), "DIR"))
 }
 
-#[test]
-fn a_good_plugin_loads() {
-    check_load(
-        &parts("c.transform.One"),
-        &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
-    );
-}
+/// What is wrong with a plugin, and how it comes to be.
+type Case = (&'static str, fn(&mut Parts));
 
 #[test]
 fn each_wrong_table_has_its_sentence() {
-    let with = |change: &dyn Fn(&mut Parts)| {
-        let mut parts = parts("c.transform.One");
-        change(&mut parts);
-        parts
-    };
-    check_load(
-        &with(&|p| p.entry = "return 0;"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it doesn't say why; it may serve only one host in a process"
-        ],
-    );
-    check_load(
-        &with(&|p| {
+    let cases: &[Case] = &[
+        ("a good plugin", |_| {}),
+        ("no table", |p| p.entry = "return 0;"),
+        ("no table, with a reason", |p| {
             p.more += "static char why[] = \"it needs a licence\";\n";
             p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
         }),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it needs a licence"
-        ],
-    );
-    check_load(
-        &with(&|p| p.entry = "return (const char *)&plugin + 1;"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its address isn't aligned; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ 3, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3, and is to be its size in bytes; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3735928559, and is to be its size in bytes; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its passes are at an invalid address; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ sizeof(Plugin), 1, passes, 3, 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the stride of its passes is 3 bytes; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ sizeof(Plugin), 4000000000u, passes, sizeof(Pass), 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: it has 4000000000 passes, the limit is 65536; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.table = "{ sizeof(Plugin), 0, 0, 0, 0, 0, 0, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the table lacks the pass `c.transform.One`; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check_load(
-        &with(&|p| p.passes = "{ { 0, 3 }, 1, 0, 0, run, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it isn't UTF-8; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the table lacks the pass `c.transform.One`; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check_load(
-        &with(&|p| p.passes = "{ NAME(PASS), 3, 0, 0, run, 0 }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the pass `c.transform.One` is of another kind in the table; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check_load(
-        &with(&|p| p.passes = "{ NAME(PASS), 1, 0, 0, 0, run }"),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the pass `c.transform.One` has no function to run; build the plugin again"
-        ],
-    );
-    check_load(
-        &with(&|p| {
+        ("a table at an odd address", |p| {
+            p.entry = "return (const char *)&plugin + 1;"
+        }),
+        ("a table of three bytes", |p| {
+            p.table = "{ 3, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
+        }),
+        ("a table of four GB", |p| {
+            p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
+        }),
+        ("no list of passes", |p| {
+            p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"
+        }),
+        ("passes of three bytes", |p| {
+            p.table = "{ sizeof(Plugin), 1, passes, 3, 0, 0, 0, 0 }"
+        }),
+        (
+            "too many passes",
+            |p| p.table = "{ sizeof(Plugin), 4000000000u, passes, sizeof(Pass), 0, 0, 0, 0 }",
+        ),
+        ("a table without the manifest's pass", |p| {
+            p.table = "{ sizeof(Plugin), 0, 0, 0, 0, 0, 0, 0 }"
+        }),
+        ("a name without an address", |p| {
+            p.passes = "{ { 0, 3 }, 1, 0, 0, run, 0 }"
+        }),
+        ("a name that isn't UTF-8", |p| {
+            p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"
+        }),
+        ("another pass than the manifest's", |p| {
+            p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"
+        }),
+        ("a pass of another kind", |p| {
+            p.passes = "{ NAME(PASS), 3, 0, 0, run, 0 }"
+        }),
+        ("a pass without a function", |p| {
+            p.passes = "{ NAME(PASS), 1, 0, 0, 0, run }"
+        }),
+        ("a pass that the manifest lacks", |p| {
             p.passes =
                 "{ NAME(PASS), 1, 0, 0, run, 0 }, { NAME(\"c.transform.More\"), 1, 0, 0, run, 0 }";
             p.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
         }),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the manifest lacks the pass `c.transform.More`; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check_load(
-        &with(&|p| {
+        ("an op without a name", |p| {
             p.more.push_str("static const char op[128];\n");
             p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 96, op, 1, 0 }";
         }),
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
-        ],
-    );
+    ];
+    let parts = cases.iter().map(|(title, change)| {
+        let mut parts = parts("c.transform.One");
+        change(&mut parts);
+        (*title, parts)
+    });
+    check_loads(parts, expect_file!["tables.txt"]);
 }
 
 /// A newer plugin's records are longer; this host reads the part that it knows.
@@ -300,63 +265,51 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
 /// A table says how long it is: one that ends before the instruments has none.
 #[test]
 fn instruments_are_in_the_table_as_the_manifest_says() {
-    let check = |table: &str, instruments: &str, expected: &Expect| {
+    const WATCH: &str = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
+    const OTHER: &str = "{ NAME(\"c.other\"), 0, create, { 0 } }";
+    const EMPTY: &str = "{ NAME(\"c.watch\"), 0, 0, { 0 } }";
+    let cases = [
+        (
+            "an instrument",
+            "sizeof(Newer)",
+            "sizeof(Instrument)",
+            WATCH,
+        ),
+        (
+            "instruments beyond the table's size",
+            "sizeof(Plugin)",
+            "sizeof(Instrument)",
+            WATCH,
+        ),
+        (
+            "another instrument than the manifest's",
+            "sizeof(Newer)",
+            "sizeof(Instrument)",
+            OTHER,
+        ),
+        (
+            "an instrument without a function",
+            "sizeof(Newer)",
+            "sizeof(Instrument)",
+            EMPTY,
+        ),
+        ("instruments of 16 bytes", "sizeof(Newer)", "16", WATCH),
+    ];
+    let parts = cases.map(|(title, size, stride, instruments)| {
         let mut parts = parts("c.transform.One");
         parts.manifest += "[[instrument]]\nname = \"c.watch\"\n";
         parts.more += "typedef struct { Str name; void *state, *create, *more[8]; } Instrument;\n\
             typedef struct { Plugin first; const void *instruments; uint32_t count, stride; } Newer;\n\
             static uint32_t create(void *s, void *c, void **o) { (void)s; (void)c; *o = 0; return 0; }\n";
-        parts.more += &format!("static const Instrument all[] = {{ {instruments} }};\n");
-        parts.more += "static const Pass one[] = { { NAME(PASS), 1, 0, 0, run, 0 } };\n";
-        parts.more += &format!("static const Newer newer = {table};\n");
+        parts.more += &format!(
+            "static const Instrument all[] = {{ {instruments} }};\n\
+             static const Pass one[] = {{ {{ NAME(PASS), 1, 0, 0, run, 0 }} }};\n\
+             static const Newer newer = {{ {{ {size}, 1, one, sizeof(Pass), 0, 0, 0, 0 }}, all, 1, {stride} }};\n"
+        );
         parts.entry = "(void)plugin; (void)create; return &newer;";
-        check_load(&parts, expected);
-    };
-    let first = |size: &str| format!("{{ {size}, 1, one, sizeof(Pass), 0, 0, 0, 0 }}");
-    let newer = format!(
-        "{{ {}, all, 1, sizeof(Instrument) }}",
-        first("sizeof(Newer)")
-    );
-    let watch = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
-    check(
-        &newer,
-        watch,
-        &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
-    );
-    // Its size says that the rest isn't its own.
-    let older = format!(
-        "{{ {}, all, 1, sizeof(Instrument) }}",
-        first("sizeof(Plugin)")
-    );
-    check(
-        &older,
-        watch,
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check(
-        &newer,
-        "{ NAME(\"c.other\"), 0, create, { 0 } }",
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"
-        ],
-    );
-    check(
-        &newer,
-        "{ NAME(\"c.watch\"), 0, 0, { 0 } }",
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the instrument `c.watch` has no function `create`; build the plugin again"
-        ],
-    );
-    let narrow = newer.replace("sizeof(Instrument)", "16");
-    check(
-        &narrow,
-        watch,
-        &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the stride of its instruments is 16 bytes; build the plugin again"
-        ],
-    );
+        (title, parts)
+    });
+    check_loads(parts, expect_file!["instruments.txt"]);
 }
 
 #[test]
