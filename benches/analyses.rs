@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock::analyses::{self, Analysis, Effects, Liveness, Names, Operators, Order};
+use passdock::analyses::{self, FunctionAnalysis, EffectAnalysis, LivenessAnalysis, NameAnalysis, Operators, OrderAnalysis};
 use passdock::{PassContext, Registry, Verify};
 use passdock_benches::{Figure, measure, module, plugin, report, report_ratio, sized};
 use passdock_benches_plugin::TIMES;
@@ -48,17 +48,17 @@ fn main() {
     let operators = Operators::new(&defs, &big);
     // Each beside a walk over the ops, which is the least that it takes.
     let walk = measure(ops(), || f.walk(f.body()).count());
-    let names = compute::<Names>(f, &operators);
+    let names = compute::<NameAnalysis>(f, &operators);
     for (what, figure) in [
         (
             "liveness of 100,000 ops, per op, beside a walk",
-            compute::<Liveness>(f, &operators),
+            compute::<LivenessAnalysis>(f, &operators),
         ),
-        ("order", compute::<Order>(f, &operators)),
+        ("order", compute::<OrderAnalysis>(f, &operators)),
         ("names", names),
         (
             "effects, the names known",
-            compute::<Effects>(f, &operators),
+            compute::<EffectAnalysis>(f, &operators),
         ),
     ] {
         report_ratio(what, figure, walk, "<= 5 x");
@@ -72,7 +72,7 @@ fn main() {
     );
 }
 
-fn compute<A: Analysis>(f: &passdock_ir::Function, operators: &Operators<'_>) -> Figure {
+fn compute<A: FunctionAnalysis>(f: &passdock_ir::Function, operators: &Operators<'_>) -> Figure {
     // What it is made of is there, itself it isn't.
     analyses::get::<A>(f, operators);
     measure(ops(), || A::compute(f, operators))

@@ -13,7 +13,7 @@ use passdock_abi::{DType, Dim, FunctionKind, symbol};
 use passdock_benches::{
     Figure, is_quick, measure, named_main, one_function, report, report_ratio, sized,
 };
-use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Payload, Position, TypeSpec};
+use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Payload, Position, TypeData};
 
 /// Load and save of each file named, in one process; prints the seconds without the import.
 const PYTHON: &str = r#"
@@ -193,7 +193,7 @@ fn weights(count: u64, bytes: u64) -> Module {
         let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern("main"));
         f.set_opset(symbol::EMPTY, 17);
         let dims = [Dim::constant((bytes / 4) as i64)];
-        let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&dims)));
+        let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&dims)));
         let body = f.body();
         let add = symbols.intern("onnx.Add");
         let mut last = f

@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use passdock_abi::{FunctionKind, OpId};
-use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeSpec};
+use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeData};
 
 /// How long each figure is measured, about.
 const BUDGET: Duration = Duration::from_millis(600);
@@ -113,7 +113,7 @@ fn time(nanos: f64) -> String {
 pub fn chain(symbols: &Arc<Symbols>, name: &str, len: usize) -> Function {
     let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern(name));
     let dims = [passdock_abi::Dim::constant(4)];
-    let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::F32, Some(&dims)));
+    let ty = f.add_type(TypeData::Tensor(passdock_abi::DType::F32, Some(&dims)));
     let body = f.body();
     let [add, relu] = ["onnx.Add", "onnx.Relu"].map(|name| symbols.intern(name));
     let x = f

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, OpId, ValueId};
 use passdock_ir::text::{self, Constants, PrintOptions};
 use passdock_ir::{
-    AttrValue, ConstantData, Function, Module, NewAttr, NewOp, Position, TypeSpec, verify,
+    AttrData, ConstantData, Function, Module, NewAttr, NewOp, Position, TypeData, verify,
 };
 use passdock_onnx::{EncodeOptions, OnnxError, read_bytes, write};
 
@@ -236,7 +236,7 @@ fn one_edit(f: &mut Function, what: u8, a: u8, b: u8) {
         6 => f.move_op(op, Position::before(other)),
         7 => {
             let name = symbol(f, "fuzz");
-            f.set_attr(op, &NewAttr::new(name, AttrValue::Int(i64::from(b))))
+            f.set_attr(op, &NewAttr::new(name, AttrData::Int(i64::from(b))))
         }
         8 => match f.attrs(op).get(usize::from(b)).map(|attr| attr.name) {
             Some(name) => f.remove_attr(op, name),
@@ -248,7 +248,7 @@ fn one_edit(f: &mut Function, what: u8, a: u8, b: u8) {
         }
         10 => f.erase_constant(ConstId(u32::from(a))),
         11 => {
-            let ty = f.add_type(TypeSpec::Unknown);
+            let ty = f.add_type(TypeData::Unknown);
             f.set_type(value, ty)
         }
         12 => {
@@ -272,7 +272,7 @@ fn one_edit(f: &mut Function, what: u8, a: u8, b: u8) {
             f.replace_op(op, &new).map(drop)
         }
         14 => {
-            let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::U8, Some(&[])));
+            let ty = f.add_type(TypeData::Tensor(passdock_abi::DType::U8, Some(&[])));
             let data = ConstantData::inline([b]);
             let made = f.add_constant(ty, data, f.op(op).parent, "");
             made.and_then(|made| f.set_operand(op, 0, made))

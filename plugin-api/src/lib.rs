@@ -144,8 +144,8 @@ pub mod __private {
     pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
     pub use crate::ir::FunctionHandle;
-    pub use crate::pass::InstrumentSpec;
-    pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
+    pub use crate::pass::InstrumentFunctions;
+    pub use crate::plugin::{check, copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
     pub use crate::raw::{end, enter, Panicked, SharedData, Tables};
     pub use crate::rewrite::{

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use passdock::Registry;
-use passdock::plugin::{FieldValue, PassKind, PassSpec, SequentialSpec};
+use passdock::plugin::{FieldValue, PassKind, ManifestPass, ManifestSequential};
 use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 
@@ -212,12 +212,12 @@ Each example is run as a test. `passdock list passes` shows the passes that are 
     text
 }
 
-fn pass(registry: &Registry, name: &str) -> PassSpec {
+fn pass(registry: &Registry, name: &str) -> ManifestPass {
     let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
     spec
 }
 
-fn sequential_section(spec: &SequentialSpec, page: &Page) -> String {
+fn sequential_section(spec: &ManifestSequential, page: &Page) -> String {
     format!(
         "## {}\n\n{}\n\nLevel {}, a Sequential. [Source](../{})\n\n{}\n",
         spec.declaration.info.name,
@@ -228,7 +228,7 @@ fn sequential_section(spec: &SequentialSpec, page: &Page) -> String {
     )
 }
 
-fn section(spec: &PassSpec, page: &Page) -> String {
+fn section(spec: &ManifestPass, page: &Page) -> String {
     let mut text = format!("## {}\n\n{}\n\n", spec.name(), capitalized(&page.summary));
     let mut facts = vec![
         format!("level {}", spec.declaration.info.opt_level),

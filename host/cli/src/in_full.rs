@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use passdock::PassInfo;
-use passdock::plugin::{Field, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind, PassSpec};
-use passdock::plugin::{Plugin, PluginSpec, Schema, SequentialSpec, toml_text};
+use passdock::plugin::{Field, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind, ManifestPass};
+use passdock::plugin::{Plugin, ManifestPlugin, Schema, ManifestSequential, toml_text};
 
-use crate::show::{self, Table};
+use crate::show::{self, TextTable};
 
 /// All that a plugin's manifest says, and where its file is.
 pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
 }
 
 /// A plugin without what it brings.
-fn head(plugin: &PluginSpec, file: Option<&Path>) -> String {
+fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     let panic = match plugin.panic {
         PanicStrategy::Unwind => "a panic is caught and is an error of the pass (unwind)",
         PanicStrategy::Abort => "a panic ends the process (abort)",
@@ -52,7 +52,7 @@ fn head(plugin: &PluginSpec, file: Option<&Path>) -> String {
 }
 
 /// A pass, and the plugin that it is of, unless that is plain.
-pub(crate) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
+pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
     let declared = &pass.declaration;
     let (kind, level) = (kind(pass.kind), declared.info.opt_level);
     let mut lines: Vec<String> = pass.summary.lines().map(str::to_owned).collect();
@@ -93,7 +93,7 @@ pub(crate) fn rules(info: &PassInfo, file: &str) -> String {
 }
 
 /// A Sequential, and the plugin that it is of, unless that is plain.
-pub(crate) fn sequential(sequential: &SequentialSpec, of: Option<&Plugin>) -> String {
+pub(crate) fn sequential(sequential: &ManifestSequential, of: Option<&Plugin>) -> String {
     let info = &sequential.declaration.info;
     let mut lines: Vec<String> = sequential.summary.lines().map(str::to_owned).collect();
     lines.extend(of.map(provider));
@@ -178,7 +178,7 @@ fn under(title: &str, lines: impl IntoIterator<Item = String>) -> String {
 
 /// Options or fields: what they take and mean.
 fn fields(heading: &'static str, fields: &[Field]) -> String {
-    let mut table = Table::new([heading, "takes", "default", "meaning"]);
+    let mut table = TextTable::new([heading, "takes", "default", "meaning"]);
     for field in fields {
         let name = match field.name.as_str() {
             "" => "(the value)",

@@ -9,7 +9,7 @@ use passdock::pipeline::{KindReport, PipelineReport, Report};
 use passdock::{Diagnostic, PassRecord, PassStatus, Severity};
 
 use crate::names::{Counted, ShortNames};
-use crate::show::{self, Table};
+use crate::show::{self, TextTable};
 
 /// How much of a report is shown.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
         .iter()
         .filter_map(|pass| pass.requested_by.as_deref());
     let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
-    let mut table = Table::new(["pass", ">time", ">ops"]);
+    let mut table = TextTable::new(["pass", ">time", ">ops"]);
     let mut at = 0;
     while let Some(pass) = passes.get(at) {
         at += 1;
@@ -135,7 +135,7 @@ fn is_quiet(pass: &PassRecord) -> bool {
 
 /// Adds the passes of which nothing came: what they took, or why they were skipped. That a pass ran before and
 /// nothing changed since goes without saying.
-fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &ShortNames<'_>, width: usize) {
+fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>, width: usize) {
     let mut unchanged = Counted::default();
     let mut skipped: BTreeMap<&str, Counted> = BTreeMap::new();
     let mut seconds = 0.0;
@@ -193,7 +193,7 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
 }
 
 /// Adds a pass, and below it the rules that it applied.
-fn add(table: &mut Table<3>, pass: &PassRecord, names: &ShortNames<'_>, width: usize) {
+fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, width: usize) {
     let mut name = indent(pass.depth) + &names.short(&pass.name);
     if let Some(by) = &pass.requested_by {
         name += &format!(" (for {})", names.short(by));

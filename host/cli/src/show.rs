@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-pub(crate) use passdock::diagnostic::table::{Table, bytes};
+pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::StagedModel;
 use passdock::pipeline::JSON_VERSION;

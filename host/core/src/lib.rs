@@ -46,7 +46,7 @@ pub use passdock_diagnostic::{
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
     Field, FieldType, FieldValue, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
-    PassKind, PassSpec, Phase, Plugin, PluginError, Schema, SearchDir, takes,
+    PassKind, ManifestPass, Phase, Plugin, PluginError, Schema, SearchDir, takes,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

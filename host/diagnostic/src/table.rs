@@ -7,7 +7,7 @@ use crate::terminal::safe_line;
 
 /// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
 /// heading begins with `>` are on its right side.
-pub struct Table<const N: usize> {
+pub struct TextTable<const N: usize> {
     columns: [&'static str; N],
     rows: Vec<[String; N]>,
     /// Lines below rows, each with the number of rows above it.
@@ -15,10 +15,10 @@ pub struct Table<const N: usize> {
     within: Option<usize>,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> TextTable<N> {
     /// A table without rows.
-    pub fn new(columns: [&'static str; N]) -> Table<N> {
-        Table {
+    pub fn new(columns: [&'static str; N]) -> TextTable<N> {
+        TextTable {
             columns,
             rows: Vec::new(),
             lines: Vec::new(),
@@ -27,8 +27,8 @@ impl<const N: usize> Table<N> {
     }
 
     /// A table of these rows.
-    pub fn of(columns: [&'static str; N], rows: impl IntoIterator<Item = [String; N]>) -> Table<N> {
-        let mut table = Table::new(columns);
+    pub fn of(columns: [&'static str; N], rows: impl IntoIterator<Item = [String; N]>) -> TextTable<N> {
+        let mut table = TextTable::new(columns);
         rows.into_iter().for_each(|row| table.row(row));
         table
     }
@@ -49,7 +49,7 @@ impl<const N: usize> Table<N> {
 
     /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough the
     /// last columns stand below the others. Words aren't broken.
-    pub fn within(mut self, columns: Option<usize>) -> Table<N> {
+    pub fn within(mut self, columns: Option<usize>) -> TextTable<N> {
         self.within = columns;
         self
     }
@@ -59,7 +59,7 @@ impl<const N: usize> Table<N> {
         self.render_columns((0..N).collect())
     }
 
-    /// The text of [`Table::render`] without the columns in which no row says anything.
+    /// The text of [`TextTable::render`] without the columns in which no row says anything.
     pub fn render_filled(&self) -> String {
         let says = |column: &usize| self.rows.iter().any(|row| !row[*column].is_empty());
         self.render_columns((0..N).filter(says).collect())
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn columns_without_a_word_may_be_left_out() {
-        let mut table = Table::new(["a", ">b", ">c"]);
+        let mut table = TextTable::new(["a", ">b", ">c"]);
         table.row(["x".to_owned(), String::new(), "1".to_owned()]);
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
         assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
@@ -211,7 +211,7 @@ mod tests {
             "what it is for".to_owned(),
         ];
         let table = |columns| {
-            let table = Table::of(["a", ">b", "c"], [row.clone()]);
+            let table = TextTable::of(["a", ">b", "c"], [row.clone()]);
             table.within(Some(columns)).render()
         };
         assert_eq!(table(30), "a     b  c\nname  7  what it is for\n");
@@ -230,7 +230,7 @@ mod tests {
     fn a_cell_may_have_any_length() {
         let long = "n".repeat(70_000);
         let row = |cell: &str| [cell.to_owned(), "1".to_owned()];
-        let table = || Table::of(["a", ">b"], [row(&long), row("x")]);
+        let table = || TextTable::of(["a", ">b"], [row(&long), row("x")]);
         let blanks = " ".repeat(999);
         let text = format!("a{blanks}  b\n{long}  1\nx{blanks}  1\n");
         assert_eq!(table().render(), text);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_line_stands_below_its_row_and_makes_no_column_wider() {
-        let mut table = Table::new(["a", ">b"]);
+        let mut table = TextTable::new(["a", ">b"]);
         table.row(["x".to_owned(), "1".to_owned()]);
         table.line("  longer than a column");
         table.line("  with a\nbreak and \u{1b}");

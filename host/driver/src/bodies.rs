@@ -6,7 +6,7 @@ use passdock_abi::symbol;
 use passdock_core::{
     ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, adopted, bring, sdk,
 };
-use passdock_ir::{EditError, Function, Module};
+use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::FxHashSet;
 
 const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
@@ -31,7 +31,7 @@ pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Modul
 }
 
 /// A module of one function of another module and of those that it calls.
-fn part_of(module: &Module, name: &str) -> Result<Module, EditError> {
+fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
     let mut part = module.clone();
     let mut wanted = FxHashSet::default();
     let mut pending: Vec<_> = part.function_named(name).into_iter().collect();
@@ -45,7 +45,7 @@ fn part_of(module: &Module, name: &str) -> Result<Module, EditError> {
     }
     if wanted.is_empty() {
         let message = format!("The module has no function `{name}`.");
-        return Err(EditError::refused(message));
+        return Err(EditFailure::refused(message));
     }
     part.retain(|f| wanted.contains(&f.name()));
     Ok(part)
@@ -86,7 +86,7 @@ pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
 pub fn put_functions(
     module: &mut Module,
     given: &[(String, Module, String)],
-) -> Result<Option<i64>, EditError> {
+) -> Result<Option<i64>, EditFailure> {
     let stays = |f: &&Arc<Function>| given.iter().all(|(name, ..)| name != f.text(f.name()));
     let main = module.function_named("main").filter(stays);
     let reference = main.or_else(|| module.functions().find(stays));
@@ -121,7 +121,7 @@ pub fn replace_body(
     part: &Module,
     name: &str,
 ) -> Result<(), sdk::EditError> {
-    let refused = |error: EditError| sdk::EditError::failed(error.message);
+    let refused = |error: EditFailure| sdk::EditError::failed(error.message);
     let missing = || sdk::EditError::failed(format!("The module has no function `{name}`."));
     let source = part.function_named(name).ok_or_else(missing)?;
     let copy = adopted(f, source).map_err(refused)?;

@@ -25,17 +25,17 @@ pub mod verify;
 
 pub use constant::{ByteSource, ConstantData, Deferred, Payload};
 pub use edit::{
-    AttrValue, CloneOps, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, Outlined,
+    AttrData, CloneOps, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, OutlinedOps,
     Position,
 };
-pub use error::{Edit, EditError};
+pub use error::{Edit, EditFailure};
 pub use function::Function;
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;
 pub use function::room::OutgrownPools;
-pub use function::types::{BufferSpec, TypeSpec};
-pub use function::walk::Walk;
+pub use function::types::{BufferSpec, TypeData};
+pub use function::walk::OpWalk;
 pub use kept::{KeptKey, KeptValue};
 pub use module::Module;
 pub use name::OpName;

@@ -102,7 +102,7 @@ fn a_compacted_function_prints_and_verifies_as_before() {
     // Interning finds what was interned before.
     edit(&mut module, |f| {
         let ty = f.value(f.args(f.body()).next().expect("a parameter")).ty;
-        let seq = f.add_type(passdock_ir::TypeSpec::Sequence(ty));
+        let seq = f.add_type(passdock_ir::TypeData::Sequence(ty));
         assert_eq!(
             f.value(f.result(op(f, "onnx.SequenceConstruct"), 0).expect("one"))
                 .ty,

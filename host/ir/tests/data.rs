@@ -6,7 +6,7 @@ use expect_test::expect;
 use passdock_abi::{DType, Dim, FunctionKind, RegionId, TypeId};
 use passdock_ir::constant::string_data;
 use passdock_ir::text::{self, Constants, ParseOptions, PrintOptions};
-use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, TypeSpec};
+use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, TypeData};
 
 fn module(fill: impl FnOnce(&mut Function)) -> Module {
     let mut module = Module::new();
@@ -20,7 +20,7 @@ fn module(fill: impl FnOnce(&mut Function)) -> Module {
 }
 
 fn vector(f: &mut Function, dtype: DType, len: usize) -> TypeId {
-    f.add_type(TypeSpec::Tensor(dtype, Some(&[Dim::constant(len as i64)])))
+    f.add_type(TypeData::Tensor(dtype, Some(&[Dim::constant(len as i64)])))
 }
 
 fn constant(f: &mut Function, dtype: DType, bytes: &[u8], count: usize) {

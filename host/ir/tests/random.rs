@@ -7,8 +7,8 @@ use passdock_abi::{AttrKind, DType, Dim, ExprKind, FunctionKind, RegionId, TypeI
 use passdock_ir::text::{self, PrintOptions};
 use passdock_ir::verify::verify_module;
 use passdock_ir::{
-    AttrValue, CloneOps, ConstantData, Entity, Extras, Function, Module, NewAttr, NewOp, NewPort,
-    NewRegion, Payload, Position, TypeSpec,
+    AttrData, CloneOps, ConstantData, Entity, Extras, Function, Module, NewAttr, NewOp, NewPort,
+    NewRegion, Payload, Position, TypeData,
 };
 use support::{Random, corpus};
 
@@ -60,39 +60,39 @@ impl Builder<'_> {
         let name = self.f.symbols().intern("a.b c");
         match self.random.below(if depth > 2 { 5 } else { 11 }) {
             0 => TypeId(0),
-            1 => self.f.add_type(TypeSpec::Tensor(dtype, None)),
+            1 => self.f.add_type(TypeData::Tensor(dtype, None)),
             2 => self
                 .f
-                .add_type(TypeSpec::Scalar(dtype, 1 + self.random.below(3) as u32)),
+                .add_type(TypeData::Scalar(dtype, 1 + self.random.below(3) as u32)),
             3 => {
-                let spec = TypeSpec::Tensor(dtype, Some(&dims));
+                let spec = TypeData::Tensor(dtype, Some(&dims));
                 self.f.add_denoted_type(spec, name)
             }
-            4 => self.f.add_type(TypeSpec::Opaque(name)),
+            4 => self.f.add_type(TypeData::Opaque(name)),
             5 => {
                 let items = [self.ty(depth + 1), self.ty(depth + 1)];
-                self.f.add_type(TypeSpec::Tuple(&items))
+                self.f.add_type(TypeData::Tuple(&items))
             }
             6 => {
                 let item = self.ty(depth + 1);
-                self.f.add_type(TypeSpec::Sequence(item))
+                self.f.add_type(TypeData::Sequence(item))
             }
             7 => {
                 let item = self.ty(depth + 1);
-                self.f.add_type(TypeSpec::Map(dtype, item))
+                self.f.add_type(TypeData::Map(dtype, item))
             }
             8 => {
                 let items = [self.ty(depth + 1), self.ty(depth + 1)];
-                self.f.add_type(TypeSpec::Function(&items, &items[..1]))
+                self.f.add_type(TypeData::Function(&items, &items[..1]))
             }
-            9 => self.f.add_type(TypeSpec::Buffer(passdock_ir::BufferSpec {
+            9 => self.f.add_type(TypeData::Buffer(passdock_ir::BufferSpec {
                 dtype,
                 shape: &dims,
                 layout: &[],
                 scope: name,
                 may_alias: self.random.flip(),
             })),
-            _ => self.f.add_type(TypeSpec::Sparse(dtype, Some(&dims))),
+            _ => self.f.add_type(TypeData::Sparse(dtype, Some(&dims))),
         }
     }
 
@@ -110,9 +110,9 @@ impl Builder<'_> {
             shape.iter().product::<i64>() as u64
         };
         let ty = self.f.add_type(if scalar {
-            TypeSpec::Scalar(dtype, 1)
+            TypeData::Scalar(dtype, 1)
         } else {
-            TypeSpec::Tensor(dtype, Some(&dims))
+            TypeData::Tensor(dtype, Some(&dims))
         });
         let splat = self.random.flip();
         let count = if splat { 1 } else { elements };
@@ -232,7 +232,7 @@ impl Builder<'_> {
             let made = self.f.add_region(op, &nested).expect("it isn't too deep");
             if self.random.flip() {
                 let key = symbols.intern(self.random.pick::<&str>(&["body", "other"]));
-                let attr = NewAttr::new(key, AttrValue::Region(made));
+                let attr = NewAttr::new(key, AttrData::Region(made));
                 // A region can't be replaced by another.
                 if at == 0 {
                     self.f.set_attr(op, &attr).expect("it is the op's");
@@ -286,22 +286,22 @@ impl Builder<'_> {
             let float = f32::from_bits(self.random.next() as u32);
             let (tensor_ty, data) = self.data();
             let value = match self.random.below(13) {
-                0 => AttrValue::Int(number),
-                1 => AttrValue::Float(float),
-                2 => AttrValue::String(b"a\xff\"b"),
-                3 => AttrValue::Ints(&[number, -1]),
-                4 => AttrValue::Floats(&[float, -0.0]),
-                5 => AttrValue::Strings(&[b"", b"\\x"]),
-                6 => AttrValue::Type(ty),
-                7 => AttrValue::Types(&[ty, ty]),
-                8 => AttrValue::Opaque(&[0, 255]),
-                9 => AttrValue::Reference(key, AttrKind::INTS),
-                10 => AttrValue::Floats(&[]),
-                11 => AttrValue::None,
+                0 => AttrData::Int(number),
+                1 => AttrData::Float(float),
+                2 => AttrData::String(b"a\xff\"b"),
+                3 => AttrData::Ints(&[number, -1]),
+                4 => AttrData::Floats(&[float, -0.0]),
+                5 => AttrData::Strings(&[b"", b"\\x"]),
+                6 => AttrData::Type(ty),
+                7 => AttrData::Types(&[ty, ty]),
+                8 => AttrData::Opaque(&[0, 255]),
+                9 => AttrData::Reference(key, AttrKind::INTS),
+                10 => AttrData::Floats(&[]),
+                11 => AttrData::None,
                 _ => {
                     let body = self.f.body();
                     let id = self.f.add_tensor(tensor_ty, data, body).expect("it fits");
-                    AttrValue::Tensor(id)
+                    AttrData::Tensor(id)
                 }
             };
             self.f

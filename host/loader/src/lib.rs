@@ -21,12 +21,12 @@ mod names;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
+    OpAttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
     loading_time, takes,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ChildSpec, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
-    PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
-    SequentialSpec, Wrong, setting, toml_text, toml_value,
+    ManifestChild, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
+    PanicStrategy, PassDeclaration, PassInfo, PassKind, ManifestPass, Phase, ManifestPlugin, Schema,
+    ManifestSequential, Wrong, setting, toml_text, toml_value,
 };

@@ -168,7 +168,7 @@ pub mod ir {
         Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
         type_text,
     };
-    pub use passdock_ir::{ConstantData, EditError, Function, NewPort, OpName, Payload};
+    pub use passdock_ir::{ConstantData, EditFailure, Function, NewPort, OpName, Payload};
 }
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.

@@ -147,7 +147,7 @@ fn a_body_brings_the_functions_that_it_calls() {
 }
 
 #[test]
-fn functions_of_other_modules_are_put_into_one() -> Result<(), ir::EditError> {
+fn functions_of_other_modules_are_put_into_one() -> Result<(), ir::EditFailure> {
     let function = |name: &str, opset: u32, op: &str| {
         format!(
             "fn @{name}(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = {opset}, \"acme\" = 1) {{ %y = {op}(%x) return %y }}"

@@ -8,7 +8,7 @@ use super::attach::{
 use super::calls::Bound;
 use super::watch;
 use crate::op::{AttrDef, OpDef};
-use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
+use crate::plugin::{FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec};
 use crate::raw::Tables;
 
 /// The table of a plugin for the host with these tables. Its entries live for ever.
@@ -33,11 +33,11 @@ pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::P
 fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
     let entries = passes.iter().map(|pass| {
         let (state, run_function, run_module) = match pass.run {
-            PassRun::Function(part) | PassRun::PrimFunction(part) => {
+            PassFunction::Function(part) | PassFunction::PrimFunction(part) => {
                 let state = Bound::<FunctionPass> { part, tables }.leak();
                 (state, Some(run_function as abi::RunFunctionPass), None)
             }
-            PassRun::Module(part) => {
+            PassFunction::Module(part) => {
                 let state = Bound::<ModulePass> { part, tables }.leak();
                 (state, None, Some(run_module as abi::RunModulePass))
             }

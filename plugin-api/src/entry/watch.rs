@@ -10,7 +10,7 @@ use passdock_abi::Status;
 use super::calls::{answer, failed, Bound};
 use crate::data::PassError;
 use crate::ir::Module;
-use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
+use crate::pass::{Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
 use crate::raw::lent;
 use crate::raw::{end, enter, prefix, text, Tables, Texts};
 
@@ -25,7 +25,7 @@ struct Instance {
 // They have all fields today, and not tomorrow.
 #[allow(clippy::needless_update)]
 pub(super) fn entries(
-    instruments: &[InstrumentSpec],
+    instruments: &[InstrumentFunctions],
     tables: &'static Tables,
 ) -> &'static [abi::InstrumentEntry] {
     let entries = instruments.iter().map(|spec| abi::InstrumentEntry {

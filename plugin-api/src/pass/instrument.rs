@@ -187,19 +187,19 @@ pub type MakeInstrument = fn(&PassContext) -> Result<Box<dyn Instrument>, PassEr
 
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct InstrumentSpec {
+pub struct InstrumentFunctions {
     pub name: &'static str,
     pub docs: &'static [&'static str],
     pub make: MakeInstrument,
     pub options: &'static [OptionSpec],
 }
 
-impl InstrumentSpec {
+impl InstrumentFunctions {
     pub const fn new<I: Instrument>(
         name: &'static str,
         docs: &'static [&'static str],
-    ) -> InstrumentSpec {
-        InstrumentSpec {
+    ) -> InstrumentFunctions {
+        InstrumentFunctions {
             name,
             docs,
             make: make::<I>,
@@ -220,7 +220,7 @@ macro_rules! __instrument {
         $new
     };
     (($new:expr) options: $options:ty $(,)?) => {
-        $crate::__private::InstrumentSpec {
+        $crate::__private::InstrumentFunctions {
             options: <$options as $crate::Options>::OPTIONS,
             ..$new
         }

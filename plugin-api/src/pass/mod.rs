@@ -8,5 +8,5 @@ mod operators;
 
 pub use analysis::{Analysis, AnalysisRef};
 pub use context::{Evaluated, PassContext, Support};
-pub use instrument::{Instrument, InstrumentSpec, MakeInstrument, PassInfo};
+pub use instrument::{Instrument, InstrumentFunctions, MakeInstrument, PassInfo};
 pub use operators::nearest;

@@ -4,7 +4,7 @@
 //! whose inner loops are macros; called with room for no byte it only counts.
 
 use super::names::equal;
-use super::spec::{PassRun, PluginSpec};
+use super::spec::{PassFunction, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
 /// The compiler that builds the plugin: `rustc 1.63.0 (4b91a6ea7 2022-08-08)`; without its version where
@@ -225,9 +225,9 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         raw!("\n[[pass]]\n");
         string!("name", pass.name);
         raw!(match pass.run {
-            PassRun::Function(_) => "kind = \"function\"\n",
-            PassRun::PrimFunction(_) => "kind = \"prim_function\"\n",
-            PassRun::Module(_) => "kind = \"module\"\n",
+            PassFunction::Function(_) => "kind = \"function\"\n",
+            PassFunction::PrimFunction(_) => "kind = \"prim_function\"\n",
+            PassFunction::Module(_) => "kind = \"module\"\n",
         });
         raw!("opt_level = ");
         int!(pass.opt_level as i128);

@@ -8,7 +8,7 @@ use crate::data::PassResult;
 use crate::ir::Function;
 use crate::ir::Module;
 use crate::op::OpDef;
-use crate::pass::InstrumentSpec;
+use crate::pass::InstrumentFunctions;
 use crate::pass::PassContext;
 
 /// A plugin as a value: made by [`plugin!`](crate::plugin!), exported from a library by
@@ -57,18 +57,18 @@ pub type ModulePass = fn(&mut Module<'_>, &PassContext) -> PassResult;
 /// The function of a pass, by what it works on.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub enum PassRun {
+pub enum PassFunction {
     Function(FunctionPass),
     PrimFunction(FunctionPass),
     Module(ModulePass),
 }
 
-impl PassRun {
+impl PassFunction {
     pub(crate) fn kind(self) -> abi::PassKind {
         match self {
-            PassRun::Function(_) => abi::PassKind::FUNCTION,
-            PassRun::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
-            PassRun::Module(_) => abi::PassKind::MODULE,
+            PassFunction::Function(_) => abi::PassKind::FUNCTION,
+            PassFunction::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
+            PassFunction::Module(_) => abi::PassKind::MODULE,
         }
     }
 }
@@ -77,7 +77,7 @@ impl PassRun {
 #[derive(Clone, Copy)]
 pub struct PassSpec {
     pub name: &'static str,
-    pub run: PassRun,
+    pub run: PassFunction,
     pub docs: &'static [&'static str],
     pub opt_level: u32,
     pub required: &'static [&'static str],
@@ -90,7 +90,7 @@ pub struct PassSpec {
 }
 
 impl PassSpec {
-    pub const fn new(name: &'static str, run: PassRun, docs: &'static [&'static str]) -> PassSpec {
+    pub const fn new(name: &'static str, run: PassFunction, docs: &'static [&'static str]) -> PassSpec {
         PassSpec {
             name,
             run,
@@ -125,7 +125,7 @@ pub struct PluginSpec {
     pub sequentials: &'static [SequentialSpec],
     pub configs: &'static [ConfigSpec],
     pub ops: &'static [OpDef],
-    pub instruments: &'static [InstrumentSpec],
+    pub instruments: &'static [InstrumentFunctions],
 }
 
 impl PluginSpec {
@@ -338,7 +338,7 @@ macro_rules! __instruments {
     ),* $(,)?) => {
         &[$(
             $crate::__instrument!(
-                ($crate::__private::InstrumentSpec::new::<$instrument_type>(
+                ($crate::__private::InstrumentFunctions::new::<$instrument_type>(
                     $instrument,
                     &[$($doc),*],
                 ))
@@ -352,9 +352,9 @@ macro_rules! __instruments {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __pass {
-    (@run function $run:path) => { $crate::__private::PassRun::Function($run) };
-    (@run prim_function $run:path) => { $crate::__private::PassRun::PrimFunction($run) };
-    (@run module $run:path) => { $crate::__private::PassRun::Module($run) };
+    (@run function $run:path) => { $crate::__private::PassFunction::Function($run) };
+    (@run prim_function $run:path) => { $crate::__private::PassFunction::PrimFunction($run) };
+    (@run module $run:path) => { $crate::__private::PassFunction::Module($run) };
     (@run $kind:ident $run:path) => {
         ::std::compile_error!(::std::concat!(
             "`", ::std::stringify!($kind),

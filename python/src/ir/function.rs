@@ -179,7 +179,7 @@ impl Function {
     /// The module that the function is in, and its name there.
     pub(crate) fn origin(&self, py: Python<'_>) -> PyResult<(passdock::Module, String)> {
         let name = self.read(|f| f.function_name().to_owned())?;
-        let failed = |error: ir::EditError| error::raised(py, "EditError", &error.message);
+        let failed = |error: ir::EditFailure| error::raised(py, "EditError", &error.message);
         let module = match &self.source {
             Source::Snapshot(_, module) => module.clone(),
             Source::InModule(module, _) => module

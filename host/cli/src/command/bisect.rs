@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
-use passdock::reproducer::{self, Check, ReproducerOptions};
+use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
 use passdock::{ErrorKind, PassError, SentError, terminal};
 use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ fn keep(
     let options = ReproducerOptions {
         pipeline: request.pipeline.as_ref().map(PipelineText::name),
         model: Some(model.display().to_string()),
-        check: proof.error.is_none().then(|| Check {
+        check: proof.error.is_none().then(|| ReproducerCheck {
             command: check.check.clone().unwrap_or_default(),
             timeout_s: check.check_timeout,
         }),

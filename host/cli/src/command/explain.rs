@@ -8,7 +8,7 @@ use passdock::pipeline::{self, Explained, Explanation};
 use crate::args::ExplainArgs;
 use crate::in_full::value;
 use crate::names::ShortNames;
-use crate::show::Table;
+use crate::show::TextTable;
 use crate::{plugins, request, show};
 
 pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
@@ -35,7 +35,7 @@ fn render(explanation: &Explanation) -> String {
     let rows = (1..)
         .zip(passes.clone())
         .map(|(number, pass)| row(number, pass, &names));
-    let mut text = Table::of(columns, rows)
+    let mut text = TextTable::of(columns, rows)
         .within(show::columns())
         .render_filled();
     let provided =

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::InspectArgs;
 use crate::in_full;
 use crate::request::is_rules;
-use crate::show::{self, Table};
+use crate::show::{self, TextTable};
 
 /// The answer about one file that `--json` prints.
 #[derive(Serialize)]
@@ -99,7 +99,7 @@ pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
             rule.doc.replace('\n', " "),
         ]
     });
-    Table::of(["rule", "looks for", "makes", "about"], rows)
+    TextTable::of(["rule", "looks for", "makes", "about"], rows)
         .within(show::columns())
         .render_filled()
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline};
-use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
+use passdock::plugin::{ManifestPass, Plugin, Schema, ManifestSequential};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::worker::{self, Files};
 use super::{inspect, list_ops};
 use crate::args::list::{ListArgs, Listing};
 use crate::in_full::{self, default, kind};
-use crate::show::{self, Table};
+use crate::show::{self, TextTable};
 use crate::{plugins, request};
 
 /// What is shown of a list: JSON and text.
@@ -71,7 +71,7 @@ fn list_here(args: ListArgs) -> Result<u8, PassError> {
 }
 
 fn passes(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         "pass",
         ">level",
         "works on",
@@ -123,12 +123,12 @@ fn first_line(summary: &str) -> String {
 }
 
 /// A pass and its plugin, unless it is the command's own.
-fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, PassSpec)> {
+fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, ManifestPass)> {
     if let Some((plugin, pass)) = registry.pass_spec(name) {
         return Some((Some(plugin), pass));
     }
     let name = registry.canonical(name);
-    let pass = PassSpec {
+    let pass = ManifestPass {
         kind: registry.pass_kind(&name)?,
         declaration: registry.declarations().remove(&name)?,
         summary: plugins::OWN_PASS.to_owned(),
@@ -136,14 +136,14 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, PassSpe
     Some((None, pass))
 }
 
-fn pass_json(plugin: Option<&Plugin>, pass: &PassSpec) -> Value {
+fn pass_json(plugin: Option<&Plugin>, pass: &ManifestPass) -> Value {
     let mut entry = json!(pass);
     entry["plugin"] = json!(plugin.map(Plugin::name));
     entry["file"] = json!(plugin.and_then(|plugin| plugin.origin().path()));
     entry
 }
 
-fn sequential_json(plugin: &Plugin, sequential: &SequentialSpec) -> Value {
+fn sequential_json(plugin: &Plugin, sequential: &ManifestSequential) -> Value {
     let mut entry = json!(sequential);
     entry["kind"] = json!("sequential");
     entry["plugin"] = json!(plugin.name());
@@ -191,7 +191,7 @@ fn rules(path: &str) -> Shown {
 }
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         "plugin",
         "version",
         "contract",
@@ -290,7 +290,7 @@ fn built_in() -> String {
 }
 
 fn instruments(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new(["instrument", "type", "default", "plugin", "what it does"]);
+    let mut table = TextTable::new(["instrument", "type", "default", "plugin", "what it does"]);
     let instruments = registry.instruments();
     for instrument in &instruments {
         table.row([
@@ -327,7 +327,7 @@ fn instrument(registry: &Registry, name: &str) -> Shown {
 }
 
 fn config(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new(["config option", "type", "default", "plugin", "meaning"]);
+    let mut table = TextTable::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
     for option in &options {
         for field in &option.schema.fields {
@@ -398,7 +398,7 @@ fn pipelines(name: Option<&str>) -> Shown {
         let json = json!({ "pipelines": [entry(&pipeline)] });
         return Ok((json, pipeline.text.to_owned()));
     }
-    let mut table = Table::new(["pipeline", "what it does"]);
+    let mut table = TextTable::new(["pipeline", "what it does"]);
     for pipeline in &BUILT_IN {
         table.row([pipeline.name, pipeline.summary()].map(str::to_owned));
     }
@@ -411,7 +411,7 @@ fn pipelines(name: Option<&str>) -> Shown {
 
 /// The analyses, or the one of a name.
 fn analyses(name: Option<&str>) -> Shown {
-    let mut table = Table::new(["analysis", "a record per", "record", "what it says"]);
+    let mut table = TextTable::new(["analysis", "a record per", "record", "what it says"]);
     let mut list = Vec::new();
     let all = passdock::analyses::list();
     if let Some(name) = name

@@ -4,7 +4,7 @@ use passdock::plugin::{AttrInfo, MissingDefinition, OpInfo, Origin};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use crate::show::{self, Facts, Table};
+use crate::show::{self, Facts, TextTable};
 
 /// The operators, or those of one name, in all versions.
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
@@ -75,7 +75,7 @@ fn in_several_plugins(ops: &[OpInfo]) -> String {
 }
 
 fn table(ops: &[OpInfo]) -> String {
-    let mut table = Table::new(["op", ">since", "operands", "known", "traits", "plugin"]);
+    let mut table = TextTable::new(["op", ">since", "operands", "known", "traits", "plugin"]);
     for op in ops {
         table.row([
             op.name.clone(),
@@ -153,7 +153,7 @@ fn one(op: &OpInfo, provider: &str) -> String {
 }
 
 fn attributes_of(op: &OpInfo) -> String {
-    let mut table = Table::new(["  attribute", "type", "default", "meaning"]);
+    let mut table = TextTable::new(["  attribute", "type", "default", "meaning"]);
     for attribute in op.attributes.iter().flatten() {
         table.row([
             format!("  {}", attribute.name),

@@ -4,7 +4,7 @@ use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
-use super::{Analysis, Names, Operators, get, records};
+use super::{FunctionAnalysis, NameAnalysis, Operators, get, records};
 
 /// The effects that an op has if one nested in it has them.
 const ANY: u64 =
@@ -12,9 +12,9 @@ const ANY: u64 =
 
 /// The traits and effects of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effects(Vec<OpEffects>);
+pub struct EffectAnalysis(Vec<OpEffects>);
 
-impl Effects {
+impl EffectAnalysis {
     /// The traits and effects of an op; `None` if the function never had it.
     pub fn of(&self, op: OpId) -> Option<OpEffects> {
         self.0.get(op.index()).copied()
@@ -25,11 +25,11 @@ impl Effects {
     }
 }
 
-impl Analysis for Effects {
+impl FunctionAnalysis for EffectAnalysis {
     const NAME: &'static str = abi::ANALYSIS_EFFECTS;
 
-    fn compute(f: &Function, operators: &Operators<'_>) -> Effects {
-        let names = get::<Names>(f, operators)
+    fn compute(f: &Function, operators: &Operators<'_>) -> EffectAnalysis {
+        let names = get::<NameAnalysis>(f, operators)
             .iter()
             .filter(|used| used.flags & NameUse::CALLEE == 0);
         let by_name: FxHashMap<_, _> = names.map(|used| (used.name, used.traits)).collect();
@@ -57,6 +57,6 @@ impl Analysis for Effects {
             let outer = &mut all[holder.index()].effects;
             *outer = (*outer & inner & OpEntry::PURE) | ((*outer | inner) & ANY);
         }
-        Effects(all)
+        EffectAnalysis(all)
     }
 }

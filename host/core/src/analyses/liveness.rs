@@ -14,13 +14,13 @@
 use passdock_abi::{self as abi, OpId, Value, ValueId};
 use passdock_ir::Function;
 
-use super::{Analysis, Operators, records};
+use super::{FunctionAnalysis, Operators, records};
 
 /// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Liveness(Vec<abi::Liveness>);
+pub struct LivenessAnalysis(Vec<abi::Liveness>);
 
-impl Liveness {
+impl LivenessAnalysis {
     /// The last op, in the region of the value, that uses it or has a nested op that does; `None`
     /// if there is no use.
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
@@ -32,10 +32,10 @@ impl Liveness {
     }
 }
 
-impl Analysis for Liveness {
+impl FunctionAnalysis for LivenessAnalysis {
     const NAME: &'static str = abi::ANALYSIS_LIVENESS;
 
-    fn compute(f: &Function, _: &Operators<'_>) -> Liveness {
+    fn compute(f: &Function, _: &Operators<'_>) -> LivenessAnalysis {
         let nobody = abi::Liveness {
             last_use: OpId::NONE,
         };
@@ -52,7 +52,7 @@ impl Analysis for Liveness {
                 }
             }
         }
-        Liveness(liveness)
+        LivenessAnalysis(liveness)
     }
 }
 

@@ -4,7 +4,7 @@
 //! [`get`] (or `PassContext::analysis`) returns the result that is kept beside the function, or
 //! computes it. Results live as long as that version of the function, from pass to
 //! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
-//! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
+//! through the contract; an embedder may have analyses of its own by implementing [`FunctionAnalysis`].
 //!
 //! ```
 //! # mod passdock {
@@ -17,7 +17,7 @@
 //! #     }
 //! # }
 //! use passdock::PassContext;
-//! use passdock::analyses::Liveness;
+//! use passdock::analyses::LivenessAnalysis;
 //!
 //! let module = passdock::ir::parse_text(
 //!     "demo.ir",
@@ -31,7 +31,7 @@
 //! )?;
 //! let main = module.function_named("main").ok_or("no main")?;
 //! let cx = PassContext::builder().build()?;
-//! let liveness = cx.analysis::<Liveness>(&module, main);
+//! let liveness = cx.analysis::<LivenessAnalysis>(&module, main);
 //! let relu = main.region(main.body()).first;
 //! let last = liveness.last_use(main.operand(relu, 0));
 //! assert_eq!(last, Some(relu));
@@ -52,17 +52,17 @@ mod order;
 use std::sync::Arc;
 
 pub(crate) use definitions::{all_definitions, definition, definition_traits, is_settled, settle};
-pub use effects::Effects;
-pub use liveness::Liveness;
-pub use names::Names;
+pub use effects::EffectAnalysis;
+pub use liveness::LivenessAnalysis;
+pub use names::NameAnalysis;
 pub use operators::Operators;
 pub(crate) use operators::SharedNames;
-pub use order::Order;
+pub use order::OrderAnalysis;
 use passdock_abi as abi;
 use passdock_ir::{Function, KeptKey};
 
 /// An analysis: a result computed from a function.
-pub trait Analysis: Send + Sync + 'static {
+pub trait FunctionAnalysis: Send + Sync + 'static {
     /// The unique name that the result is kept under.
     const NAME: &'static str;
 
@@ -78,7 +78,7 @@ const HOST: usize = 1;
 ///
 /// # Panics
 /// If two types of analyses have the same name.
-pub fn get<'f, A: Analysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
+pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
     let key = KeptKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
     let kept = match function.kept(&key) {
         Some(kept) => kept,
@@ -121,28 +121,28 @@ pub fn list() -> &'static [HostAnalysis] {
     const ALL: &[HostAnalysis] = &[
         analysis!(
             ANALYSIS_EFFECTS,
-            Effects,
+            EffectAnalysis,
             "op",
             "passdock_op_effects",
             "The traits of an op's definition, and the effects of the op with all that is nested in it."
         ),
         analysis!(
             ANALYSIS_LIVENESS,
-            Liveness,
+            LivenessAnalysis,
             "value",
             "passdock_liveness",
             "The last op that uses a value."
         ),
         analysis!(
             ANALYSIS_NAMES,
-            Names,
+            NameAnalysis,
             "name",
             "passdock_name_use",
             "The ops of the function and the functions that it calls, by name, with their counts."
         ),
         analysis!(
             ANALYSIS_ORDER,
-            Order,
+            OrderAnalysis,
             "op",
             "passdock_op_order",
             "An op's position in the whole function, and the positions of the ops nested in it."

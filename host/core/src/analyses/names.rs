@@ -7,13 +7,13 @@ use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symb
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
-use super::{Analysis, Operators, definition_traits, records};
+use super::{FunctionAnalysis, Operators, definition_traits, records};
 
 /// The used names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names(Vec<NameUse>);
+pub struct NameAnalysis(Vec<NameUse>);
 
-impl Names {
+impl NameAnalysis {
     /// The used names, in program order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &NameUse> {
         self.0.iter()
@@ -24,11 +24,11 @@ impl Names {
     }
 }
 
-impl Analysis for Names {
+impl FunctionAnalysis for NameAnalysis {
     const NAME: &'static str = abi::ANALYSIS_NAMES;
 
-    fn compute(f: &Function, operators: &Operators<'_>) -> Names {
-        let mut names = Names(Vec::new());
+    fn compute(f: &Function, operators: &Operators<'_>) -> NameAnalysis {
+        let mut names = NameAnalysis(Vec::new());
         let mut places: FxHashMap<(SymbolId, u32), usize> = FxHashMap::default();
         let mut add = |name: SymbolId, flags: u32, op: OpId| {
             let place = *places.entry((name, flags)).or_insert_with(|| {

@@ -6,13 +6,13 @@
 use passdock_abi::{self as abi, OpId};
 use passdock_ir::Function;
 
-use super::{Analysis, Operators, records};
+use super::{FunctionAnalysis, Operators, records};
 
 /// The position of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order(Vec<abi::OpOrder>);
+pub struct OrderAnalysis(Vec<abi::OpOrder>);
 
-impl Order {
+impl OrderAnalysis {
     /// The position of an op; `None` if there is no such op.
     pub fn of(&self, op: OpId) -> Option<abi::OpOrder> {
         let order = self.0.get(op.index()).copied();
@@ -24,10 +24,10 @@ impl Order {
     }
 }
 
-impl Analysis for Order {
+impl FunctionAnalysis for OrderAnalysis {
     const NAME: &'static str = abi::ANALYSIS_ORDER;
 
-    fn compute(f: &Function, _: &Operators<'_>) -> Order {
+    fn compute(f: &Function, _: &Operators<'_>) -> OrderAnalysis {
         let gone = abi::OpOrder {
             position: u32::MAX,
             end: u32::MAX,
@@ -49,6 +49,6 @@ impl Analysis for Order {
         for done in around {
             order[done.index()].end = position;
         }
-        Order(order)
+        OrderAnalysis(order)
     }
 }

@@ -29,7 +29,7 @@ pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionCode, FunctionRunner, Made, MadeFunction, ModuleClosure, ModuleCode,
+    FunctionClosure, FunctionCode, FunctionRunner, PassOutcome, FunctionOutcome, ModuleClosure, ModuleCode,
     edit_module, run_module_pass,
 };
 pub use session::context::CallFailure;

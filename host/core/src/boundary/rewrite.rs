@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use passdock_abi::{RewriteDesc, Status};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 
@@ -24,7 +24,7 @@ impl Question<'_> {
         let text = unsafe { input::text(desc.rules, "text of the rules")? };
         let rules = read(text, self.context.op_defs())?;
         let Some(tables) = tables() else {
-            return Err(EditError::invalid("The host has no tables."));
+            return Err(EditFailure::invalid("The host has no tables."));
         };
         // SAFETY: both sessions live until the call returns, and nobody edits meanwhile.
         let (mut function, cx) = unsafe {
@@ -34,7 +34,7 @@ impl Question<'_> {
             )
         };
         let done = cx.rewrite(&mut function, &[&rules]);
-        done.map_err(|error| EditError {
+        done.map_err(|error| EditFailure {
             status: error.status.unwrap_or(Status::REFUSED),
             message: error.message,
         })
@@ -45,7 +45,7 @@ impl Question<'_> {
 type Kept = HashMap<(String, u64), Arc<sdk::Rules>>;
 
 /// The rules of a text, which is read once, and held to these definitions.
-fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditError> {
+fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     static KEPT: OnceLock<Mutex<Kept>> = OnceLock::new();
     let key = (text.to_owned(), ops.id());
     let keep = KEPT.get_or_init(Mutex::default);
@@ -59,7 +59,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditError> {
             None => String::new(),
             Some(help) => format!(" {help}"),
         };
-        EditError::invalid(format!("Line {line} of the rules: {}{help}", error.message))
+        EditFailure::invalid(format!("Line {line} of the rules: {}{help}", error.message))
     };
     let rules = sdk::Rules::parse(text).map_err(refused)?;
     rules::check(&rules, ops).map_err(refused)?;

@@ -75,7 +75,7 @@ impl<'a> FunctionRunner<'a> {
         &mut self,
         pass: FunctionCode<'_>,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
     ) -> Result<(), E> {
         let module = self.module.reference();
         let context = self.context.handle();
@@ -106,7 +106,7 @@ impl<'a> FunctionRunner<'a> {
     fn each<'s, E>(
         &self,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
         let callee = self.context.frame().callee();
@@ -133,7 +133,7 @@ impl<'a> FunctionRunner<'a> {
 
     #[cold]
     #[inline(never)]
-    fn made(&self, status: Status, slot: &mut FunctionSlot) -> MadeFunction {
+    fn made(&self, status: Status, slot: &mut FunctionSlot) -> FunctionOutcome {
         let mut brought = Vec::new();
         // SAFETY: the pass has returned.
         let own = unsafe { self.function.finish(slot, &mut brought) };
@@ -142,7 +142,7 @@ impl<'a> FunctionRunner<'a> {
             (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
             (status, _) => Err(Box::new(self.context.failure(status))),
         };
-        Made {
+        PassOutcome {
             result,
             brought,
             said: self.context.take_diagnostics(),
@@ -152,7 +152,7 @@ impl<'a> FunctionRunner<'a> {
 }
 
 /// What a pass made of a function or of a module.
-pub struct Made<T> {
+pub struct PassOutcome<T> {
     /// The function or the module; `None` if the pass changed nothing.
     pub result: Result<Option<T>, Box<CallFailure>>,
     /// The functions that a function pass brought to the module.
@@ -164,7 +164,7 @@ pub struct Made<T> {
 }
 
 /// What a pass made of a function.
-pub type MadeFunction = Made<Arc<Function>>;
+pub type FunctionOutcome = PassOutcome<Arc<Function>>;
 
 /// Makes a session vacant when it is dropped.
 struct Vacate<'s>(&'s FunctionSession);
@@ -181,7 +181,7 @@ pub fn run_module_pass(
     module: &Module,
     frame: &dyn Frame,
     options: &ConfigValue,
-) -> Made<Module> {
+) -> PassOutcome<Module> {
     with_module(module, frame, options, |session, context| {
         call_module(pass, session, context)
     })
@@ -207,7 +207,7 @@ fn with_module(
     frame: &dyn Frame,
     options: &ConfigValue,
     run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
-) -> Made<Module> {
+) -> PassOutcome<Module> {
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::editing(module);
     let status = {
@@ -221,7 +221,7 @@ fn with_module(
         }
         status => Err(Box::new(context.failure(status))),
     };
-    Made {
+    PassOutcome {
         result,
         brought: Vec::new(),
         said: context.take_diagnostics(),

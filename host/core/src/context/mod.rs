@@ -34,7 +34,7 @@ use rules::Rewritten;
 pub use scope::Entered;
 pub use settings::ContextSettings;
 
-use crate::analyses::{self, Analysis, Operators};
+use crate::analyses::{self, FunctionAnalysis, Operators};
 use crate::boundary::Endings;
 use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema, canonical_key};
 use crate::error::PassError;
@@ -337,7 +337,7 @@ impl PassContext {
     ///
     /// # Panics
     /// Under the same condition as [`analyses::get`].
-    pub fn analysis<'f, A: Analysis>(&self, module: &Module, function: &'f Function) -> &'f A {
+    pub fn analysis<'f, A: FunctionAnalysis>(&self, module: &Module, function: &'f Function) -> &'f A {
         analyses::get(
             function,
             &Operators::new(&self.registry().op_defs(), module),

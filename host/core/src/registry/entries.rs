@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{PassDeclaration, PassSpec, Phase, Plugin, SequentialSpec};
+use passdock_loader::{PassDeclaration, ManifestPass, Phase, Plugin, ManifestSequential};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -104,7 +104,7 @@ impl Deref for Entries {
 
 impl Entry {
     /// The plugin and the manifest's description of the pass, if a plugin provides it.
-    pub(super) fn spec(&self) -> Option<(&Arc<Plugin>, &PassSpec)> {
+    pub(super) fn spec(&self) -> Option<(&Arc<Plugin>, &ManifestPass)> {
         match self {
             Entry::Plugin {
                 plugin,
@@ -116,7 +116,7 @@ impl Entry {
     }
 
     /// The plugin and the manifest's description of the Sequential, if it is a plugin's.
-    pub(super) fn sequential_spec(&self) -> Option<(&Arc<Plugin>, &SequentialSpec)> {
+    pub(super) fn sequential_spec(&self) -> Option<(&Arc<Plugin>, &ManifestSequential)> {
         match self {
             Entry::Plugin {
                 plugin,

@@ -25,8 +25,8 @@ use passdock_diagnostic::suggest;
 use passdock_loader::discover::is_unrelated;
 use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin,
-    PluginError, SearchDir, SequentialSpec, discover,
+    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, ManifestPass, Plugin,
+    PluginError, SearchDir, ManifestSequential, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 
@@ -373,7 +373,7 @@ impl Registry {
 
     /// The plugin and the manifest's description of a pass; `None` for a pass of the program
     /// itself, and for a Sequential.
-    pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
+    pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestPass)> {
         let inner = self.read();
         let (plugin, spec) = inner.entry(name)?.spec()?;
         Some((plugin.clone(), spec.clone()))
@@ -381,7 +381,7 @@ impl Registry {
 
     /// The plugin and the manifest's description of a Sequential that a plugin offers; `None` for
     /// any other pass.
-    pub fn sequential_spec(&self, name: &str) -> Option<(Arc<Plugin>, SequentialSpec)> {
+    pub fn sequential_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestSequential)> {
         let inner = self.read();
         let (plugin, spec) = inner.entry(name)?.sequential_spec()?;
         Some((plugin.clone(), spec.clone()))

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi::FunctionKind;
-use passdock_loader::{LoadedPass, Manifest, PassDeclaration, PassKind, PassSpec, Plugin};
+use passdock_loader::{LoadedPass, Manifest, PassDeclaration, PassKind, ManifestPass, Plugin};
 
 use crate::boundary::{FunctionCode, ModuleCode, host};
 use crate::error::{PassError, Provider};
@@ -30,7 +30,7 @@ impl PluginPass {
         }
     }
 
-    fn spec(&self) -> &PassSpec {
+    fn spec(&self) -> &ManifestPass {
         &self.manifest.passes[self.at]
     }
 }

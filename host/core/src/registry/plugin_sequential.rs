@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use passdock_loader::{ChildSpec, Plugin, SequentialSpec};
+use passdock_loader::{ManifestChild, Plugin, ManifestSequential};
 
 use super::Inner;
 use super::entries::{Entry, Item};
@@ -74,13 +74,13 @@ impl Inner {
     fn sequential(
         &self,
         plugin: &Plugin,
-        spec: &SequentialSpec,
+        spec: &ManifestSequential,
         path: &mut Vec<String>,
     ) -> Result<PluginSequential, PassError> {
         let info = &spec.declaration.info;
         let depth = path.len();
         let (mut passes, mut size) = (Vec::with_capacity(spec.passes.len()), 0);
-        for ChildSpec { name, options } in &spec.passes {
+        for ManifestChild { name, options } in &spec.passes {
             let options = options.iter();
             let options = options.map(|(key, value)| (key.clone(), value.clone()));
             let found = self.pass(name, &options.collect(), path);

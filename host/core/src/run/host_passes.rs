@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use passdock_abi::{OpId, SymbolId};
-use passdock_ir::{AttrValue, EditError, Function, Module, NewAttr};
+use passdock_ir::{AttrData, EditFailure, Function, Module, NewAttr};
 use regex_lite::Regex;
 
 use crate::config::{ConfigValue, Schema};
@@ -71,7 +71,7 @@ fn on_the_rest(
     let mut before = module.clone();
     for other in &others {
         if let Some(function) = before.function_mut(other.name()) {
-            let attr = NewAttr::new(external, AttrValue::Int(1));
+            let attr = NewAttr::new(external, AttrData::Int(1));
             function.set_attr(OpId::NONE, &attr).map_err(failed)?;
         }
     }
@@ -153,6 +153,6 @@ pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
     with_options(printing(sink), &options).expect("it takes a header")
 }
 
-fn failed(error: EditError) -> PassError {
+fn failed(error: EditFailure) -> PassError {
     PassError::new(ErrorKind::Failed, error.to_string())
 }

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::inner::Inner;
 use super::solo;
 use crate::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, MadeFunction, ModuleCode,
+    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, FunctionOutcome, ModuleCode,
     ModuleInput, Rewrites, run_module_pass,
 };
 use crate::config::ConfigValue;
@@ -184,7 +184,7 @@ impl LeafCall<'_> {
         let is_meant = |slot: &FunctionSlot| slot.kind() == kind && !is_left_out(slot.function());
         let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
-        let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
+        let mut gather = |before: &Arc<Function>, made: FunctionOutcome| -> Result<(), PassError> {
             let failed = self.collect(made.said);
             rewrites.add(made.rewrites);
             let in_function = |mut error: PassError| {
@@ -259,7 +259,7 @@ impl LeafCall<'_> {
         pass: FunctionCode<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
-    ) -> Vec<(Arc<Function>, MadeFunction)> {
+    ) -> Vec<(Arc<Function>, FunctionOutcome)> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {

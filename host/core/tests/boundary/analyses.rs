@@ -413,23 +413,23 @@ fn ten_thousand_nested_regions_are_fine() {
     let main = module.function_named("main").expect("is there");
     let defs = OpDefs::default();
     let ops = Operators::new(&defs, &module);
-    let order: &analyses::Order = analyses::get(main, &ops);
+    let order: &analyses::OrderAnalysis = analyses::get(main, &ops);
     let outer = main.region(main.body()).first;
     let outer = order.of(outer).expect("is there");
     assert_eq!((outer.position, outer.end as usize), (0, depth * 2));
-    let liveness: &analyses::Liveness = analyses::get(main, &ops);
+    let liveness: &analyses::LivenessAnalysis = analyses::get(main, &ops);
     let x = main.args(main.body()).nth(1).expect("a parameter");
     assert_eq!(liveness.last_use(x), main.terminator(main.body()));
-    let _: &analyses::Effects = analyses::get(main, &ops);
+    let _: &analyses::EffectAnalysis = analyses::get(main, &ops);
 }
 
 #[test]
 fn an_embedder_has_analyses_of_its_own() {
     struct Ops(usize);
-    impl analyses::Analysis for Ops {
+    impl analyses::FunctionAnalysis for Ops {
         const NAME: &'static str = "ops";
         fn compute(f: &ir::Function, ops: &Operators<'_>) -> Ops {
-            Ops(analyses::get::<analyses::Names>(f, ops)
+            Ops(analyses::get::<analyses::NameAnalysis>(f, ops)
                 .iter()
                 .map(|used| used.count as usize)
                 .sum())

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use passdock_core::analyses::{self, Effects, Names, Operators};
+use passdock_core::analyses::{self, EffectAnalysis, NameAnalysis, Operators};
 use passdock_core::boundary::{Frame, ModuleCode, run_module_pass};
 use passdock_ir as ir;
 use passdock_plugin_api as sdk;
@@ -63,10 +63,10 @@ fn check(module: &ir::Module, around: &Around, expected: bool) {
     assert_eq!(same.map(|changed| changed.is_none()), Ok(true));
     let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
     let operators = Operators::new(around.op_defs(), module);
-    let names: &Names = analyses::get(main, &operators);
+    let names: &NameAnalysis = analyses::get(main, &operators);
     let used = names.iter().next().expect("a name");
     assert_eq!(OpTraits(used.traits).is_ambiguous(), expected);
-    let effects: &Effects = analyses::get(main, &operators);
+    let effects: &EffectAnalysis = analyses::get(main, &operators);
     let first = effects.of(main.region(main.body()).first);
     let first = first.expect("is there");
     assert_eq!(OpTraits(first.traits).is_ambiguous(), expected);
@@ -95,14 +95,14 @@ fn what_an_op_means_depends_on_what_the_module_holds() {
 fn other_functions_change_nothing() {
     let (plain, around) = (module(), Around::with_ops());
     let main: &Arc<ir::Function> = plain.function_named("main").expect("is there");
-    let before: *const Names = analyses::get(main, &Operators::new(around.op_defs(), &plain));
+    let before: *const NameAnalysis = analyses::get(main, &Operators::new(around.op_defs(), &plain));
     let mut more = plain.clone();
     for name in ["t.B", "acme.Block"] {
         let made = function(&more, name);
         more.insert(made).expect("a new name");
     }
     check(&more, &around, false);
-    let after: *const Names = analyses::get(main, &Operators::new(around.op_defs(), &more));
+    let after: *const NameAnalysis = analyses::get(main, &Operators::new(around.op_defs(), &more));
     assert!(
         std::ptr::eq(before, after),
         "it needn't be worked out again"

@@ -14,7 +14,7 @@ use passdock_core::{
     Plugin,
 };
 use passdock_ir as ir;
-use passdock_ir::{NewOp, NewPort, Position, TypeSpec};
+use passdock_ir::{NewOp, NewPort, Position, TypeData};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 
@@ -106,7 +106,7 @@ impl Frame for Around {
 pub(crate) fn function(module: &ir::Module, name: &str) -> ir::Function {
     let symbols = module.symbols();
     let mut f = ir::Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern(name));
-    let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[Dim::constant(2)])));
+    let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&[Dim::constant(2)])));
     let port = |name| NewPort { name, ty };
     let body = f.body();
     let mut value = f.add_arg(body, &port("x")).expect("an argument");

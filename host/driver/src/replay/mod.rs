@@ -10,7 +10,7 @@ use crate::judge::{Judge, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
-    ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
+    ABOUT, About, BEFORE, ReproducerCheck, Failure, PIPELINE, PluginFile, VERSION, hash_range,
 };
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
@@ -125,7 +125,7 @@ impl Reproducer {
     }
 
     /// The command that judges the result, if the pass itself doesn't fail.
-    pub fn check(&self) -> Option<&Check> {
+    pub fn check(&self) -> Option<&ReproducerCheck> {
         self.about.check.as_ref()
     }
 
@@ -136,7 +136,7 @@ impl Reproducer {
 
     /// Runs it again, with the passes of a registry, to which the plugins come from where `request`
     /// says; `locked` refuses plugins that aren't the files that the reproducer was made with. What
-    /// goes wrong is in the report. `judge` runs the [`Check`], if there is one, on the module before the passes
+    /// goes wrong is in the report. `judge` runs the [`ReproducerCheck`], if there is one, on the module before the passes
     /// and the one after them.
     pub fn replay(
         &self,

@@ -26,7 +26,7 @@ pub(crate) struct About {
     pub(crate) verify: Verify,
     pub(crate) failure: Failure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Option<ReproducerCheck>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) plugins: Vec<PluginFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -62,7 +62,7 @@ pub struct Failure {
 
 /// The command that calls what a pass makes bad, though the pass doesn't fail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Check {
+pub struct ReproducerCheck {
     /// The command, as it was given to `--check`.
     pub command: String,
     /// The seconds after which it is ended.

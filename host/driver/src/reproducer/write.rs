@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock_ir::text;
 use serde::{Deserialize, Serialize};
 
-use super::about::{About, Check, Failure, PluginFile, VERSION};
+use super::about::{About, ReproducerCheck, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
@@ -25,7 +25,7 @@ pub struct ReproducerOptions {
     /// The model that was read, as the user named it.
     pub model: Option<String>,
     /// The command that judges the pass's result, if the pass itself doesn't fail.
-    pub check: Option<Check>,
+    pub check: Option<ReproducerCheck>,
 }
 
 /// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't

@@ -2,14 +2,14 @@
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, TypeId};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::pool::{bare_attr, push_range, slice, span};
 use crate::symbols::is_terminator;
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AttrValue<'a> {
+pub enum AttrData<'a> {
     /// An attribute parameter without a default.
     None,
     /// An integer.
@@ -49,14 +49,14 @@ pub struct NewAttr<'a> {
     /// Its name.
     pub name: SymbolId,
     /// Its value.
-    pub value: AttrValue<'a>,
+    pub value: AttrData<'a>,
     /// Whether it is a parameter of the function, which callers may set.
     pub param: bool,
 }
 
 impl<'a> NewAttr<'a> {
     /// An attribute that isn't a parameter.
-    pub fn new(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
+    pub fn new(name: SymbolId, value: AttrData<'a>) -> NewAttr<'a> {
         NewAttr {
             name,
             value,
@@ -65,7 +65,7 @@ impl<'a> NewAttr<'a> {
     }
 
     /// A parameter of a function.
-    pub fn param(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
+    pub fn param(name: SymbolId, value: AttrData<'a>) -> NewAttr<'a> {
         NewAttr {
             param: true,
             ..NewAttr::new(name, value)
@@ -84,7 +84,7 @@ impl Function {
                 "{} ends a region and has no attributes.",
                 self.describe_op(op)
             );
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         match op.is_some() {
             true => self.check_op_attr(new)?,
@@ -124,14 +124,14 @@ impl Function {
         let mut all = slice(&self.attrs, range).to_vec();
         let Some(at) = all.iter().position(|attr| attr.name == name) else {
             let (op, name) = (self.describe_op(op), self.text(name));
-            return Err(EditError::not_found(format!(
+            return Err(EditFailure::not_found(format!(
                 "{op} has no attribute `{name}`."
             )));
         };
         if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
             let (op, name) = (self.describe_op(op), self.text(name));
             let message = format!("`{name}` of {op} is a region and stays as long as the op does.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         all.remove(at);
         self.replace_attrs(op, range, &all);
@@ -145,7 +145,7 @@ impl Function {
         if new.param {
             let name = self.text(new.name);
             let message = format!("`{name}` would be a parameter, which only a function has.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         Ok(())
     }
@@ -156,26 +156,26 @@ impl Function {
                 "An attribute's name has to be a symbol, and {} is none.",
                 new.name
             );
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);
         let region = |&id: &RegionId| self.live_region(id).map(drop);
         match new.value {
-            AttrValue::Tensor(id) => tensor(&id),
-            AttrValue::Type(id) => ty(&id),
-            AttrValue::Region(id) => region(&id),
-            AttrValue::Tensors(ids) => ids.iter().try_for_each(tensor),
-            AttrValue::Types(ids) => ids.iter().try_for_each(ty),
-            AttrValue::Regions(ids) => ids.iter().try_for_each(region),
-            AttrValue::Reference(param, _) if self.symbols.get(param).is_none() => {
+            AttrData::Tensor(id) => tensor(&id),
+            AttrData::Type(id) => ty(&id),
+            AttrData::Region(id) => region(&id),
+            AttrData::Tensors(ids) => ids.iter().try_for_each(tensor),
+            AttrData::Types(ids) => ids.iter().try_for_each(ty),
+            AttrData::Regions(ids) => ids.iter().try_for_each(region),
+            AttrData::Reference(param, _) if self.symbols.get(param).is_none() => {
                 let message =
                     format!("What an attribute refers to is a symbol, and {param} is none.");
-                Err(EditError::invalid(message))
+                Err(EditFailure::invalid(message))
             }
-            AttrValue::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
+            AttrData::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
                 let message = format!("This host knows no attribute of kind {kind}.");
-                Err(EditError::invalid(message))
+                Err(EditFailure::invalid(message))
             }
             _ => Ok(()),
         }
@@ -224,42 +224,42 @@ impl Function {
     fn make_attr(&mut self, new: &NewAttr<'_>) -> Attr {
         let none = Range::EMPTY;
         let (kind, bits, list) = match new.value {
-            AttrValue::None => (AttrKind::NONE, 0, none),
-            AttrValue::Int(value) => (AttrKind::INT, value as u64, none),
-            AttrValue::Float(value) => (AttrKind::FLOAT, value.to_bits().into(), none),
-            AttrValue::Tensor(id) => (AttrKind::TENSOR, self.own_tensor(id).0.into(), none),
-            AttrValue::Type(id) => (AttrKind::TYPE, id.0.into(), none),
-            AttrValue::Region(id) => (AttrKind::REGION, id.0.into(), none),
-            AttrValue::Reference(param, _) => (AttrKind::REFERENCE, param.0.into(), none),
-            AttrValue::String(bytes) => (AttrKind::STRING, 0, self.pools.add_bytes(bytes)),
-            AttrValue::Opaque(bytes) => (AttrKind::OPAQUE, 0, self.pools.add_bytes(bytes)),
-            AttrValue::Ints(ints) => {
+            AttrData::None => (AttrKind::NONE, 0, none),
+            AttrData::Int(value) => (AttrKind::INT, value as u64, none),
+            AttrData::Float(value) => (AttrKind::FLOAT, value.to_bits().into(), none),
+            AttrData::Tensor(id) => (AttrKind::TENSOR, self.own_tensor(id).0.into(), none),
+            AttrData::Type(id) => (AttrKind::TYPE, id.0.into(), none),
+            AttrData::Region(id) => (AttrKind::REGION, id.0.into(), none),
+            AttrData::Reference(param, _) => (AttrKind::REFERENCE, param.0.into(), none),
+            AttrData::String(bytes) => (AttrKind::STRING, 0, self.pools.add_bytes(bytes)),
+            AttrData::Opaque(bytes) => (AttrKind::OPAQUE, 0, self.pools.add_bytes(bytes)),
+            AttrData::Ints(ints) => {
                 let list = self.pools.add_ints(ints.iter().copied());
                 (AttrKind::INTS, 0, list)
             }
-            AttrValue::Floats(floats) => {
+            AttrData::Floats(floats) => {
                 let list = self.pools.add_floats(floats.iter().copied());
                 (AttrKind::FLOATS, 0, list)
             }
-            AttrValue::Strings(strings) => {
+            AttrData::Strings(strings) => {
                 let list = self.pools.add_strings(strings.iter().copied());
                 (AttrKind::STRINGS, 0, list)
             }
-            AttrValue::Tensors(ids) => {
+            AttrData::Tensors(ids) => {
                 let ids: Vec<u32> = ids.iter().map(|&id| self.own_tensor(id).0).collect();
                 (AttrKind::TENSORS, 0, push_range(&mut self.ids, ids))
             }
-            AttrValue::Types(ids) => {
+            AttrData::Types(ids) => {
                 let list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
                 (AttrKind::TYPES, 0, list)
             }
-            AttrValue::Regions(ids) => {
+            AttrData::Regions(ids) => {
                 let list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
                 (AttrKind::REGIONS, 0, list)
             }
         };
         let stands_for = match new.value {
-            AttrValue::Reference(_, kind) => kind,
+            AttrData::Reference(_, kind) => kind,
             _ => AttrKind::NONE,
         };
         Attr {

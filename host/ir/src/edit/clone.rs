@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
@@ -97,7 +97,7 @@ impl Function {
         let source = clone.source.unwrap_or(self);
         let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
         if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
-            return Err(EditError::refused("An op can't be copied into itself."));
+            return Err(EditFailure::refused("An op can't be copied into itself."));
         }
         let pairs = clone.captures.iter().map(|&[from, to]| (from, to));
         let map: FxHashMap<ValueId, ValueId> = pairs.collect();
@@ -153,7 +153,7 @@ impl Function {
                 let message = format!(
                     "{who} {name}, for which nothing stands here: list it among the captures."
                 );
-                Err(EditError::refused(message))
+                Err(EditFailure::refused(message))
             }
         }
     }
@@ -162,7 +162,7 @@ impl Function {
     fn check_depth(&self, levels: u32, region: RegionId) -> Edit {
         if levels + self.depth(region) > MAX_DEPTH {
             let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            return Err(EditError::refused("A region can't be copied into itself."));
+            return Err(EditFailure::refused("A region can't be copied into itself."));
         }
         let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         map.extend(source.args(root).zip(clone.args.iter().copied()));
@@ -276,7 +276,7 @@ impl Module {
     /// # Errors
     /// If no function can have the name.
     pub fn put_copy(&mut self, function: &Function, name: &str) -> Edit {
-        check_canonical(name).map_err(EditError::invalid)?;
+        check_canonical(name).map_err(EditFailure::invalid)?;
         let copy = function.copied_as(name, self.symbols());
         match self.function(copy.name()) {
             Some(_) => self.replace(copy),

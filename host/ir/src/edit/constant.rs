@@ -7,7 +7,7 @@ use passdock_abi::{
 };
 
 use crate::constant::{ConstantData, Payload, element_count, string_elements};
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 
 impl Function {
@@ -126,7 +126,7 @@ impl Function {
         if record.flags & Value::KIND != Value::ARG {
             let name = self.describe(param);
             let message = format!("{name} isn't a parameter, so it can't have a default.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         let id = self.add_tensor(ty, data, RegionId(record.def))?;
         self.constants[id.index()].value = param;
@@ -147,7 +147,7 @@ impl Function {
                 record.byte_len,
                 data.len()
             );
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         self.constants[id.index()].storage = data.storage();
         self.data[id.index()] = data;
@@ -163,7 +163,7 @@ impl Function {
         let Some(value) = record.value.option() else {
             let message =
                 format!("The constant {id} is an attribute's tensor and can't be erased.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         };
         let held = &self.values[value.index()];
         let is_default = held.flags & Value::KIND != Value::CONST;
@@ -175,7 +175,7 @@ impl Function {
                 "is still used"
             };
             let message = format!("The constant {name} {why} and can't be erased.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         if held.flags & Value::SCRATCH != 0 {
             self.erase_scratch(id);
@@ -198,13 +198,13 @@ impl Function {
         let dtype = record.dtype.name().unwrap_or("an unknown dtype");
         let strings = record.dtype == DType::STRING;
         if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "A constant of {dtype} is an offset for each string and one more, then the bytes they \
                  bound, and this isn't {count} strings."
             )));
         }
         match record.dtype.byte_len(count) {
-            Some(want) if want != have => Err(EditError::refused(format!(
+            Some(want) if want != have => Err(EditFailure::refused(format!(
                 "A constant of {count} elements of {dtype} takes {want} bytes, and {have} were given."
             ))),
             _ => Ok(()),
@@ -216,7 +216,7 @@ impl Function {
         self.constant_elements(ty)?.ok_or_else(|| {
             let message =
                 "A constant's type has to be a scalar, or a tensor whose dims are all known.";
-            EditError::refused(message)
+            EditFailure::refused(message)
         })
     }
 
@@ -234,7 +234,7 @@ impl Function {
         let Some(shape) = shape else { return Ok(None) };
         match element_count(&shape) {
             Some(elements) => Ok(Some(elements)),
-            None => Err(EditError::refused(format!(
+            None => Err(EditFailure::refused(format!(
                 "The shape {shape:?} of a constant is negative or too large."
             ))),
         }

@@ -5,7 +5,7 @@ use passdock_abi::{
 };
 
 use super::NewAttr;
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
 use crate::pool::push_range;
 use crate::symbols::is_terminator;
@@ -117,12 +117,12 @@ impl Function {
     pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
         let Some(name) = self.symbols.get(new.name) else {
             let message = format!("An op's name has to be a symbol, and {} is none.", new.name);
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         };
-        crate::name::check_canonical(name).map_err(EditError::invalid)?;
+        crate::name::check_canonical(name).map_err(EditFailure::invalid)?;
         if is_terminator(new.name) {
             let message = format!("A `{name}` is made by setting its region's results.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         let lists = [
             ("operands", new.operands.len()),
@@ -133,7 +133,7 @@ impl Function {
         for (what, len) in lists {
             if len > MAX_LIST {
                 let message = format!("{name} would have {len} {what}; the limit is {MAX_LIST}.");
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             }
         }
         self.check_room(lists.iter().map(|(_, len)| len).sum())?;
@@ -160,7 +160,7 @@ impl Function {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
         if used.saturating_add(wanted) > MAX_RECORDS {
             let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         Ok(())
     }

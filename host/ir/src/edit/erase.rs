@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::pool::span;
 
@@ -26,7 +26,7 @@ impl Function {
                 self.describe(result),
                 self.describe_op(user),
             );
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "{name} can't be erased: its result {result} is used by {user}. Replace the uses \
                  first."
             )));

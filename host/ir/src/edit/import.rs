@@ -8,7 +8,7 @@ use passdock_abi::{
 
 use rustc_hash::FxHashSet;
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::module::Module;
 use crate::name::OpName;
@@ -153,12 +153,12 @@ impl Function {
                 }
                 _ => String::new(),
             };
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
             )));
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {
-            true => Err(EditError::refused(format!(
+            true => Err(EditFailure::refused(format!(
                 "@{} would import more than {MAX_OPSETS} domains",
                 self.text(self.name)
             ))),
@@ -190,7 +190,7 @@ impl Function {
         };
         // Constants may be written as ops of ONNX's own.
         if text.is_empty() || names.iter().any(is_of_it) {
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "The version of the domain `{text}` can't be taken back: ops of the function are of it."
             )));
         }

@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::origin::{Entity, SourceSpan};
 
@@ -43,7 +43,7 @@ impl Function {
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
             let message = "The body of a function is no op's region, so nothing can be inlined.";
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         self.check_args(region, args)?;
         self.check_operands(args, self.op(holder).parent, holder)?;
@@ -60,7 +60,7 @@ impl Function {
             return Ok(());
         }
         let message = format!("The region takes {taken} arguments and {given} were given.");
-        Err(EditError::invalid(message))
+        Err(EditFailure::invalid(message))
     }
 
     /// Replaces an argument by a value in all uses; NONE: operands are left out.

@@ -20,11 +20,11 @@ mod scratch;
 mod symbols;
 mod value;
 
-pub use attr::{AttrValue, NewAttr};
+pub use attr::{AttrData, NewAttr};
 pub use clone::{CloneOps, CloneRegion};
 pub use create::{NewOp, NewPort, NewRegion, Position};
 pub use import::MAX_OPSETS;
-pub use outline::Outlined;
+pub use outline::OutlinedOps;
 
 use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
 

@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, Range, RegionId, Use, UseId, Value, ValueId};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::{Function, MAX_LIST};
 use crate::symbols::is_terminator;
 
@@ -24,7 +24,7 @@ impl Function {
             self.link_use(slot, value);
         } else if is_terminator(record.name) {
             let name = self.describe_op(op);
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "{name} ends a region of {len} results, so operand {index} can't be set; set the \
                  region's results."
             )));
@@ -32,7 +32,7 @@ impl Function {
             self.append_operand(op, value);
         } else {
             let name = self.describe_op(op);
-            return Err(EditError::invalid(format!(
+            return Err(EditFailure::invalid(format!(
                 "{name} has {len} operands, so operand {index} can't be set; the next one is {len}."
             )));
         }
@@ -67,7 +67,7 @@ impl Function {
             return Ok(());
         }
         let value = self.describe(value);
-        Err(EditError::refused(format!(
+        Err(EditFailure::refused(format!(
             "Operand {index} would use {value} where it isn't visible: a value is visible after its \
              definition, in its region and those nested in it."
         )))

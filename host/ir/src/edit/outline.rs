@@ -7,8 +7,8 @@ use passdock_abi::{
 };
 use rustc_hash::FxHashSet;
 
-use super::{AttrValue, NewAttr, NewOp, NewPort};
-use crate::error::{Edit, EditError};
+use super::{AttrData, NewAttr, NewOp, NewPort};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::name::OpName;
@@ -22,7 +22,7 @@ impl Function {
         for &op in ops {
             let region = self.inner_op(op, what)?.parent;
             if region != self.op(ops[0]).parent {
-                return Err(EditError::refused(format!(
+                return Err(EditFailure::refused(format!(
                     "{} and {} stand in different regions, so they can't {what} together.",
                     self.describe_op(ops[0]),
                     self.describe_op(op)
@@ -34,7 +34,7 @@ impl Function {
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             let name = self.describe_op(twice[0]);
             let message = format!("{name} is listed twice.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         Ok(sorted)
     }
@@ -80,7 +80,7 @@ impl Function {
 }
 
 /// Ops that were outlined.
-pub struct Outlined {
+pub struct OutlinedOps {
     /// The function that they became.
     pub function: Function,
     /// The op in their place, which calls it.
@@ -117,13 +117,13 @@ impl Function {
     /// If the ops aren't of one region, one of them ends it, others stand between two of them and need
     /// both to be apart, nobody uses what they make, they refer to attribute parameters, or this isn't a graph
     /// function.
-    pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<Outlined> {
+    pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<OutlinedOps> {
         let plan = self.plan_outline(ops)?;
         let has_domain = OpName::parse(self.text(name)).is_some_and(|name| name.domain.is_some());
         let symbols = self.symbols.clone();
         let callee = [NewAttr {
             name: symbol::CALLEE,
-            value: AttrValue::String(symbols.text(name).as_bytes()),
+            value: AttrData::String(symbols.text(name).as_bytes()),
             param: false,
         }];
         let types: Vec<TypeId> = plan.outputs.iter().map(|&v| self.value(v).ty).collect();
@@ -152,21 +152,21 @@ impl Function {
         for &constant in &plan.constants {
             self.erase_constant(constant)?;
         }
-        Ok(Outlined { function, call })
+        Ok(OutlinedOps { function, call })
     }
 
     /// Refuses ops that can't be outlined.
     fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
         if self.kind != FunctionKind::GRAPH {
             let message = "Only ops of graph functions can be outlined.";
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         let ops = self.siblings(ops, "be outlined")?;
         let Some(&last) = ops.last() else {
-            return Err(EditError::invalid("There are no ops to outline."));
+            return Err(EditFailure::invalid("There are no ops to outline."));
         };
         if let Some((op, param)) = self.referring(&ops) {
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "{} can't be outlined: it refers to the attribute parameter `{}` of its function.",
                 self.describe_op(op),
                 self.text(param)
@@ -185,7 +185,7 @@ impl Function {
         let results = ops.iter().flat_map(|&op| self.results(op));
         let outputs: Vec<ValueId> = results.filter(|&value| !uses_inside(value)).collect();
         if outputs.is_empty() {
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "Nobody uses what {} and the other ops to outline make, so a function of them would \
                  give nothing.",
                 self.describe_op(last)
@@ -220,7 +220,7 @@ impl Function {
                 let maker = self.defining_op(value);
                 if members.contains(&user) {
                     if let Some(other) = maker.filter(|maker| !members.contains(maker)) {
-                        return Err(EditError::refused(format!(
+                        return Err(EditFailure::refused(format!(
                             "The ops can't be outlined: {} needs what they make, and they need its \
                              result {}, in {}. Outline it, too, or leave out those on one side of it.",
                             self.describe_op(other),

@@ -8,7 +8,7 @@ use passdock_abi::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
 use crate::pool::{push_range, span};
 
@@ -28,19 +28,19 @@ impl Function {
     pub(crate) fn check_region(&self, new: &NewRegion<'_>, around: RegionId) -> Edit {
         if self.depth(around) + 1 > MAX_DEPTH {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         let name = new.name;
         if name == symbol::EMPTY {
-            return Err(EditError::invalid("A region needs a name."));
+            return Err(EditFailure::invalid("A region needs a name."));
         }
         if self.symbols.get(name).is_none() {
             let message = format!("A region's name has to be a symbol, and {name} is none.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         if new.args.len() > MAX_LIST {
             let message = format!("A region can't have more than {MAX_LIST} arguments.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         self.check_types(new.args.iter().map(|arg| arg.ty))
     }
@@ -102,7 +102,7 @@ impl Function {
                     _ => "is used",
                 };
                 let message = format!("{name} {why}, so it can't be removed from the arguments.");
-                return Err(EditError::refused(message));
+                return Err(EditFailure::refused(message));
             }
         }
         for region in self.unlist_args(args) {
@@ -134,7 +134,7 @@ impl Function {
             if record.flags & Value::KIND != Value::ARG || record.constant.is_none() {
                 let name = self.describe(arg);
                 let message = format!("{name} isn't a parameter with a default.");
-                return Err(EditError::refused(message));
+                return Err(EditFailure::refused(message));
             }
         }
         self.unlist_args(args);
@@ -193,7 +193,7 @@ impl Function {
     ) -> Edit {
         self.live_region(region)?;
         if values.len() != ports.len() || values.len() > MAX_LIST {
-            return Err(EditError::invalid(format!(
+            return Err(EditFailure::invalid(format!(
                 "A region needs a port for each of its results: {} values, {} ports.",
                 values.len(),
                 ports.len()

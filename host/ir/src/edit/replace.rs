@@ -7,7 +7,7 @@ use passdock_abi::{
 use rustc_hash::FxHashMap;
 
 use super::{CloneRegion, NewOp, Position};
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::origin::Entity;
@@ -120,7 +120,7 @@ impl Function {
         let is_region = |attr: &&Attr| matches!(attr.kind, AttrKind::REGION | AttrKind::REGIONS);
         match self.attrs(old).iter().find(is_region) {
             None => Ok(()),
-            Some(attr) => Err(EditError::refused(format!(
+            Some(attr) => Err(EditFailure::refused(format!(
                 "The attribute `{}` of {} is a region: it is taken over together with the regions.",
                 self.text(attr.name),
                 self.describe_op(old)
@@ -150,7 +150,7 @@ impl Function {
         let results: Vec<ValueId> = self.results(old).collect();
         if results.len() != values.len() {
             let name = self.describe_op(old);
-            return Err(EditError::invalid(format!(
+            return Err(EditFailure::invalid(format!(
                 "{name} has {} results and {} values were given to replace them.",
                 results.len(),
                 values.len()
@@ -165,7 +165,7 @@ impl Function {
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
                 let message = format!("{name} can't be replaced by a result of its own.");
-                return Err(EditError::refused(message));
+                return Err(EditFailure::refused(message));
             }
             self.check_move(from, to)?;
         }
@@ -208,7 +208,7 @@ impl Function {
         }
         if region != record.parent {
             let message = format!("{} can only move inside its region.", self.describe_op(op));
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
@@ -222,7 +222,7 @@ impl Function {
             {
                 let (op, value) = (self.describe_op(op), self.describe(value));
                 let message = format!("{op} can't move before its operand {value} is defined.");
-                return Err(EditError::refused(message));
+                return Err(EditFailure::refused(message));
             }
         }
         // Going forward, nobody may use its results before its new place.
@@ -235,7 +235,7 @@ impl Function {
                 if order(user) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
                     let message = format!("{op} can't move behind {user}, which uses its result.");
-                    return Err(EditError::refused(message));
+                    return Err(EditFailure::refused(message));
                 }
             }
         }
@@ -254,7 +254,7 @@ impl Function {
         if is_terminator(record.name) {
             let name = self.describe_op(op);
             let message = format!("{name} ends its region and can't {what}.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         Ok(record)
     }
@@ -262,7 +262,7 @@ impl Function {
     fn check_unused(&self, op: OpId, mut values: impl Iterator<Item = ValueId>) -> Edit {
         match values.find(|&value| self.value(value).use_count > 0) {
             None => Ok(()),
-            Some(value) => Err(EditError::refused(format!(
+            Some(value) => Err(EditFailure::refused(format!(
                 "{} can't be replaced: its result {} is used and has no replacement.",
                 self.describe_op(op),
                 self.describe(value)
@@ -276,7 +276,7 @@ impl Function {
         if ty.is_none() || self.is_compatible(old, ty) {
             return Ok(());
         }
-        Err(EditError::refused(format!(
+        Err(EditFailure::refused(format!(
             "The type {} contradicts {}, the type of {}; a type may be refined, not changed.",
             crate::text::type_text(self, ty),
             crate::text::type_text(self, old),
@@ -307,7 +307,7 @@ impl Function {
         }
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
-                return Err(EditError::refused(format!(
+                return Err(EditFailure::refused(format!(
                     "{} can't replace {}: it isn't visible at its use in {}.",
                     self.describe(to),
                     self.describe(from),
@@ -417,7 +417,7 @@ impl Function {
         let misfit = |f: &Function, why: String| {
             let (own, theirs) = (f.text(f.name), source.text(source.name));
             let message = format!("The body of @{theirs} can't replace that of @{own}: {why}.");
-            EditError::refused(message)
+            EditFailure::refused(message)
         };
         let sides = [self.interface(), source.interface()];
         let (mut words, mut is_renamed) = (FxHashMap::default(), false);

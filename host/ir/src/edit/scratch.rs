@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, OpId, TypeId, Value, ValueId};
 
 use crate::constant::ConstantData;
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 
 impl Function {
@@ -52,7 +52,7 @@ impl Function {
     fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         let range = self.live_op(op)?.operands;
         if range.len as usize != operands.len() {
-            return Err(EditError::invalid(format!(
+            return Err(EditFailure::invalid(format!(
                 "{} has {} operands, and {} were given to stand for them.",
                 self.describe_op(op),
                 range.len,

@@ -6,7 +6,7 @@ use passdock_abi::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::pool::push_range;
 
@@ -39,11 +39,11 @@ impl Function {
         for &(symbol, dim) in replacements {
             let Some(text) = self.symbols.get(symbol) else {
                 let message = format!("There is no symbol {symbol} to replace.");
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             };
             if dims.insert(i64::from(symbol.0), dim).is_some() {
                 let message = format!("The symbol `{text}` would be replaced twice.");
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             }
         }
         let images = self.images(&dims)?;
@@ -183,15 +183,15 @@ impl Function {
         Ok(())
     }
 
-    fn negative(&self, what: &str, ty: TypeId) -> EditError {
-        EditError::refused(format!(
+    fn negative(&self, what: &str, ty: TypeId) -> EditFailure {
+        EditFailure::refused(format!(
             "A size of {what}, of type {}, would be negative.",
             crate::text::type_text(self, ty)
         ))
     }
 
-    fn contradicts(&self, what: &str, is: TypeId, would: TypeId) -> EditError {
-        EditError::refused(format!(
+    fn contradicts(&self, what: &str, is: TypeId, would: TypeId) -> EditFailure {
+        EditFailure::refused(format!(
             "The {what} is of type {} and would have to be of type {}.",
             crate::text::type_text(self, is),
             crate::text::type_text(self, would)

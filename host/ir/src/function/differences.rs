@@ -113,8 +113,8 @@ mod tests {
     use expect_test::{Expect, expect};
     use passdock_abi::{OpId, ValueId};
 
-    use crate::TypeSpec;
-    use crate::edit::{AttrValue, NewAttr, NewOp, Position};
+    use crate::TypeData;
+    use crate::edit::{AttrData, NewAttr, NewOp, Position};
     use crate::function::Function;
     use crate::text;
 
@@ -146,7 +146,7 @@ mod tests {
         check(|_, _, _| (), expect![""]);
         check(
             |f, [first, _], _| {
-                let ty = f.add_type(TypeSpec::Unknown);
+                let ty = f.add_type(TypeData::Unknown);
                 let result = f.result(first, 0).expect("its result");
                 f.set_type(result, ty).expect("a type");
                 f.set_name(result, "other").expect("a name");
@@ -156,7 +156,7 @@ mod tests {
         check(
             |f, [first, second], x| {
                 let name = f.symbols().intern("a");
-                f.set_attr(first, &NewAttr::new(name, AttrValue::Ints(&[2, 1])))
+                f.set_attr(first, &NewAttr::new(name, AttrData::Ints(&[2, 1])))
                     .expect("an attribute");
                 f.set_operand(second, 1, x).expect("an operand");
             },

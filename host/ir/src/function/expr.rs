@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use passdock_abi::{Dim, DimExpr, DimKind, ExprKind, SymbolId};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::pool::intern_record;
 
@@ -37,7 +37,7 @@ impl Function {
             };
             if !known {
                 let message = format!("The dim {side:?} isn't one of this function.");
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             }
         }
         let plain = |dim: Dim| Dim {

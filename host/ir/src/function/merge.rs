@@ -3,7 +3,7 @@
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 
 use crate::function::Function;
-use crate::function::types::TypeSpec;
+use crate::function::types::TypeData;
 
 /// Which of two types wins where they say different things.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,8 +50,8 @@ fn join(f: &mut Function, known: TypeId, inferred: TypeId, wins: Wins, depth: u3
             let Some((x, y)) = items else { return known };
             let item = join(f, x, y, wins, depth - 1);
             f.add_type(match kind {
-                TypeKind::SEQUENCE => TypeSpec::Sequence(item),
-                _ => TypeSpec::Optional(item),
+                TypeKind::SEQUENCE => TypeData::Sequence(item),
+                _ => TypeData::Optional(item),
             })
         }
         (TypeKind::TUPLE, TypeKind::TUPLE) if a.aux.len == b.aux.len => {
@@ -60,7 +60,7 @@ fn join(f: &mut Function, known: TypeId, inferred: TypeId, wins: Wins, depth: u3
                 .into_iter()
                 .map(|(x, y)| join(f, x, y, wins, depth - 1))
                 .collect();
-            f.add_type(TypeSpec::Tuple(&joined))
+            f.add_type(TypeData::Tuple(&joined))
         }
         (kind, other) if kind != other && other != TypeKind::UNKNOWN && wins == Wins::Inferred => {
             inferred
@@ -90,7 +90,7 @@ fn join_tensors(
         (Some(only), None) | (None, Some(only)) => Some(only.to_vec()),
         (None, None) => None,
     };
-    f.add_denoted_type(TypeSpec::Tensor(dtype, dims.as_deref()), name)
+    f.add_denoted_type(TypeData::Tensor(dtype, dims.as_deref()), name)
 }
 
 fn join_dims(f: &Function, known: &Dim, inferred: &Dim, wins: Wins) -> Dim {

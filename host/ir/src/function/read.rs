@@ -9,7 +9,7 @@ use passdock_abi::{
 
 use super::Function;
 use crate::constant::ConstantData;
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::pool::slice;
 use crate::quote::value_text;
 use crate::symbols::is_terminator;
@@ -61,7 +61,7 @@ impl Function {
     pub fn live_op(&self, id: OpId) -> Edit<&Op> {
         match self.ops.get(id.index()) {
             Some(op) if op.flags & Op::DEAD == 0 => Ok(op),
-            Some(_) => Err(EditError::stale(format!("{id} was erased."))),
+            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
             None => Err(self.unknown("op", id)),
         }
     }
@@ -73,7 +73,7 @@ impl Function {
     pub fn live_value(&self, id: ValueId) -> Edit<&Value> {
         match self.values.get(id.index()) {
             Some(value) if value.flags & Value::DEAD == 0 => Ok(value),
-            Some(_) => Err(EditError::stale(format!("The value {id} is gone."))),
+            Some(_) => Err(EditFailure::stale(format!("The value {id} is gone."))),
             None => Err(self.unknown("value", id)),
         }
     }
@@ -85,7 +85,7 @@ impl Function {
     pub fn live_region(&self, id: RegionId) -> Edit<&Region> {
         match self.regions.get(id.index()) {
             Some(region) if region.flags & Region::DEAD == 0 => Ok(region),
-            Some(_) => Err(EditError::stale(format!("{id} was erased with its op."))),
+            Some(_) => Err(EditFailure::stale(format!("{id} was erased with its op."))),
             None => Err(self.unknown("region", id)),
         }
     }
@@ -97,7 +97,7 @@ impl Function {
     pub fn live_constant(&self, id: ConstId) -> Edit<&Constant> {
         match self.constants.get(id.index()) {
             Some(constant) if self.is_live_constant(constant) => Ok(constant),
-            Some(_) => Err(EditError::stale(format!("{id} was erased."))),
+            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
             None => Err(self.unknown("constant", id)),
         }
     }
@@ -119,15 +119,15 @@ impl Function {
     pub fn check_loc(&self, id: LocId) -> Edit {
         match id.is_none() || self.loc(id).is_some() {
             true => Ok(()),
-            false => Err(EditError::stale(format!(
+            false => Err(EditFailure::stale(format!(
                 "There is no location {id} in the function."
             ))),
         }
     }
 
-    fn unknown(&self, what: &str, id: impl std::fmt::Display) -> EditError {
+    fn unknown(&self, what: &str, id: impl std::fmt::Display) -> EditFailure {
         let name = self.text(self.name);
-        EditError::stale(format!("There is no {what} {id} in function @{name}."))
+        EditFailure::stale(format!("There is no {what} {id} in function @{name}."))
     }
 
     fn is_live_constant(&self, constant: &Constant) -> bool {

@@ -55,7 +55,7 @@ fn grow<T: Copy>(pool: &mut Vec<T>, parts: usize, moved: &mut bool) -> Vec<T> {
 mod tests {
     use passdock_abi::{DType, Dim, FunctionKind, SymbolId};
 
-    use crate::{Function, Symbols, TypeSpec};
+    use crate::{Function, Symbols, TypeData};
 
     /// A reader's slices stay where they are, and what they say stays true, while types are added.
     #[test]
@@ -66,7 +66,7 @@ mod tests {
             kept.extend(f.make_room_for_type(2));
             let before = f.view();
             let dims = [Dim::constant(size), Dim::constant(2)];
-            f.add_type(TypeSpec::Tensor(DType::F32, Some(&dims)));
+            f.add_type(TypeData::Tensor(DType::F32, Some(&dims)));
             let after = f.view();
             assert_eq!(before.types.base, after.types.base);
             assert_eq!(before.dims.base, after.dims.base);

@@ -129,7 +129,7 @@ fn constant(record: &Constant) -> Constant {
 mod tests {
     use passdock_abi::{OpId, ValueId};
 
-    use crate::edit::{AttrValue, NewAttr, NewOp, Position};
+    use crate::edit::{AttrData, NewAttr, NewOp, Position};
     use crate::function::Function;
     use crate::text;
 
@@ -187,14 +187,14 @@ mod tests {
                 .expect("an attribute");
         };
         check(false, |f, [op, _]| {
-            set(f, op, "a", AttrValue::Ints(&[2, 1]))
+            set(f, op, "a", AttrData::Ints(&[2, 1]))
         });
-        check(false, |f, [op, _]| set(f, op, "c", AttrValue::Int(3)));
+        check(false, |f, [op, _]| set(f, op, "c", AttrData::Int(3)));
         check(true, |f, [op, _]| {
-            set(f, op, "a", AttrValue::Ints(&[2, 1]));
-            set(f, op, "b", AttrValue::Int(4));
-            set(f, op, "a", AttrValue::Ints(&[1, 2]));
-            set(f, op, "b", AttrValue::Int(3));
+            set(f, op, "a", AttrData::Ints(&[2, 1]));
+            set(f, op, "b", AttrData::Int(4));
+            set(f, op, "a", AttrData::Ints(&[1, 2]));
+            set(f, op, "b", AttrData::Int(3));
         });
         check(false, |f, [op, _]| {
             let result = f.result(op, 0).expect("its result");

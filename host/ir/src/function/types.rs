@@ -16,7 +16,7 @@ pub const MAX_TYPE_DEPTH: u32 = 64;
 
 /// A type to intern.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TypeSpec<'a> {
+pub enum TypeData<'a> {
     /// The unknown type.
     Unknown,
     /// A tensor; `None`: of unknown rank.
@@ -78,16 +78,16 @@ fn plain(dims: &[Dim]) -> Cow<'_, [Dim]> {
 impl Function {
     /// Interns the unknown type, which is type 0 of each function.
     pub(super) fn add_unknown_type(&mut self) {
-        self.add_type(TypeSpec::Unknown);
+        self.add_type(TypeData::Unknown);
     }
 
     /// Interns a type.
-    pub fn add_type(&mut self, spec: TypeSpec<'_>) -> TypeId {
+    pub fn add_type(&mut self, spec: TypeData<'_>) -> TypeId {
         self.add_denoted_type(spec, SymbolId::NONE)
     }
 
     /// Interns a tensor type of ONNX's with its denotation.
-    pub fn add_denoted_type(&mut self, spec: TypeSpec<'_>, denotation: SymbolId) -> TypeId {
+    pub fn add_denoted_type(&mut self, spec: TypeData<'_>, denotation: SymbolId) -> TypeId {
         let mut record = Type {
             kind: TypeKind::UNKNOWN,
             dtype: DType::NONE,
@@ -102,10 +102,10 @@ impl Function {
         let one;
         let joined;
         let items: &[TypeId] = match spec {
-            TypeSpec::Unknown => &[],
-            TypeSpec::Tensor(dtype, shape) | TypeSpec::Sparse(dtype, shape) => {
+            TypeData::Unknown => &[],
+            TypeData::Tensor(dtype, shape) | TypeData::Sparse(dtype, shape) => {
                 record.kind = match spec {
-                    TypeSpec::Tensor(..) => TypeKind::TENSOR,
+                    TypeData::Tensor(..) => TypeKind::TENSOR,
                     _ => TypeKind::SPARSE,
                 };
                 record.dtype = dtype;
@@ -115,39 +115,39 @@ impl Function {
                 }
                 &[]
             }
-            TypeSpec::Scalar(dtype, lanes) => {
+            TypeData::Scalar(dtype, lanes) => {
                 (record.kind, record.dtype, record.lanes) = (TypeKind::SCALAR, dtype, lanes);
                 &[]
             }
-            TypeSpec::Buffer(buffer) => {
+            TypeData::Buffer(buffer) => {
                 (record.kind, record.dtype, record.name) =
                     (TypeKind::BUFFER, buffer.dtype, buffer.scope);
                 record.flags = if buffer.may_alias { Type::MAY_ALIAS } else { 0 };
                 (dims, layout) = (buffer.shape, buffer.layout);
                 &[]
             }
-            TypeSpec::Tuple(items) => {
+            TypeData::Tuple(items) => {
                 record.kind = TypeKind::TUPLE;
                 items
             }
-            TypeSpec::Sequence(item) | TypeSpec::Optional(item) => {
+            TypeData::Sequence(item) | TypeData::Optional(item) => {
                 record.kind = match spec {
-                    TypeSpec::Sequence(_) => TypeKind::SEQUENCE,
+                    TypeData::Sequence(_) => TypeKind::SEQUENCE,
                     _ => TypeKind::OPTIONAL,
                 };
                 one = [item];
                 &one
             }
-            TypeSpec::Map(key, value) => {
+            TypeData::Map(key, value) => {
                 (record.kind, record.dtype) = (TypeKind::MAP, key);
                 one = [value];
                 &one
             }
-            TypeSpec::Opaque(name) => {
+            TypeData::Opaque(name) => {
                 (record.kind, record.name) = (TypeKind::OPAQUE, name);
                 &[]
             }
-            TypeSpec::Function(params, results) => {
+            TypeData::Function(params, results) => {
                 record.kind = TypeKind::FUNCTION;
                 record.lanes = results.len() as u32;
                 joined = [params, results].concat();

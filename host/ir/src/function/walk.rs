@@ -6,7 +6,7 @@ use crate::function::Function;
 
 /// Ops in pre-order; keeps its own stack. It ends, however ops are linked: it meets no more than there
 /// are.
-pub struct Walk<'f> {
+pub struct OpWalk<'f> {
     function: &'f Function,
     next: OpId,
     /// The ops to go on with: first those of the regions still to enter, then the op after.
@@ -17,8 +17,8 @@ pub struct Walk<'f> {
 
 impl Function {
     /// All ops of a region and the regions nested in it, each before those nested in it.
-    pub fn walk(&self, region: RegionId) -> Walk<'_> {
-        Walk {
+    pub fn walk(&self, region: RegionId) -> OpWalk<'_> {
+        OpWalk {
             function: self,
             next: self.region(region).first,
             after: Vec::new(),
@@ -27,7 +27,7 @@ impl Function {
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for OpWalk<'_> {
     type Item = OpId;
 
     fn next(&mut self) -> Option<OpId> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::SymbolId;
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::origin::Extras;
 use crate::source::TextSource;
@@ -112,7 +112,7 @@ impl Module {
         if self.function(name).is_some() {
             let name = self.symbols.text(name);
             let message = format!("The module has a function @{name} already.");
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         self.symbols.name_function(name);
         self.functions_mut().push(name, function);
@@ -256,14 +256,14 @@ impl Module {
         if Arc::ptr_eq(function.symbols(), &self.symbols) {
             return Ok(());
         }
-        Err(EditError::refused(
+        Err(EditFailure::refused(
             "The function's symbols aren't this module's.",
         ))
     }
 
-    fn missing(&self, name: SymbolId) -> EditError {
+    fn missing(&self, name: SymbolId) -> EditFailure {
         let name = self.symbols.text(name);
-        EditError::stale(format!("The module has no function @{name}."))
+        EditFailure::stale(format!("The module has no function @{name}."))
     }
 }
 

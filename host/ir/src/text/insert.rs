@@ -3,7 +3,7 @@
 use passdock_abi::{OpId, SymbolId, ValueId};
 
 use crate::edit::CloneRegion;
-use crate::{Edit, EditError, Function, OpName, Position, Symbols};
+use crate::{Edit, EditFailure, Function, OpName, Position, Symbols};
 
 /// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body gives.
 /// `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's symbols: it
@@ -23,11 +23,11 @@ pub fn insert_body(
 ) -> Edit<Vec<ValueId>> {
     let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} can't be read: {error}"))
+        EditFailure::refused(format!("The body of {name} can't be read: {error}"))
     })?;
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
     if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
-        return Err(EditError::not_found(format!(
+        return Err(EditFailure::not_found(format!(
             "{} has no body here: it would have {}, which is a function of the module.",
             function.describe_op(op),
             body.text(name)
@@ -42,7 +42,7 @@ pub fn insert_body(
     });
     let needed = fits.map_err(|why| {
         let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
+        EditFailure::refused(format!("The body of {name} doesn't fit it: {why}."))
     })?;
     let before = function.op(op).prev;
     let values = function.clone_region(&CloneRegion {

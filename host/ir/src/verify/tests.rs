@@ -71,7 +71,7 @@ fn broken_records() {
                 |f| {
                     let mut ty = TypeId(0);
                     for _ in 0..70 {
-                        ty = f.add_type(crate::TypeSpec::Sequence(ty));
+                        ty = f.add_type(crate::TypeData::Sequence(ty));
                     }
                 },
             ],

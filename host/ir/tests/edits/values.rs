@@ -3,7 +3,7 @@
 use expect_test::expect;
 use passdock_abi::{ConstId, RegionId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{
-    AttrValue, ConstantData, Function, NewAttr, NewOp, NewPort, Position, text, verify,
+    AttrData, ConstantData, Function, NewAttr, NewOp, NewPort, Position, text, verify,
 };
 
 use crate::{function, op, refuse, source, value};
@@ -20,7 +20,7 @@ fn symbols_and_constants_are_known_ones() {
         |f| {
             f.set_attr(
                 op(f, "onnx.Relu"),
-                &NewAttr::new(unknown, AttrValue::Int(1)),
+                &NewAttr::new(unknown, AttrData::Int(1)),
             )
         },
         Status::INVALID,
@@ -28,7 +28,7 @@ fn symbols_and_constants_are_known_ones() {
     );
     refuse(
         |f| {
-            let tensor = AttrValue::Tensor(ConstId(9));
+            let tensor = AttrData::Tensor(ConstId(9));
             f.set_attr(
                 op(f, "onnx.Relu"),
                 &NewAttr::new(f.symbols().intern("t"), tensor),
@@ -130,10 +130,10 @@ fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
     let own = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
     let name = |f: &Function, name: &str| f.symbols().intern(name);
     for (attr, tensor) in [("outer", outer), ("nested", nested), ("own", own)] {
-        let attr = NewAttr::new(name(f, attr), AttrValue::Tensor(tensor));
+        let attr = NewAttr::new(name(f, attr), AttrData::Tensor(tensor));
         f.set_attr(op(f, "onnx.Neg"), &attr).expect("it can be set");
     }
-    let tensors = AttrValue::Tensors(&[outer, nested, own]);
+    let tensors = AttrData::Tensors(&[outer, nested, own]);
     let all = [NewAttr::new(name(f, "all"), tensors)];
     let new = NewOp {
         operands: &[value(f, "s")],

@@ -19,12 +19,12 @@ use passdock_crash::{CallKind, Callee};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
-pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name, takes};
+pub use op_info::{OpAttrDefault, AttrInfo, OpInfo, kind_name, takes};
 pub use table::{AttrList, HostTable};
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind};
 use crate::file::{self, Identity};
-use crate::manifest::{Manifest, PassSpec};
+use crate::manifest::{Manifest, ManifestPass};
 use crate::names;
 use table::Table;
 
@@ -423,7 +423,7 @@ fn loaded_instruments(
 
 impl LoadedPass {
     /// The pass's description in the manifest.
-    pub fn spec(&self) -> &PassSpec {
+    pub fn spec(&self) -> &ManifestPass {
         &self.manifest.passes[self.at]
     }
 
@@ -438,7 +438,7 @@ impl LoadedPass {
     }
 }
 
-fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
+fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     let name = spec.name();
     if entry.kind != spec.kind.abi() {
         let text = format!("the pass `{name}` is of another kind in the table");

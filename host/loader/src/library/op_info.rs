@@ -52,7 +52,7 @@ pub struct AttrInfo {
     /// Whether an op without the attribute is invalid.
     pub required: bool,
     /// The value that an op without the attribute has.
-    pub default: Option<AttrDefault>,
+    pub default: Option<OpAttrDefault>,
     /// The attribute's documentation.
     pub doc: &'static str,
 }
@@ -61,7 +61,7 @@ pub struct AttrInfo {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names are the documentation")]
-pub enum AttrDefault {
+pub enum OpAttrDefault {
     Int(i64),
     Float(f32),
     String(&'static str),
@@ -70,15 +70,15 @@ pub enum AttrDefault {
     Strings(Vec<&'static str>),
 }
 
-impl fmt::Display for AttrDefault {
+impl fmt::Display for OpAttrDefault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AttrDefault::Int(value) => write!(f, "{value}"),
-            AttrDefault::Float(value) => write!(f, "{value:?}"),
-            AttrDefault::String(value) => write!(f, "{value:?}"),
-            AttrDefault::Ints(values) => write!(f, "{values:?}"),
-            AttrDefault::Floats(values) => write!(f, "{values:?}"),
-            AttrDefault::Strings(values) => write!(f, "{values:?}"),
+            OpAttrDefault::Int(value) => write!(f, "{value}"),
+            OpAttrDefault::Float(value) => write!(f, "{value:?}"),
+            OpAttrDefault::String(value) => write!(f, "{value:?}"),
+            OpAttrDefault::Ints(values) => write!(f, "{values:?}"),
+            OpAttrDefault::Floats(values) => write!(f, "{values:?}"),
+            OpAttrDefault::Strings(values) => write!(f, "{values:?}"),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use passdock_abi as abi;
 
-use super::op_info::{AttrDefault, AttrInfo, kind_name};
+use super::op_info::{OpAttrDefault, AttrInfo, kind_name};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
@@ -234,32 +234,32 @@ impl Iterator for AttrList {
     }
 }
 
-fn default(entry: &abi::AttrEntry) -> Result<Option<AttrDefault>, Kind> {
+fn default(entry: &abi::AttrEntry) -> Result<Option<OpAttrDefault>, Kind> {
     use abi::AttrKind as K;
     if entry.flags & abi::AttrEntry::DEFAULT == 0 {
         return Ok(None);
     }
     let (data, count) = (entry.data, entry.count);
     Ok(Some(match entry.kind {
-        K::INT => AttrDefault::Int(entry.bits as i64),
+        K::INT => OpAttrDefault::Int(entry.bits as i64),
         K::FLOAT => match u32::try_from(entry.bits) {
-            Ok(bits) => AttrDefault::Float(f32::from_bits(bits)),
+            Ok(bits) => OpAttrDefault::Float(f32::from_bits(bits)),
             Err(_) => {
                 return Err(Kind::Table(
                     "a default of an attribute has more bits than a float".to_owned(),
                 ));
             }
         },
-        K::STRING => AttrDefault::String(text(abi::Str {
+        K::STRING => OpAttrDefault::String(text(abi::Str {
             ptr: data.cast(),
             len: count,
         })?),
-        K::INTS => AttrDefault::Ints(list(data.cast(), count)?),
-        K::FLOATS => AttrDefault::Floats(list(data.cast(), count)?),
+        K::INTS => OpAttrDefault::Ints(list(data.cast(), count)?),
+        K::FLOATS => OpAttrDefault::Floats(list(data.cast(), count)?),
         K::STRINGS => {
             let texts: &[abi::Str] = list(data.cast(), count)?;
             let texts: Result<_, Kind> = texts.iter().map(|&item| text(item)).collect();
-            AttrDefault::Strings(texts?)
+            OpAttrDefault::Strings(texts?)
         }
         _ => return Ok(None),
     }))

@@ -25,7 +25,7 @@ use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
-pub use sequential::{ChildSpec, SequentialSpec};
+pub use sequential::{ManifestChild, ManifestSequential};
 pub(crate) use sequential::{RawChildTable, RawSequential};
 pub use setting::setting;
 use table::Table;
@@ -44,13 +44,13 @@ pub const MAX_LEN: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
     /// The plugin as a whole.
-    pub plugin: PluginSpec,
+    pub plugin: ManifestPlugin,
     /// The plugin's passes, in its order.
     #[serde(rename = "pass")]
-    pub passes: Vec<PassSpec>,
+    pub passes: Vec<ManifestPass>,
     /// The Sequentials that the plugin offers, in its order.
     #[serde(rename = "sequential")]
-    pub sequentials: Vec<SequentialSpec>,
+    pub sequentials: Vec<ManifestSequential>,
     /// The config keys that the plugin registers.
     #[serde(rename = "config")]
     pub configs: Vec<Schema>,
@@ -92,7 +92,7 @@ impl std::fmt::Display for Skipped {
 
 /// The plugin as a whole: its name, versions and build.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PluginSpec {
+pub struct ManifestPlugin {
     /// The plugin's short name.
     pub name: String,
     /// The plugin's own version, free text.
@@ -182,7 +182,7 @@ impl Phase {
 
 /// A pass as the manifest describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PassSpec {
+pub struct ManifestPass {
     /// The declaration, which every pass has.
     #[serde(flatten)]
     pub declaration: PassDeclaration,
@@ -192,7 +192,7 @@ pub struct PassSpec {
     pub summary: String,
 }
 
-impl PassSpec {
+impl ManifestPass {
     /// The pass's registered name.
     pub fn name(&self) -> &str {
         &self.declaration.info.name
@@ -334,9 +334,9 @@ impl Manifest {
     }
 
     fn check_unique(&self) -> Result<(), Kind> {
-        let passes = self.passes.iter().map(PassSpec::name);
-        let sequentials = self.sequentials.iter().map(SequentialSpec::name);
-        let aliases = self.passes.iter().flat_map(PassSpec::aliases);
+        let passes = self.passes.iter().map(ManifestPass::name);
+        let sequentials = self.sequentials.iter().map(ManifestSequential::name);
+        let aliases = self.passes.iter().flat_map(ManifestPass::aliases);
         unique("the pass", passes.chain(sequentials).chain(aliases))?;
         unique(
             "the config key",
@@ -412,7 +412,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
     }
 }
 
-impl PluginSpec {
+impl ManifestPlugin {
     fn negotiate(&self) -> Result<Negotiated, Kind> {
         let (host_abi, host_ir) = (Ver::from(abi::ABI), Ver::from(abi::IR));
         if self.abi.major != host_abi.major {

@@ -11,7 +11,7 @@ use super::schema::{Field, Schema};
 use super::sequential::RawSequential;
 use super::table::Table;
 use super::word::{Odd, choice};
-use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
+use super::{InstrumentDeclaration, OpSpec, PanicStrategy, ManifestPass, Phase, ManifestPlugin, each};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
@@ -125,9 +125,9 @@ pub(crate) struct RawInstrument {
 }
 
 impl RawPlugin {
-    pub(crate) fn check(self) -> Result<PluginSpec, Kind> {
+    pub(crate) fn check(self) -> Result<ManifestPlugin, Kind> {
         let abi = version("abi", &self.abi)?;
-        Ok(PluginSpec {
+        Ok(ManifestPlugin {
             name: word("the plugin's name", self.name)?,
             version: text("the plugin's version", self.version)?,
             abi,
@@ -147,7 +147,7 @@ impl RawPlugin {
 impl RawPass {
     /// The pass, unless it has a word that this host doesn't know, or its options stand under one of
     /// the config keys that this host can't read.
-    pub(crate) fn check(self, unread: &[String]) -> Result<PassSpec, Odd> {
+    pub(crate) fn check(self, unread: &[String]) -> Result<ManifestPass, Odd> {
         for_host(self.min_host.as_deref(), "it")?;
         let name = pass_name("a pass's name", self.name)?;
         let opt_level = level(&name, self.opt_level)?;
@@ -166,7 +166,7 @@ impl RawPass {
         }
         let options = fields(self.option, &name, false)?;
         let phase: Option<Phase> = self.phase.map(|word| choice("phase", &word)).transpose()?;
-        Ok(PassSpec {
+        Ok(ManifestPass {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             declaration: PassDeclaration {
                 info: PassInfo {

@@ -15,26 +15,26 @@ use super::word::Odd;
 
 /// A Sequential as the manifest describes it. Nothing else of the plugin says anything about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SequentialSpec {
+pub struct ManifestSequential {
     /// The declaration, which every pass has: of a Sequential its info alone.
     #[serde(flatten, serialize_with = "info_of")]
     pub declaration: PassDeclaration,
     /// The children, in order.
-    pub passes: Vec<ChildSpec>,
+    pub passes: Vec<ManifestChild>,
     /// The summary of what the Sequential is for, in a sentence or two.
     pub summary: String,
 }
 
 /// A child of a Sequential: a pass of any plugin, or another Sequential.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChildSpec {
+pub struct ManifestChild {
     /// The registered name of the pass.
     pub name: String,
     /// The options that the Sequential gives to it; they are checked when it is resolved.
     pub options: BTreeMap<String, toml::Value>,
 }
 
-impl SequentialSpec {
+impl ManifestSequential {
     /// The Sequential's registered name.
     pub fn name(&self) -> &str {
         &self.declaration.info.name
@@ -78,11 +78,11 @@ pub(crate) struct RawChildTable {
 
 impl RawSequential {
     /// The Sequential, unless it or one of its children needs a newer host.
-    pub(crate) fn check(self) -> Result<SequentialSpec, Odd> {
+    pub(crate) fn check(self) -> Result<ManifestSequential, Odd> {
         for_host(self.min_host.as_deref(), "it")?;
         let name = sequential_name("a Sequential's name", self.name)?;
         let passes = self.passes.into_iter().map(|child| child.check(&name));
-        Ok(SequentialSpec {
+        Ok(ManifestSequential {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             passes: passes.collect::<Result<_, _>>()?,
             declaration: PassDeclaration::from(PassInfo {
@@ -95,7 +95,7 @@ impl RawSequential {
 }
 
 impl RawChild {
-    fn check(self, owner: &str) -> Result<ChildSpec, Odd> {
+    fn check(self, owner: &str) -> Result<ManifestChild, Odd> {
         let (name, min_host, options) = match self {
             RawChild::Name(name) => (name, None, BTreeMap::new()),
             RawChild::Table(Table(table)) => (table.name, table.min_host, table.options),
@@ -113,7 +113,7 @@ impl RawChild {
                 return Err(refused(what, date, rule).into());
             }
         }
-        Ok(ChildSpec { name, options })
+        Ok(ManifestChild { name, options })
     }
 }
 

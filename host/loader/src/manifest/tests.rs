@@ -348,7 +348,7 @@ name = 'a.good'
 "
     );
     let manifest = Manifest::parse(&text).expect("the rest is right");
-    let passes: Vec<&str> = manifest.passes.iter().map(PassSpec::name).collect();
+    let passes: Vec<&str> = manifest.passes.iter().map(ManifestPass::name).collect();
     assert_eq!(passes, ["a.transform.Good"]);
     assert_eq!(manifest.instruments.len(), 1);
     let skipped = manifest.skipped.iter();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use passdock_ir::EditError;
+use passdock_ir::EditFailure;
 
 use super::wire::{DETACHED, WireError};
 
@@ -105,8 +105,8 @@ impl From<WireError> for OnnxError {
     }
 }
 
-impl From<EditError> for OnnxError {
-    fn from(error: EditError) -> OnnxError {
+impl From<EditFailure> for OnnxError {
+    fn from(error: EditFailure) -> OnnxError {
         let what = error.message.strip_suffix('.').unwrap_or(&error.message);
         OnnxError::new(what)
     }

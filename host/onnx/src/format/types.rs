@@ -1,7 +1,7 @@
 //! `TypeProto` to and from the IR's types.
 
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
-use passdock_ir::{Function, OpName, TypeSpec};
+use passdock_ir::{Function, OpName, TypeData};
 use rustc_hash::FxHashMap;
 
 use super::error::{OnnxError, Result};
@@ -45,21 +45,21 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
         }
     }
     let Some((number, body)) = held else {
-        return Ok(f.add_denoted_type(TypeSpec::Unknown, denotation));
+        return Ok(f.add_denoted_type(TypeData::Unknown, denotation));
     };
     let spec = match number {
         ty::TENSOR | ty::SPARSE => {
             let (dtype, dims) = read_tensor(f, body)?;
             let dims = dims.as_deref();
             let spec = if number == ty::TENSOR {
-                TypeSpec::Tensor(dtype, dims)
+                TypeData::Tensor(dtype, dims)
             } else {
-                TypeSpec::Sparse(dtype, dims)
+                TypeData::Sparse(dtype, dims)
             };
             return Ok(f.add_denoted_type(spec, denotation));
         }
-        ty::SEQUENCE => TypeSpec::Sequence(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
-        ty::OPTIONAL => TypeSpec::Optional(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
+        ty::SEQUENCE => TypeData::Sequence(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
+        ty::OPTIONAL => TypeData::Optional(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
         ty::MAP => {
             let mut key = DType::NONE;
             for field in body.fields() {
@@ -68,7 +68,7 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
                     key = dtype(code);
                 }
             }
-            TypeSpec::Map(key, read_item(f, body, ty_map::VALUE_TYPE, depth)?)
+            TypeData::Map(key, read_item(f, body, ty_map::VALUE_TYPE, depth)?)
         }
         _ => return read_opaque(f, body),
     };
@@ -78,7 +78,7 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
 fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) -> Result<TypeId> {
     match message.last(number)? {
         Some(body) => read_nested(f, body, depth + 1),
-        None => Ok(f.add_type(TypeSpec::Unknown)),
+        None => Ok(f.add_type(TypeData::Unknown)),
     }
 }
 
@@ -87,7 +87,7 @@ fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
     let (domain, name) = (domain.map_or(Ok(""), text)?, name.map_or(Ok(""), text)?);
     let name = OpName::of_domain(domain, name, "").to_string();
     let name = f.symbols().intern(&name);
-    Ok(f.add_type(TypeSpec::Opaque(name)))
+    Ok(f.add_type(TypeData::Opaque(name)))
 }
 
 /// Element type and dims; no dims: the rank isn't known.
@@ -187,8 +187,8 @@ impl Placeholders {
                     }
                 }
                 let spec = match record.kind {
-                    TypeKind::TENSOR => TypeSpec::Tensor(record.dtype, dims.as_deref()),
-                    _ => TypeSpec::Sparse(record.dtype, dims.as_deref()),
+                    TypeKind::TENSOR => TypeData::Tensor(record.dtype, dims.as_deref()),
+                    _ => TypeData::Sparse(record.dtype, dims.as_deref()),
                 };
                 return f.add_denoted_type(spec, record.name);
             }
@@ -198,9 +198,9 @@ impl Placeholders {
                 };
                 let item = self.told_apart(f, item);
                 match record.kind {
-                    TypeKind::SEQUENCE => TypeSpec::Sequence(item),
-                    TypeKind::OPTIONAL => TypeSpec::Optional(item),
-                    _ => TypeSpec::Map(record.dtype, item),
+                    TypeKind::SEQUENCE => TypeData::Sequence(item),
+                    TypeKind::OPTIONAL => TypeData::Optional(item),
+                    _ => TypeData::Map(record.dtype, item),
                 }
             }
             _ => return id,

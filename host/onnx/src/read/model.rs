@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use passdock_abi::{FunctionKind, OpId, SymbolId};
-use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
+use passdock_ir::{AttrData, Entity, Function, Module, NewAttr};
 
 use super::context::Context;
 use super::frame::span;
@@ -154,7 +154,7 @@ fn read_function<'a>(
             (function::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
             (function::ATTRIBUTE, Value::Bytes(body)) => {
                 let name = cx.symbol(body)?;
-                function.set_attr(OpId::NONE, &NewAttr::param(name, AttrValue::None))?;
+                function.set_attr(OpId::NONE, &NewAttr::param(name, AttrData::None))?;
             }
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
                 default(cx, &mut function, body)
@@ -172,7 +172,7 @@ fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> 
     let name = cx.symbols.intern(attribute.name);
     let decoded = Decoded::plain(&attribute)?;
     let value = decoded.plain_value(&attribute);
-    let value = value.unwrap_or(AttrValue::Opaque(message.bytes));
+    let value = value.unwrap_or(AttrData::Opaque(message.bytes));
     f.set_attr(OpId::NONE, &NewAttr::param(name, value))?;
     Ok(())
 }

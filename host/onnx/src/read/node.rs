@@ -3,7 +3,7 @@
 use passdock_abi::{
     AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, symbol,
 };
-use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
+use passdock_ir::{AttrData, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeData};
 
 use super::frame::{Frame, named};
 use super::importer::Importer;
@@ -41,14 +41,14 @@ impl<'a> Decoded<'a> {
     }
 
     /// The value of an attribute of numbers or strings; `None` for any other.
-    pub(super) fn plain_value(&self, attribute: &Attribute<'a>) -> Option<AttrValue<'_>> {
+    pub(super) fn plain_value(&self, attribute: &Attribute<'a>) -> Option<AttrData<'_>> {
         Some(match attribute.kind {
-            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
-            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
-            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
-            AttrKind::INTS => AttrValue::Ints(&self.ints),
-            AttrKind::FLOATS => AttrValue::Floats(&self.floats),
-            AttrKind::STRINGS => AttrValue::Strings(&self.strings),
+            AttrKind::INT => AttrData::Int(attribute.bits() as i64),
+            AttrKind::FLOAT => AttrData::Float(f32::from_bits(attribute.bits() as u32)),
+            AttrKind::STRING => AttrData::String(attribute.body().bytes),
+            AttrKind::INTS => AttrData::Ints(&self.ints),
+            AttrKind::FLOATS => AttrData::Floats(&self.floats),
+            AttrKind::STRINGS => AttrData::Strings(&self.strings),
             _ => return None,
         })
     }
@@ -231,8 +231,8 @@ impl<'a> Importer<'_, 'a> {
             let name = self.cx.symbols.intern(attribute.name);
             let count = attribute.bodies().count();
             let value = match attribute.kind {
-                AttrKind::REGION => AttrValue::Region(regions[next]),
-                _ => AttrValue::Regions(&regions[next..next + count]),
+                AttrKind::REGION => AttrData::Region(regions[next]),
+                _ => AttrData::Regions(&regions[next..next + count]),
             };
             next += count;
             let known = self.f.attr(op, name).map(|attr| attr.kind);
@@ -274,7 +274,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(id)
     }
 
-    fn value<'d>(&self, attribute: &Attribute<'a>, decoded: &'d Decoded<'a>) -> AttrValue<'d>
+    fn value<'d>(&self, attribute: &Attribute<'a>, decoded: &'d Decoded<'a>) -> AttrData<'d>
     where
         'a: 'd,
     {
@@ -282,17 +282,17 @@ impl<'a> Importer<'_, 'a> {
             return value;
         }
         match attribute.kind {
-            AttrKind::TENSOR => AttrValue::Tensor(decoded.tensors[0]),
-            AttrKind::TENSORS => AttrValue::Tensors(&decoded.tensors),
-            AttrKind::TYPE => AttrValue::Type(decoded.types[0]),
-            AttrKind::TYPES => AttrValue::Types(&decoded.types),
+            AttrKind::TENSOR => AttrData::Tensor(decoded.tensors[0]),
+            AttrKind::TENSORS => AttrData::Tensors(&decoded.tensors),
+            AttrKind::TYPE => AttrData::Type(decoded.types[0]),
+            AttrKind::TYPES => AttrData::Types(&decoded.types),
             AttrKind::REFERENCE => {
                 let name = String::from_utf8_lossy(attribute.body().bytes);
-                AttrValue::Reference(self.cx.symbols.intern(&name), attribute.referred)
+                AttrData::Reference(self.cx.symbols.intern(&name), attribute.referred)
             }
             // Set once the op has its regions.
-            AttrKind::REGION | AttrKind::REGIONS => AttrValue::None,
-            _ => AttrValue::Opaque(attribute.message.bytes),
+            AttrKind::REGION | AttrKind::REGIONS => AttrData::None,
+            _ => AttrData::Opaque(attribute.message.bytes),
         }
     }
 
@@ -320,7 +320,7 @@ impl<'a> Importer<'_, 'a> {
             (tensor.ty(&mut self.f), tensor.data)
         } else if let Some((dtype, len, bytes)) = plain_value(attribute)? {
             let dim = len.map(|len| Dim::constant(len as i64));
-            let ty = TypeSpec::Tensor(dtype, Some(dim.as_slice()));
+            let ty = TypeData::Tensor(dtype, Some(dim.as_slice()));
             (self.f.add_type(ty), ConstantData::inline(bytes))
         } else {
             return Ok(false);
@@ -344,12 +344,12 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result<OpId> {
         let dims: Vec<Dim> = dims.iter().map(|&dim| Dim::constant(dim)).collect();
         // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
-        let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
+        let ty = self.f.add_type(TypeData::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
         put_sparse_value(&mut value, message.bytes);
         let attrs = [NewAttr::new(
             self.cx.symbols.intern("sparse_value"),
-            AttrValue::Opaque(&value),
+            AttrData::Opaque(&value),
         )];
         let name = self.cx.symbols.intern("onnx.Constant");
         let new = NewOp {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
 use passdock_ir::constant::element_count;
-use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, SourceSpan, TypeSpec};
+use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, SourceSpan, TypeData};
 
 use super::context::Context;
 use super::frame::span;
@@ -29,7 +29,7 @@ pub(crate) struct Tensor<'a> {
 impl Tensor<'_> {
     /// The tensor's type.
     pub(crate) fn ty(&self, f: &mut Function) -> TypeId {
-        f.add_type(TypeSpec::Tensor(self.dtype, Some(&self.dims)))
+        f.add_type(TypeData::Tensor(self.dtype, Some(&self.dims)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use expect_test::{ExpectFile, expect, expect_file};
 use passdock_abi::{FunctionKind, OpId, TypeId};
-use passdock_ir::{AttrValue, CloneOps, Function, Module, NewAttr, NewPort, Position, text};
+use passdock_ir::{AttrData, CloneOps, Function, Module, NewAttr, NewPort, Position, text};
 
 use super::build::{Msg, function, graph, info, model, node};
 use super::{bytes_of, fresh_bytes_of, main_of, read};
@@ -56,7 +56,7 @@ fn attributes(module: &Module) -> String {
     attributes.to_owned()
 }
 
-fn set(module: &mut Module, name: &str, value: AttrValue<'_>) {
+fn set(module: &mut Module, name: &str, value: AttrData<'_>) {
     let name = module.symbols().intern(name);
     let main = main_of(module);
     main.set_attr(OpId::NONE, &NewAttr::new(name, value))
@@ -112,8 +112,8 @@ fn what_changes_is_what_is_written() {
     expect![" {b = 2, a = 3, d = 4} {"].assert_eq(&attributes(&module));
     assert!(bytes_of(&module) == bytes);
     _ = metadata(&bytes);
-    set(&mut module, "a", AttrValue::Float(1.0));
-    set(&mut module, "new", AttrValue::Int(5));
+    set(&mut module, "a", AttrData::Float(1.0));
+    set(&mut module, "new", AttrData::Int(5));
     let d = module.symbols().intern("d");
     main_of(&mut module).remove_attr(OpId::NONE, d).unwrap();
     expect![[r#"
@@ -156,7 +156,7 @@ fn a_parameter_stays_one() {
     let name = module.symbols().intern("acme.F");
     let added = module.symbols().intern("added");
     let f = module.function_mut(name).unwrap();
-    f.set_attr(OpId::NONE, &NewAttr::new(added, AttrValue::Int(1)))
+    f.set_attr(OpId::NONE, &NewAttr::new(added, AttrData::Int(1)))
         .unwrap();
     let back = text::print(&detach(&read(&bytes_of(&module)).unwrap()).unwrap());
     expect![[r#"  fn @acme.F(%v: ?) -> (%w) opset("" = 17) meta {"passdock.attribute.alpha" = "1"} extra("0a044a021011") attributes {param alpha, added = 1} {"#]]
@@ -196,7 +196,7 @@ fn what_no_file_has_a_place_for_is_named() {
 fn older_files_keep_what_they_have() {
     let bytes = with_metadata(9, &[("passdock.attribute.a", "1")]);
     let mut module = read(&bytes).unwrap();
-    set(&mut module, "b", AttrValue::Int(1));
+    set(&mut module, "b", AttrData::Int(1));
     assert_eq!(metadata(&bytes_of(&module)), "passdock.attribute.a = 1\n");
 }
 

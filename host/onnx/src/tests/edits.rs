@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use passdock_abi::{DType, Dim, ValueId};
-use passdock_ir::{AttrValue, ConstantData, Function, NewAttr, NewOp, NewPort, Position, TypeSpec};
+use passdock_ir::{AttrData, ConstantData, Function, NewAttr, NewOp, NewPort, Position, TypeData};
 
 use super::build::{
     Msg, constant, floats, function, graph, graph_attr, info, int_attr, model, node, node_with,
@@ -58,9 +58,9 @@ fn a_touched_node_keeps_what_was_not_asked_about() {
             let axis = f.symbols().intern("axis");
             let keep = f.symbols().intern("keep");
             let b = op(f, "b");
-            f.set_attr(b, &NewAttr::new(axis, AttrValue::Int(-1)))
+            f.set_attr(b, &NewAttr::new(axis, AttrData::Int(-1)))
                 .unwrap();
-            f.set_attr(b, &NewAttr::new(keep, AttrValue::String(b"yes")))
+            f.set_attr(b, &NewAttr::new(keep, AttrData::String(b"yes")))
                 .unwrap();
         },
         expect![[r#"
@@ -200,7 +200,7 @@ fn a_value_gives_its_name_up_to_an_output() {
 }
 
 fn add_scalar(f: &mut Function, data: f32) -> ValueId {
-    let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[Dim::constant(1)])));
+    let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&[Dim::constant(1)])));
     let data = ConstantData::inline(data.to_le_bytes());
     f.add_constant(ty, data, passdock_abi::RegionId::NONE, "folded")
         .unwrap()

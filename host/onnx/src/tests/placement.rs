@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use passdock_ir::{ConstantData, Function, Module, Payload, TypeSpec};
+use passdock_ir::{ConstantData, Function, Module, Payload, TypeData};
 
 use super::build::{Msg, graph, model, node};
 use super::{main_of, op, value};
@@ -112,7 +112,7 @@ fn bytes(places: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
 
 /// Lets `y` read a new constant instead of `x`.
 fn add_constant(f: &mut Function, name: &str, len: usize) {
-    let ty = f.add_type(TypeSpec::Tensor(
+    let ty = f.add_type(TypeData::Tensor(
         passdock_abi::DType::U8,
         Some(&[passdock_abi::Dim::constant(len as i64)]),
     ));
@@ -399,7 +399,7 @@ fn a_model_that_outgrows_its_format_gets_a_data_file() {
     let f = main_of(&mut module);
     // 3 GiB that nobody has to hold.
     let shape = [passdock_abi::Dim::constant(3 << 30)];
-    let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::U8, Some(&shape)));
+    let ty = f.add_type(TypeData::Tensor(passdock_abi::DType::U8, Some(&shape)));
     let data = ConstantData::new(Payload::Splat {
         dtype: passdock_abi::DType::U8,
         element: vec![1].into(),

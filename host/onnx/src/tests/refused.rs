@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect, expect_file};
 use passdock_abi::{OpId, SymbolId, ValueId};
-use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
+use passdock_ir::{AttrData, Function, Module, NewAttr, NewOp, Position, text};
 
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, main_of, op, read, value};
@@ -26,7 +26,7 @@ fn refused(module: &Module, expected: Expect) {
     expected.assert_eq(&error.map_or("written".to_owned(), |error| error.to_string()));
 }
 
-fn set(module: &mut Module, op: OpId, name: &str, value: AttrValue<'_>) {
+fn set(module: &mut Module, op: OpId, name: &str, value: AttrData<'_>) {
     let name = module.symbols().intern(name);
     let f = main_of(module);
     f.set_attr(op, &NewAttr::new(name, value)).unwrap();
@@ -103,7 +103,7 @@ fn attributes_in_onnx_form_that_are_none() {
     ] {
         let mut module = relu();
         let relu = op(main_of(&mut module), "y");
-        set(&mut module, relu, name, AttrValue::Opaque(bytes));
+        set(&mut module, relu, name, AttrData::Opaque(bytes));
         refused(&module, expected);
     }
 }
@@ -113,7 +113,7 @@ fn nodes_with_more_attributes_than_are_read_and_with_two_of_a_name() {
     let mut module = relu();
     let relu = op(main_of(&mut module), "y");
     for number in 0..5000 {
-        set(&mut module, relu, &format!("a{number}"), AttrValue::Int(1));
+        set(&mut module, relu, &format!("a{number}"), AttrData::Int(1));
     }
     refused(
         &module,
@@ -155,7 +155,7 @@ fn element_types_that_nobody_knows_yet() {
     let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &odd);
     let mut module = read(&model(10, &graph).0).unwrap();
     let relu = op(main_of(&mut module), "y");
-    set(&mut module, relu, "a", AttrValue::Int(1));
+    set(&mut module, relu, "a", AttrData::Int(1));
     read(&bytes_of(&module)).unwrap();
 }
 
@@ -177,13 +177,13 @@ fn functions_that_call_themselves() {
     assert_eq!(circle, "@acme.F calls @acme.F");
     assert!(bytes_of(&module) == bytes);
     let relu = op(main_of(&mut module), "y");
-    set(&mut module, relu, "a", AttrValue::Int(1));
+    set(&mut module, relu, "a", AttrData::Int(1));
     bytes_of(&module);
     let name = module.symbols().intern("acme.F");
     let f = module.function_mut(name).unwrap();
     let call = op(f, "w");
     let a = f.symbols().intern("a");
-    f.set_attr(call, &NewAttr::new(a, AttrValue::Int(1)))
+    f.set_attr(call, &NewAttr::new(a, AttrData::Int(1)))
         .unwrap();
     refused(
         &module,

@@ -1,7 +1,7 @@
 //! Passes of a plugin, here one that is linked in: it goes the same way as a loaded one.
 
 use expect_test::expect;
-use passdock::analyses::Effects;
+use passdock::analyses::EffectAnalysis;
 use passdock::{PassContext, Registry, Sequential, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
@@ -239,7 +239,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     registry.load_static(GONE).unwrap();
     let pass = create_host_pass(info("asks"), |module, cx| {
         for function in module.functions() {
-            cx.analysis::<Effects>(module, function);
+            cx.analysis::<EffectAnalysis>(module, function);
         }
         Ok(module.clone())
     });

@@ -2,13 +2,13 @@
 
 use passdock_abi::{OpId, SymbolId, TypeId, Value, ValueId};
 use passdock_ir::edit::NewPort;
-use passdock_ir::{EditError, Function, Module};
+use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::find::Selection;
 use crate::queries::{callee, unused_constants};
 
-pub(super) fn cut(f: &mut Function, found: &Selection) -> Result<(), EditError> {
+pub(super) fn cut(f: &mut Function, found: &Selection) -> Result<(), EditFailure> {
     let declared = declared_outputs(f);
     let stand_ins = stand_ins(f, &found.inputs)?;
     let given = |value: &ValueId| stand_ins.get(value).map_or(*value, |made| made.parameter);
@@ -66,7 +66,7 @@ struct StandIn {
 fn stand_ins(
     f: &mut Function,
     inputs: &[ValueId],
-) -> Result<FxHashMap<ValueId, StandIn>, EditError> {
+) -> Result<FxHashMap<ValueId, StandIn>, EditFailure> {
     let mut made = FxHashMap::default();
     for &input in inputs {
         let record = *f.value(input);
@@ -90,7 +90,7 @@ fn stand_ins(
 }
 
 /// Erases the body's ops that aren't kept, from the end on: what goes isn't used by what goes, too.
-fn erase_ops(f: &mut Function, kept: &FxHashSet<OpId>) -> Result<(), EditError> {
+fn erase_ops(f: &mut Function, kept: &FxHashSet<OpId>) -> Result<(), EditFailure> {
     let end = f.terminator(f.body());
     let ops = f.ops_in(f.body());
     let gone = ops.filter(|op| !kept.contains(op) && Some(*op) != end);

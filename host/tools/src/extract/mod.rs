@@ -44,7 +44,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     };
     let found = find::find(module, f, bounds)?;
     let mut part = module.clone();
-    let refused = |error: passdock_ir::EditError| {
+    let refused = |error: passdock_ir::EditFailure| {
         PassError::new(ErrorKind::Write, format!("The part can't be made: {error}"))
     };
     let main = f.name();

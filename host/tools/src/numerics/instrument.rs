@@ -568,7 +568,7 @@ impl State {
                 reason.unwrap_or_default(),
             ]
         });
-        Some(text + &table::Table::of(columns, rows).render())
+        Some(text + &table::TextTable::of(columns, rows).render())
     }
 
     /// Returns the table's content as an object, with the library's file.

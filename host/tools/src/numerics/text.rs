@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use passdock_core::table::Table;
+use passdock_core::table::TextTable;
 
 use super::compare::{Comparison, OutputComparison};
 use super::elements::ElementDifference;
@@ -105,5 +105,5 @@ fn table(outputs: &[OutputComparison]) -> String {
         }
         row
     });
-    Table::of(columns, rows).render()
+    TextTable::of(columns, rows).render()
 }

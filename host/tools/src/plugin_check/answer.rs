@@ -32,7 +32,7 @@ pub struct CheckAnswer {
     pub notes: Vec<String>,
     /// What passes made: to compare with another process's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made: Vec<Made>,
+    pub made: Vec<PassOutput>,
     /// Whether the plugin can't be used at all, which isn't this check's finding: the reasons say why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unusable: bool,
@@ -43,7 +43,7 @@ pub struct CheckAnswer {
 
 /// What a pass made of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
+pub struct PassOutput {
     /// Of which pass and which sample, as the beginning of a sentence.
     what: String,
     /// All of the text, in short.
@@ -55,12 +55,12 @@ pub struct Made {
 /// The most bytes of a text that are kept to show where another differs.
 const MOST_TEXT: usize = 1 << 16;
 
-impl Made {
-    pub(super) fn new(what: String, mut text: String) -> Made {
+impl PassOutput {
+    pub(super) fn new(what: String, mut text: String) -> PassOutput {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         text.truncate(text.floor_char_boundary(MOST_TEXT));
-        Made {
+        PassOutput {
             what,
             hash: hasher.finish(),
             text,
@@ -232,7 +232,7 @@ mod tests {
     fn made(text: &str) -> CheckAnswer {
         let what = "What `a.transform.B` makes of c.ir".to_owned();
         CheckAnswer {
-            made: vec![Made::new(what, text.to_owned())],
+            made: vec![PassOutput::new(what, text.to_owned())],
             ..CheckAnswer::of(Vec::new(), Vec::new())
         }
     }

@@ -10,7 +10,7 @@ use super::subject::{Fault, Subject, told};
 use super::{CheckAnswer, instruments, ops};
 
 /// What came of passes on samples: the module as text, or what was said.
-type Made = BTreeMap<(String, String), Result<String, String>>;
+type PassOutput = BTreeMap<(String, String), Result<String, String>>;
 
 /// The plugin works with the least host that it says it serves: one whose tables end where those of the
 /// contract in `min_host` do, and that has no extension.
@@ -41,8 +41,8 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckAnswer {
 }
 
 /// Runs all passes on all samples; adds what they do wrong.
-fn runs(subject: &Subject<'_>, findings: &mut Vec<String>) -> Made {
-    let mut made = Made::new();
+fn runs(subject: &Subject<'_>, findings: &mut Vec<String>) -> PassOutput {
+    let mut made = PassOutput::new();
     for pass in subject.passes() {
         let mut faults = Vec::new();
         for sample in &subject.samples {
@@ -63,7 +63,7 @@ fn runs(subject: &Subject<'_>, findings: &mut Vec<String>) -> Made {
 }
 
 /// Which passes do another thing in the older host: they may, with less to go by.
-fn differences(older: &Made, whole: &Made) -> Vec<String> {
+fn differences(older: &PassOutput, whole: &PassOutput) -> Vec<String> {
     let mut notes = BTreeMap::new();
     for (at, made) in older {
         let (pass, sample) = at;

@@ -1,14 +1,14 @@
 //! The options of passes: their values at the edges, and values that the host has to refuse.
 
-use passdock_core::{Field, FieldType, PassSpec, toml};
+use passdock_core::{Field, FieldType, ManifestPass, toml};
 
 use super::CheckAnswer;
 use super::subject::{Fault, Subject, as_toml, mandatory, told};
 
 /// Passes run with what their options allow.
 pub(super) fn options(subject: &Subject<'_>) -> CheckAnswer {
-    let with_options = |pass: &&PassSpec| !pass.declaration.options.is_empty();
-    let passes: Vec<&PassSpec> = subject.passes().iter().filter(with_options).collect();
+    let with_options = |pass: &&ManifestPass| !pass.declaration.options.is_empty();
+    let passes: Vec<&ManifestPass> = subject.passes().iter().filter(with_options).collect();
     if passes.is_empty() {
         return CheckAnswer::skipped("No pass has options.");
     }
@@ -61,7 +61,7 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckAnswer {
 }
 
 /// Whether a pass runs on any sample with these options; what goes wrong if it does more than refuse.
-fn runs(subject: &Subject<'_>, pass: &PassSpec, options: &toml::Table) -> Result<bool, String> {
+fn runs(subject: &Subject<'_>, pass: &ManifestPass, options: &toml::Table) -> Result<bool, String> {
     let mut any = false;
     for sample in &subject.samples {
         match subject.run(pass, options, sample, |context| context) {

@@ -1,10 +1,10 @@
 //! Whether passes make the same: again, on several threads, and of what they made.
 
-use passdock_core::{PassError, PassSpec, toml};
+use passdock_core::{PassError, ManifestPass, toml};
 use passdock_ir::{Module, text};
 
 use super::CheckAnswer;
-use super::answer::{Made, first_difference};
+use super::answer::{PassOutput, first_difference};
 use super::corpus::{self, Sample};
 use super::subject::Subject;
 
@@ -29,7 +29,7 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckAnswer {
                     let place = first_difference(&first, &other);
                     findings.push(format!("{what} is another module each time{place}"));
                 }
-                None => made.push(Made::new(what, first)),
+                None => made.push(PassOutput::new(what, first)),
             }
         }
     }
@@ -41,8 +41,8 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckAnswer {
 
 /// Passes that may run on several functions at once don't depend on whether they do.
 pub(super) fn threads(subject: &Subject<'_>) -> CheckAnswer {
-    let is_meant = |pass: &&PassSpec| pass.declaration.thread_safe;
-    let passes: Vec<&PassSpec> = subject.passes().iter().filter(is_meant).collect();
+    let is_meant = |pass: &&ManifestPass| pass.declaration.thread_safe;
+    let passes: Vec<&ManifestPass> = subject.passes().iter().filter(is_meant).collect();
     if passes.is_empty() {
         return CheckAnswer::skipped("No pass is declared `thread_safe`.");
     }
@@ -95,7 +95,7 @@ pub(super) fn idempotence(subject: &Subject<'_>) -> CheckAnswer {
 }
 
 /// What comes of a pass, as text: the module, or the error.
-fn once(subject: &Subject<'_>, pass: &PassSpec, sample: &Sample, jobs: usize) -> String {
+fn once(subject: &Subject<'_>, pass: &ManifestPass, sample: &Sample, jobs: usize) -> String {
     let made = subject.run(pass, &toml::Table::new(), sample, |context| {
         context.jobs(jobs)
     });

@@ -6,7 +6,7 @@ use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
-    PassSpec, Plugin, Registry, Sequential, Verify, boundary, capitalized, toml,
+    ManifestPass, Plugin, Registry, Sequential, Verify, boundary, capitalized, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
@@ -18,7 +18,7 @@ use super::{CheckedPlugin, Trail};
 pub(super) struct Subject<'t> {
     checked: &'t CheckedPlugin,
     pub(super) plugin: Arc<Plugin>,
-    passes: Vec<PassSpec>,
+    passes: Vec<ManifestPass>,
     pub(super) registry: Registry,
     pub(super) samples: Vec<Sample>,
     pub(super) trail: &'t Trail,
@@ -102,14 +102,14 @@ impl<'t> Subject<'t> {
     }
 
     /// The plugin's passes that are run.
-    pub(super) fn passes(&self) -> &[PassSpec] {
+    pub(super) fn passes(&self) -> &[ManifestPass] {
         &self.passes
     }
 
     /// Runs one of its passes, at any level, with what it requires before it.
     pub(super) fn run(
         &self,
-        pass: &PassSpec,
+        pass: &ManifestPass,
         options: &toml::Table,
         sample: &Sample,
         configure: impl FnOnce(ContextBuilder) -> ContextBuilder,

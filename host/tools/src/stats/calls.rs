@@ -45,7 +45,7 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
 
 /// The calls of one function.
 struct Calls {
-    /// Ops that aren't calls of functions of the module.
+    /// OpCounts that aren't calls of functions of the module.
     own_ops: u64,
     /// Functions by their place in the module, each once, and how many ops call it.
     to: Vec<(usize, u64)>,

@@ -1,4 +1,4 @@
-//! Ops by kind, the regions they hold, the values they make.
+//! OpCounts by kind, the regions they hold, the values they make.
 
 use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Function, Module, OpName};

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::args::PluginArgs;
 use crate::args::plugin::PluginCheckArgs;
-use crate::show::Table;
+use crate::show::TextTable;
 use crate::{child, request, show};
 
 /// The files of a check in its directory: the answer, the trail, what was printed.
@@ -103,7 +103,7 @@ fn list(json: bool) {
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
     show::print(
-        &Table::of(["check", "what holds of a plugin that passes"], rows)
+        &TextTable::of(["check", "what holds of a plugin that passes"], rows)
             .within(show::columns())
             .render(),
     );
@@ -310,7 +310,7 @@ fn render(plugin: &OfPlugin) -> String {
         _ => "no plugin".to_owned(),
     };
     let mut text = show::safe(&format!("{}: {name}", plugin.file)) + "\n";
-    let mut table = Table::new(["check", "result", "reason"]);
+    let mut table = TextTable::new(["check", "result", "reason"]);
     for Checked { name, answer, .. } in &plugin.checks {
         let notes = answer.notes.iter().map(|note| format!("note: {note}"));
         let mut reasons = answer.reasons.iter().cloned().chain(notes);

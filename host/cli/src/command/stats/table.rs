@@ -10,7 +10,7 @@ use passdock_tools::stats::{
 use super::Model;
 use super::summary::opsets;
 use super::text::{MOST, fit, more, name};
-use crate::show::{self, Table, count};
+use crate::show::{self, TextTable, count};
 
 /// A table each, for those that have rows.
 pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
@@ -32,9 +32,9 @@ fn listed<T, const N: usize>(
     columns: [&'static str; N],
     items: &[T],
     row: impl Fn(&T) -> [String; N],
-    render: fn(&Table<N>) -> String,
+    render: fn(&TextTable<N>) -> String,
 ) -> String {
-    let table = Table::of(columns, items.iter().take(MOST).map(row)).within(show::columns());
+    let table = TextTable::of(columns, items.iter().take(MOST).map(row)).within(show::columns());
     let more = more(items.len()).map(|more| more + "\n");
     render(&table) + &more.unwrap_or_default()
 }
@@ -49,11 +49,11 @@ fn inputs(stats: &Stats) -> String {
         };
         [name, ty, note.to_owned()]
     };
-    listed(["input", "type", ""], &stats.inputs, row, Table::render)
+    listed(["input", "type", ""], &stats.inputs, row, TextTable::render)
 }
 
 fn outputs(stats: &Stats) -> String {
-    listed(["output", "type"], &stats.outputs, port, Table::render)
+    listed(["output", "type"], &stats.outputs, port, TextTable::render)
 }
 
 fn port(port: &Port) -> [String; 2] {
@@ -82,7 +82,7 @@ fn kinds(stats: &Stats) -> String {
         [op, count(kind.count), nested, note.to_owned()]
     };
     let columns = ["op", ">count", ">in subgraphs", ""];
-    listed(columns, &stats.ops.kinds, row, Table::render_filled)
+    listed(columns, &stats.ops.kinds, row, TextTable::render_filled)
 }
 
 fn dtypes(parameters: &Parameters) -> String {
@@ -96,11 +96,11 @@ fn dtypes(parameters: &Parameters) -> String {
         ]
     };
     let columns = ["dtype", ">tensors", ">elements", ">bytes", ">share"];
-    listed(columns, &parameters.by_dtype, row, Table::render)
+    listed(columns, &parameters.by_dtype, row, TextTable::render)
 }
 
 fn largest(model: &Model, stats: &Stats) -> String {
-    let mut table = Table::new(["largest constants", "type", ">bytes", ">share", ""]);
+    let mut table = TextTable::new(["largest constants", "type", ">bytes", ">share", ""]);
     let directory = directory(model);
     for constant in &stats.parameters.largest {
         let mut name = optional_name(constant.name.as_deref());
@@ -139,7 +139,7 @@ fn functions(stats: &Stats) -> String {
         ]
     };
     let columns = ["function", ">ops", ">calls", ">inlined", "opsets"];
-    listed(columns, &stats.functions, row, Table::render)
+    listed(columns, &stats.functions, row, TextTable::render)
 }
 
 fn external_files(model: &Model, stats: &Stats) -> String {
@@ -154,7 +154,7 @@ fn external_files(model: &Model, stats: &Stats) -> String {
         ]
     };
     let columns = ["external file", ">tensors", ">used", ">size", ""];
-    listed(columns, &stats.external_files, row, Table::render_filled)
+    listed(columns, &stats.external_files, row, TextTable::render_filled)
 }
 
 /// The model's directory, to name what lies in it.

@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, Status};
 use passdock_diagnostic::BlamedDefinition;
-use passdock_ir::EditError;
+use passdock_ir::EditFailure;
 use passdock_loader::LoadedOp;
 
 use super::{IS_WRONG, describe_op};
@@ -42,7 +42,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Remembers that an error comes from the definition, for what the pass will say of it; returns the error.
-    pub(super) fn blame(&self, error: EditError) -> EditError {
+    pub(super) fn blame(&self, error: EditFailure) -> EditFailure {
         let names = self.session.with(|state| {
             let function = state.function();
             let name = function.text(function.live_op(self.op)?.name).to_owned();
@@ -63,7 +63,7 @@ impl<'a> Asked<'a> {
 
     /// The error about a definition that failed, which is its plugin's mistake, or about an op that the
     /// definition calls invalid.
-    pub(super) fn wrong(&self, status: Status, said: Option<String>) -> EditError {
+    pub(super) fn wrong(&self, status: Status, said: Option<String>) -> EditFailure {
         let message = match (status, said) {
             (Status::PANICKED, Some(said)) => format!("{} failed: {said}", self.describe()),
             (_, Some(said)) => format!("{}{IS_WRONG}{said}", describe_op(self.session, self.op)),
@@ -73,6 +73,6 @@ impl<'a> Asked<'a> {
                 self.describe()
             ),
         };
-        self.blame(EditError::refused(message))
+        self.blame(EditFailure::refused(message))
     }
 }

@@ -1,7 +1,7 @@
 //! The attributes that an op's definition lists.
 
 use passdock_abi::{AttrEntry, OpId};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 
 use super::{Question, definitions};
 
@@ -11,7 +11,7 @@ impl Question<'_> {
         let name = self.name(op)?;
         let entry = definitions::get(self.context, self.session, name)?.entry;
         if entry.attrs.is_null() {
-            return Err(EditError::not_found("its definition lists no attributes"));
+            return Err(EditFailure::not_found("its definition lists no attributes"));
         }
         Ok((entry.attrs, entry.attr_count, entry.attr_stride))
     }

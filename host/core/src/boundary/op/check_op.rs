@@ -2,7 +2,7 @@
 
 use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
-use passdock_ir::{Edit, EditError, Function};
+use passdock_ir::{Edit, EditFailure, Function};
 use passdock_loader::{AttrList, kind_name, takes};
 
 use super::{Question, definitions};
@@ -22,7 +22,7 @@ impl Question<'_> {
             }
             match wrong.is_empty() {
                 true => Ok(()),
-                false => Err(EditError::refused(wrong.join(" "))),
+                false => Err(EditFailure::refused(wrong.join(" "))),
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
-use passdock_ir::{Edit, EditError, Function, Symbols, text};
+use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
 use super::asked::Asked;
 use super::{AskedFor, OpCall, Question, definitions, lacking, no_answer};
@@ -16,7 +16,7 @@ const MAX_BODY: usize = 1 << 24;
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
         if matches!(self.asked_for, AskedFor::Nothing | AskedFor::Support(_)) {
-            return Err(EditError::refused(
+            return Err(EditFailure::refused(
                 "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
             ));
         }
@@ -91,7 +91,7 @@ impl Question<'_> {
             let function = state.read()?;
             let record = function.live_op(op)?;
             if record.results.len as usize != count {
-                return Err(EditError::invalid(format!(
+                return Err(EditFailure::invalid(format!(
                     "{} has {} results, and there is room for {count}.",
                     function.describe_op(op),
                     record.results.len

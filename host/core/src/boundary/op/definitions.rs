@@ -1,7 +1,7 @@
 //! The definitions of ops in the function that a pass works on.
 
 use passdock_abi::{Status, SymbolId};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 use passdock_loader::LoadedOp;
 
 use crate::analyses::{all_definitions, definition, definition_traits};
@@ -45,7 +45,7 @@ pub(in crate::boundary) fn get(
     name: SymbolId,
 ) -> Edit<LoadedOp> {
     let found = find(context, session, name);
-    found.ok_or_else(|| EditError::not_found(UNDEFINED))
+    found.ok_or_else(|| EditFailure::not_found(UNDEFINED))
 }
 
 /// The first answer of what is said of an op: `ask` asks one definition, and answers `NOT_FOUND` with the reason if it
@@ -62,7 +62,7 @@ pub(in crate::boundary) fn first_answer<T>(
         let names_function = || context.names_function(function.symbols(), name);
         Ok(all_definitions(defs, function, name, names_function))
     })?;
-    let mut refusal = EditError::not_found(match find(context, session, name) {
+    let mut refusal = EditFailure::not_found(match find(context, session, name) {
         Some(_) => none,
         None => UNDEFINED,
     });

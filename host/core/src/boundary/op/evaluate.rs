@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{EvaluateDesc, OpId, Status, SymbolId, TypeId, ValueId};
-use passdock_ir::{ConstantData, Edit, EditError, Function};
+use passdock_ir::{ConstantData, Edit, EditFailure, Function};
 
 use super::asked::Asked;
 use super::known_dims::{constant_dims, known_results};
@@ -66,14 +66,14 @@ impl Question<'_> {
         match (status, call.refusal.take()) {
             (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
             (Status::PANICKED, said) => Err(asked.wrong(status, said)),
-            (_, Some(why)) => Err(asked.blame(EditError::refused(why))),
+            (_, Some(why)) => Err(asked.blame(EditFailure::refused(why))),
             (_, None) => Err(asked.wrong(status, None)),
         }
     }
 }
 
 /// The type and the bytes of a result.
-pub(in crate::boundary) type Made = (TypeId, Box<[u8]>);
+pub(in crate::boundary) type PassOutcome = (TypeId, Box<[u8]>);
 
 /// A guard that keeps other operands in an op's slots until it is dropped.
 struct Shown<'s> {
@@ -120,13 +120,13 @@ fn results_of(
     (op, name): (OpId, SymbolId),
     max_bytes: u64,
     count: usize,
-) -> Edit<Vec<Made>> {
+) -> Edit<Vec<PassOutcome>> {
     if let Some(known) = known_results(session, op, max_bytes)? {
         return Ok(known);
     }
     let definition = definitions::get(context, session, name)?;
     let Some(function) = definition.entry.evaluate else {
-        return Err(EditError::not_found("its definition has no evaluation"));
+        return Err(EditFailure::not_found("its definition has no evaluation"));
     };
     // An evaluation that reads only types doesn't need the operands' elements.
     if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
@@ -139,7 +139,7 @@ fn results_of(
     let mut results = call.answered(context, function, &definition)?.results;
     results.sort_by_key(|(index, ..)| *index);
     if results.len() != count {
-        return Err(EditError::not_found(
+        return Err(EditFailure::not_found(
             "its definition didn't give all results",
         ));
     }
@@ -167,14 +167,14 @@ fn results_of(
         };
         if inferred.types.iter().any(agrees) {
             let why = format!("{value} is {would}, and the model declares {is}");
-            return Err(EditError::not_found(why));
+            return Err(EditFailure::not_found(why));
         }
         let asked = Asked::new(context, session, op, &definition);
         let refused = format!(
             "{} evaluates {value} to {would}, but its type is {is}.",
             asked.describe()
         );
-        return Err(asked.blame(EditError::refused(refused)));
+        return Err(asked.blame(EditFailure::refused(refused)));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
     Ok(made.collect())
@@ -191,7 +191,7 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
         }
         let Some(constant) = function.as_constant(slot.value) else {
             let why = format!("its operand {index} isn't constant");
-            return Err(EditError::not_found(why));
+            return Err(EditFailure::not_found(why));
         };
         let record = function.constant(constant);
         if record.storage == abi::Storage::SPLAT {
@@ -200,15 +200,15 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     }
     if splats > max_bytes.max(MAX_SPLATS) {
         let why = format!("its operands would take {splats} bytes");
-        return Err(EditError::not_found(why));
+        return Err(EditFailure::not_found(why));
     }
     Ok(())
 }
 
 /// Makes a constant of each type and bytes. The constants have no names: they get those of the
 /// values that they replace.
-fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>> {
-    let constant = |(ty, bytes): Made| {
+fn make_constants(function: &mut Function, made: Vec<PassOutcome>) -> Edit<Vec<ValueId>> {
+    let constant = |(ty, bytes): PassOutcome| {
         let data: Arc<ConstantData> = ConstantData::inline(bytes);
         function.add_constant(ty, data, abi::RegionId::NONE, "")
     };

@@ -2,10 +2,10 @@
 
 use passdock_abi::{Dim, OpId, ValueId};
 use passdock_ir::constant::integer_bytes;
-use passdock_ir::{Edit, EditError, Function};
+use passdock_ir::{Edit, EditFailure, Function};
 
 use super::MAX_SHAPE_DATA;
-use super::evaluate::Made;
+use super::evaluate::PassOutcome;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
 
 /// The results of an op, if inference found all their elements to be known numbers, whatever the
@@ -14,7 +14,7 @@ pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,
     max_bytes: u64,
-) -> Edit<Option<Vec<Made>>> {
+) -> Edit<Option<Vec<PassOutcome>>> {
     session.with(|state| {
         if !state.has_extras() {
             return Ok(None);
@@ -50,7 +50,7 @@ pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option
 impl FunctionState {
     pub(in crate::boundary) fn known_dims(&mut self, value: ValueId) -> Edit<&[Dim]> {
         self.read()?.live_value(value)?;
-        let none = || EditError::not_found("Nothing is known of the value's elements.");
+        let none = || EditFailure::not_found("Nothing is known of the value's elements.");
         self.dims_of(value).ok_or_else(none)
     }
 }

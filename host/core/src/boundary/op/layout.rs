@@ -2,7 +2,7 @@
 
 use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpId, Str};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 
 use super::{AskedFor, OpCall, Question, definitions, no_answer};
 use crate::boundary::session::context::ContextSession;
@@ -79,7 +79,7 @@ fn ask_for(
             "The op has {operands} operands, and there are {} layouts.",
             wanted.len()
         );
-        return Err(EditError::invalid(message));
+        return Err(EditFailure::invalid(message));
     }
     let none = "its definition knows of no other layouts";
     definitions::first_answer(context, session, name, none, |definition| {
@@ -104,7 +104,7 @@ impl OpCall<'_> {
         };
         match wanted.get(index as usize) {
             Some(&layout) if !layout.is_empty() => Ok(Str::new(layout)),
-            _ => Err(EditError::not_found("The operand is as it is.")),
+            _ => Err(EditFailure::not_found("The operand is as it is.")),
         }
     }
 
@@ -147,6 +147,6 @@ impl OpCall<'_> {
     }
 }
 
-fn not_asked() -> EditError {
-    EditError::refused("Only `layout` and `alter_layout` of a definition have layouts.")
+fn not_asked() -> EditFailure {
+    EditFailure::refused("Only `layout` and `alter_layout` of a definition have layouts.")
 }

@@ -22,7 +22,7 @@ use passdock_abi::{
 };
 use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{Edit, EditError, Function, OutgrownPools};
+use passdock_ir::{Edit, EditFailure, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
 
 use crate::analyses::{is_settled, settle};
@@ -136,7 +136,7 @@ impl<'c> OpCall<'c> {
         let status = self.run(function, definition)?;
         match (status, self.refusal.take()) {
             (Status::OK, None) => Ok(self),
-            (status, Some(why)) if status != Status::PANICKED => Err(EditError::not_found(why)),
+            (status, Some(why)) if status != Status::PANICKED => Err(EditFailure::not_found(why)),
             (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
             (status, said) => {
                 Err(Asked::new(context, self.session, self.op, definition).wrong(status, said))
@@ -151,7 +151,7 @@ impl<'c> OpCall<'c> {
     unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
         let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
-            return Err(EditError::invalid("The handle of the op's call is null."));
+            return Err(EditFailure::invalid("The handle of the op's call is null."));
         }
         // SAFETY: the caller's promise.
         Ok(unsafe { &mut *call })
@@ -162,7 +162,7 @@ impl<'c> OpCall<'c> {
         let record = |state: &mut FunctionState| Ok(count(state.function().op(self.op)));
         match self.session.with(record)? {
             count if index < count => Ok(()),
-            count => Err(EditError::invalid(format!(
+            count => Err(EditFailure::invalid(format!(
                 "The op has no {what} {index}: it has {count}."
             ))),
         }
@@ -177,7 +177,7 @@ impl<'c> OpCall<'c> {
     fn may_add(&self) -> Edit {
         match self.asked_for {
             AskedFor::Support(_) => {
-                Err(EditError::refused("`supports` of a definition only reads."))
+                Err(EditFailure::refused("`supports` of a definition only reads."))
             }
             _ => Ok(()),
         }
@@ -311,8 +311,8 @@ impl Question<'_> {
 }
 
 /// The error of a definition that didn't answer, and didn't say why.
-fn no_answer() -> EditError {
-    EditError::not_found("its definition has no answer")
+fn no_answer() -> EditFailure {
+    EditFailure::not_found("its definition has no answer")
 }
 
 /// Puts the inferred types and dims into the function.
@@ -350,10 +350,10 @@ pub(in crate::boundary) fn lacking(
     session: &FunctionSession,
     op: OpId,
     lacks: &str,
-    error: EditError,
-) -> EditError {
+    error: EditFailure,
+) -> EditFailure {
     match error.status {
-        Status::NOT_FOUND => EditError::not_found(format!(
+        Status::NOT_FOUND => EditFailure::not_found(format!(
             "{} {lacks}: {}.",
             describe_op(session, op),
             error.message
@@ -403,7 +403,7 @@ impl OpCall<'_> {
         })?;
         let Some(dims) = known else {
             let message = "Nothing is known of the operand's elements.";
-            return Err(EditError::not_found(message));
+            return Err(EditFailure::not_found(message));
         };
         let at = self.asked.len();
         self.asked.push(dims);
@@ -441,15 +441,15 @@ impl OpCall<'_> {
     ) -> Edit<*mut u8> {
         let Some(budget) = self.budget else {
             let message = "Only an evaluation has results to fill.";
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         };
         self.check_result(index)?;
         let Some(left) = budget.checked_sub(len as u64) else {
             self.refusal = Some("its results are larger than the limit".to_owned());
-            return Err(EditError::not_found(""));
+            return Err(EditFailure::not_found(""));
         };
         if self.results.iter().any(|(known, ..)| *known == index) {
-            return Err(EditError::refused("The result has room already."));
+            return Err(EditFailure::refused("The result has room already."));
         }
         // SAFETY: see above.
         let ty = unsafe { self.intern(desc)? };
@@ -458,7 +458,7 @@ impl OpCall<'_> {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
             self.refusal = Some(format!("there is no memory for a result of {len} bytes"));
-            return Err(EditError::not_found(""));
+            return Err(EditFailure::not_found(""));
         }
         bytes.resize(len, 0_u8);
         self.budget = Some(left);
@@ -483,12 +483,12 @@ impl OpCall<'_> {
 fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     let dtype = f.ty(ty).dtype;
     let Some(elements) = f.constant_elements(ty)? else {
-        return Err(EditError::invalid("A result's shape isn't constant."));
+        return Err(EditFailure::invalid("A result's shape isn't constant."));
     };
     let needed = dtype.byte_len(elements);
     if dtype != abi::DType::STRING && needed != Some(len as u64) {
         let message = format!("A result of {len} bytes isn't as long as its type says.");
-        return Err(EditError::invalid(message));
+        return Err(EditFailure::invalid(message));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `OpApi::supports`: whether a target takes an op, as the definitions of its operator say.
 
 use passdock_abi::{OpId, Status, Str};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 
 use super::asked::Asked;
 use super::{AskedFor, OpCall, Question, definitions};
@@ -30,9 +30,9 @@ impl Question<'_> {
                         (Status::OK, None) => Some(Ok(())),
                         (Status::NOT_FOUND, None) => None,
                         (status, Some(why)) if status != Status::PANICKED => {
-                            Some(Err(EditError::refused(why)))
+                            Some(Err(EditFailure::refused(why)))
                         }
-                        (status, said) => Some(Err(EditError {
+                        (status, said) => Some(Err(EditFailure {
                             status: Status::PANICKED,
                             ..Asked::new(context, session, op, definition).wrong(status, said)
                         })),
@@ -48,7 +48,7 @@ impl OpCall<'_> {
             AskedFor::Support(target) => Ok(Str::new(target)),
             _ => {
                 let message = "Only `supports` of a definition is asked about a target.";
-                Err(EditError::not_found(message))
+                Err(EditFailure::not_found(message))
             }
         }
     }

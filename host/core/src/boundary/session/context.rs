@@ -8,7 +8,7 @@ use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, 
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, KeptDiagnostics, Severity};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
-use passdock_ir::{Edit, EditError, Function, Symbols};
+use passdock_ir::{Edit, EditFailure, Function, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
@@ -386,13 +386,13 @@ impl ContextSession<'_> {
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),
-            None => Err(EditError::not_found("There is no such setting.")),
+            None => Err(EditFailure::not_found("There is no such setting.")),
         }
     }
 
     pub(in crate::boundary) fn config(&self, key: &str, field: &str) -> Edit<Setting> {
         let value = self.frame.config(key, field);
-        Ok(self.setting(value.map_err(EditError::not_found)?))
+        Ok(self.setting(value.map_err(EditFailure::not_found)?))
     }
 
     pub(in crate::boundary) unsafe fn emit(&self, said: &abi::Diagnostic) -> Edit {
@@ -422,14 +422,14 @@ impl ContextSession<'_> {
 
     pub(in crate::boundary) fn find_pass(&self, name: &str) -> Edit<PassKind> {
         let kind = self.frame.pass_kind(name);
-        let none = || EditError::not_found(format!("There is no pass `{name}`."));
+        let none = || EditFailure::not_found(format!("There is no pass `{name}`."));
         kind.map(|kind| kind.abi()).ok_or_else(none)
     }
 
     pub(in crate::boundary) fn may_rewrite(&self, rule: &str) -> Edit {
         match self.frame.may_rewrite(rule) {
             true => Ok(()),
-            false => Err(EditError::refused(format!(
+            false => Err(EditFailure::refused(format!(
                 "The rule `{rule}` is disabled."
             ))),
         }

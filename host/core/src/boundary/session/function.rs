@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, OpId, ValueId};
-use passdock_ir::{Edit, EditError, Function, Module, Premises, Symbols};
+use passdock_ir::{Edit, EditFailure, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
@@ -196,7 +196,7 @@ impl FunctionSession {
         &self,
         slot: &mut FunctionSlot,
         brought: &mut Vec<Arc<Function>>,
-    ) -> Result<Option<Box<Function>>, EditError> {
+    ) -> Result<Option<Box<Function>>, EditFailure> {
         // SAFETY: the caller's promise.
         let state = unsafe { &mut *self.state.get() };
         let access = std::mem::replace(&mut state.access, Access::Ended);
@@ -384,7 +384,7 @@ impl FunctionState {
             Access::Edit => {}
             Access::Read => {
                 let message = "The function is a snapshot: it can be read, not edited.";
-                return Err(EditError::refused(message));
+                return Err(EditFailure::refused(message));
             }
             Access::Ended => return Err(ended()),
             Access::Broken => return Err(broken()),
@@ -437,7 +437,7 @@ impl FunctionState {
     pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
-            return Err(EditError::refused("Only a function pass brings functions."));
+            return Err(EditFailure::refused("Only a function pass brings functions."));
         }
         self.extras().brought.push(Arc::new(function));
         Ok(())
@@ -484,21 +484,21 @@ impl Drop for Busy<'_> {
 }
 
 #[cold]
-fn busy() -> EditError {
-    EditError::refused("The function is being edited already.")
+fn busy() -> EditFailure {
+    EditFailure::refused("The function is being edited already.")
 }
 
 #[cold]
-fn ended() -> EditError {
-    EditError::stale(
+fn ended() -> EditFailure {
+    EditFailure::stale(
         "The function's handle has ended: the function was removed or replaced, or another pass \
          ran; ask the module for a new one.",
     )
 }
 
 #[cold]
-fn broken() -> EditError {
-    EditError::refused(
+fn broken() -> EditFailure {
+    EditFailure::refused(
         "The host failed inside an earlier edit of this function, which is a mistake in passdock; \
          the pass can't go on.",
     )

@@ -6,7 +6,7 @@ use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{Status, Str};
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 
 use super::function::{FunctionSession, FunctionState};
 use super::input;
@@ -36,13 +36,13 @@ const NO_SESSION: &str =
 #[inline]
 pub(in crate::boundary) unsafe fn session<'s, S: Session>(handle: *const S) -> Edit<&'s S> {
     if handle.is_null() || !handle.is_aligned() {
-        return Err(EditError::invalid(NO_SESSION));
+        return Err(EditFailure::invalid(NO_SESSION));
     }
     // SAFETY: the caller's promise; on another thread than its own only this field is read, which stays.
     let session = unsafe { &*handle };
     match session.thread() == Thread::current() {
         true => Ok(session),
-        false => Err(EditError::invalid(NO_SESSION)),
+        false => Err(EditFailure::invalid(NO_SESSION)),
     }
 }
 
@@ -61,7 +61,7 @@ pub(in crate::boundary) trait Session {
     fn break_off(&self) {}
 
     /// Keeps an error's message, and returns the error's status.
-    fn fail(&self, error: EditError) -> Status {
+    fn fail(&self, error: EditFailure) -> Status {
         self.keep_error(error.message);
         error.status
     }
@@ -161,11 +161,11 @@ pub(in crate::boundary) fn guarded<T>(body: impl FnOnce() -> Edit<T>) -> Edit<T>
 }
 
 /// The error for a panic of the host itself.
-fn host_failed(payload: Box<dyn Any + Send>) -> EditError {
+fn host_failed(payload: Box<dyn Any + Send>) -> EditFailure {
     let text = util::panic_text(&*payload);
     // Dropping the payload can panic again, which is ignored.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-    EditError::refused(format!(
+    EditFailure::refused(format!(
         "The host failed ({text}), which is a mistake in passdock."
     ))
 }

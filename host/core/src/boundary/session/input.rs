@@ -9,7 +9,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::Grows;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
-use passdock_ir::{Edit, EditError};
+use passdock_ir::{Edit, EditFailure};
 
 /// The most bytes of a struct that asks for something.
 const MAX_STRUCT: usize = 1 << 16;
@@ -72,7 +72,7 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
     let rest = unsafe { std::slice::from_raw_parts(at.add(known), size - known) };
     match rest.iter().all(|&byte| byte == 0) {
         true => Ok(()),
-        false => Err(EditError::unsupported(format!(
+        false => Err(EditFailure::unsupported(format!(
             "This host knows {known} bytes of `{}`, and something is said behind them.",
             T::NAME
         ))),
@@ -80,8 +80,8 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
 }
 
 #[cold]
-fn wrong_size<T: Grows>(size: usize) -> EditError {
-    EditError::invalid(format!(
+fn wrong_size<T: Grows>(size: usize) -> EditFailure {
+    EditFailure::invalid(format!(
         "`struct_size` of a {} is {size}; it is the size of the struct in bytes.",
         T::NAME
     ))
@@ -89,8 +89,8 @@ fn wrong_size<T: Grows>(size: usize) -> EditError {
 
 /// The error about a kind that this host doesn't know.
 #[cold]
-pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
-    EditError::unsupported(format!("This host knows no {what} of kind {kind}."))
+pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditFailure {
+    EditFailure::unsupported(format!("This host knows no {what} of kind {kind}."))
 }
 
 /// Refuses flags that this host doesn't know, and words that mean nothing yet.
@@ -103,8 +103,8 @@ fn checked<T: Grows>(copy: T) -> Edit<T> {
 }
 
 #[cold]
-fn unknown_flags<T: Grows>(unknown: u32) -> EditError {
-    EditError::unsupported(format!(
+fn unknown_flags<T: Grows>(unknown: u32) -> EditFailure {
+    EditFailure::unsupported(format!(
         "This host knows no flag {unknown:#x} of `{}`.",
         T::NAME
     ))
@@ -157,7 +157,7 @@ pub(in crate::boundary) unsafe fn strided<T: Grows>(
         if stride < size_of::<u32>() || !stride.is_multiple_of(align_of::<T>()) || count > MAX_COUNT
         {
             let message = format!("The list of {what} has {count} elements of {stride} bytes.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
     }
     Ok(Strided {
@@ -215,8 +215,8 @@ pub(in crate::boundary) unsafe fn list<'a, T>(
 }
 
 #[cold]
-fn too_long(count: usize, what: &str) -> EditError {
-    EditError::invalid(format!("The list of {what} has {count} elements."))
+fn too_long(count: usize, what: &str) -> EditFailure {
+    EditFailure::invalid(format!("The list of {what} has {count} elements."))
 }
 
 /// A checked text, not longer than a symbol.
@@ -241,9 +241,9 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     let bytes = unsafe { list(text.ptr, text.len, what)? };
     if bytes.len() > limit {
         let message = format!("The {what} has {} bytes.", bytes.len());
-        return Err(EditError::invalid(message));
+        return Err(EditFailure::invalid(message));
     }
-    std::str::from_utf8(bytes).map_err(|_| EditError::invalid(format!("The {what} isn't UTF-8.")))
+    std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("The {what} isn't UTF-8.")))
 }
 
 /// The most bytes of a text for the user that are kept.
@@ -320,9 +320,9 @@ fn check_pointer<T>(at: *const T, what: &str) -> Edit {
 }
 
 #[cold]
-fn wrong_pointer(is_null: bool, what: &str) -> EditError {
+fn wrong_pointer(is_null: bool, what: &str) -> EditFailure {
     let wrong = if is_null { "null" } else { "misaligned" };
-    EditError::invalid(format!("The pointer to the {what} is {wrong}."))
+    EditFailure::invalid(format!("The pointer to the {what} is {wrong}."))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use passdock_abi as abi;
 use passdock_abi::{
     FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, RunDesc, Status, Str, SymbolId,
 };
-use passdock_ir::{Edit, EditError, Function, Module, name};
+use passdock_ir::{Edit, EditFailure, Function, Module, name};
 use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
@@ -193,7 +193,7 @@ impl<'a> ModuleSession<'a> {
 
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
         if self.busy.replace(true) {
-            return Err(EditError::refused("The module is being edited already."));
+            return Err(EditFailure::refused("The module is being edited already."));
         }
         let _guard = Busy(&self.busy);
         // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
@@ -291,7 +291,7 @@ impl State<'_> {
     pub(super) fn editable(&mut self) -> Edit<&mut Module> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
-            Held::Read(_) => Err(EditError::refused(
+            Held::Read(_) => Err(EditFailure::refused(
                 "Function passes and instruments get the module to read; a module pass may edit it.",
             )),
         }
@@ -382,14 +382,14 @@ impl Drop for Busy<'_> {
     }
 }
 
-fn missing(module: &Module, name: SymbolId) -> EditError {
+fn missing(module: &Module, name: SymbolId) -> EditFailure {
     let name = module.symbols().text(name);
     if name.is_empty() {
         let message =
             "No name was given: nothing in the module is called as the one that was looked up.";
-        return EditError::not_found(message);
+        return EditFailure::not_found(message);
     }
-    EditError::not_found(format!("The module has no function @{name}."))
+    EditFailure::not_found(format!("The module has no function @{name}."))
 }
 
 impl Session for ModuleSession<'_> {
@@ -472,7 +472,7 @@ impl ModuleSession<'_> {
         // Not under the borrow: the pass may use the session again.
         let frame = context.frame();
         let result = frame.run_pass(&module, name);
-        let module = result.map_err(|error| EditError {
+        let module = result.map_err(|error| EditFailure {
             status: match frame.pass_kind(name) {
                 None => Status::NOT_FOUND,
                 Some(_) => Status::FAILED,
@@ -487,7 +487,7 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
     if !matches!(desc.kind, FunctionKind::GRAPH | FunctionKind::PRIM) {
         return Err(input::unknown("function", desc.kind.0));
     }
-    name::check_canonical(text).map_err(EditError::invalid)?;
+    name::check_canonical(text).map_err(EditFailure::invalid)?;
     let opsets = match desc.opsets_of.option() {
         None | Some(abi::symbol::EMPTY) => Vec::new(),
         Some(other) => state.opsets_of(other)?,

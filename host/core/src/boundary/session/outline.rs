@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use passdock_abi::{OpId, OutlineDesc, SymbolId};
-use passdock_ir::{Edit, EditError, Function, MAX_OPSETS, Module, OpName, Outlined, name};
+use passdock_ir::{Edit, EditFailure, Function, MAX_OPSETS, Module, OpName, OutlinedOps, name};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ impl ModuleSession<'_> {
             Ok((name, state.open(desc.function)?))
         })?;
         let domain = self.with(|state| Ok(state.domain_of(name)))?;
-        let mut outlined = Err(EditError::refused(
+        let mut outlined = Err(EditFailure::refused(
             "The host failed while it outlined ops, which is a mistake in passdock.",
         ));
         // Through the function's own gate: it refreshes its view, and ends it after a panic.
@@ -35,7 +35,7 @@ impl ModuleSession<'_> {
                 Ok(())
             });
         }
-        let Outlined { function, call } = outlined?;
+        let OutlinedOps { function, call } = outlined?;
         self.with(|state| state.editable()?.insert(function))?;
         self.list(1, |state| state.list_new(name));
         Ok((name, call))
@@ -48,7 +48,7 @@ fn outline_in(
     ops: &[OpId],
     name: SymbolId,
     domain: Option<(SymbolId, i64)>,
-) -> Edit<Outlined> {
+) -> Edit<OutlinedOps> {
     let mut outlined = f.outline(ops, name)?;
     if let Some((domain, version)) = domain {
         for f in [f, &mut outlined.function] {
@@ -74,13 +74,13 @@ impl State<'_> {
     /// The name for a new function: with a number if a function of this module has it, or an op that
     /// was there before, which would become a call. What other modules have doesn't count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
-        name::check_canonical(text).map_err(EditError::invalid)?;
+        name::check_canonical(text).map_err(EditFailure::invalid)?;
         let Some(base) = OpName::parse(text) else {
             let message = format!("{text:?} isn't the name of a function.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         };
         if base.domain.as_deref() == Some("") {
-            return Err(EditError::refused(format!(
+            return Err(EditFailure::refused(format!(
                 "A function `{text}` would be taken for an operator of ONNX: give it a domain of its own, \
                  as in `acme.{}`.",
                 base.name

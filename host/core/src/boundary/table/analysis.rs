@@ -14,7 +14,7 @@ use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
 use passdock_crash::{CallKind, Callee};
 use passdock_diagnostic::suggest;
-use passdock_ir::{Edit, EditError, KeptKey};
+use passdock_ir::{Edit, EditFailure, KeptKey};
 use passdock_loader::OpDefs;
 
 use crate::analyses::{self, Operators, SharedNames};
@@ -130,7 +130,7 @@ impl FunctionState {
         let key = unsafe { key(owner, name)? };
         let Some(kept) = self.read()?.kept(&key) else {
             // Asked each time before something is worked out: no sentence is made.
-            return Err(EditError::not_found(""));
+            return Err(EditFailure::not_found(""));
         };
         data(&**kept)
     }
@@ -142,7 +142,7 @@ impl FunctionState {
         if is_kept || self.edited().is_some_and(|own| own.still_holds(&key)) {
             return Ok(());
         }
-        Err(EditError::not_found(format!(
+        Err(EditFailure::not_found(format!(
             "Nothing is kept under `{}` that this pass could preserve.",
             String::from_utf8_lossy(&key.name)
         )))
@@ -150,10 +150,10 @@ impl FunctionState {
 }
 
 #[cold]
-fn unknown(name: &[u8]) -> EditError {
+fn unknown(name: &[u8]) -> EditFailure {
     let name = &String::from_utf8_lossy(name);
     let known = || analyses::list().iter().map(|known| known.name);
-    EditError::not_found(format!(
+    EditFailure::not_found(format!(
         "The host has no analysis `{name}`; it has {}.{}",
         suggest::listed(known()),
         suggest::did_you_mean(name, known())
@@ -161,8 +161,8 @@ fn unknown(name: &[u8]) -> EditError {
 }
 
 #[cold]
-fn full(key: &KeptKey<'_>) -> EditError {
-    EditError::refused(format!(
+fn full(key: &KeptKey<'_>) -> EditFailure {
+    EditFailure::refused(format!(
         "`{}` isn't kept: the function has {MAX_KEPT} analyses. Keep what belongs together under one \
          key.",
         String::from_utf8_lossy(&key.name)
@@ -193,8 +193,8 @@ fn data(kept: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
 }
 
 #[cold]
-fn strange_owner() -> EditError {
-    EditError::invalid("The owner of an analysis isn't an address of the plugin's.")
+fn strange_owner() -> EditFailure {
+    EditFailure::invalid("The owner of an analysis isn't an address of the plugin's.")
 }
 
 /// `AnalysisApi::put`. The data is dropped, whatever comes.
@@ -207,7 +207,7 @@ pub(in crate::boundary) unsafe extern "C" fn put(
     out: *mut *mut c_void,
 ) -> Status {
     if given.is_null() {
-        let null = EditError::invalid("The data of an analysis is null.");
+        let null = EditFailure::invalid("The data of an analysis is null.");
         // SAFETY: see above.
         return unsafe { gate::read(f, |_| Err(null)) };
     }

@@ -2,7 +2,7 @@
 
 use passdock_abi as abi;
 use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId};
-use passdock_ir::{CloneOps, CloneRegion, Edit, EditError, Function};
+use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
 
 use super::describe;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
@@ -139,7 +139,7 @@ unsafe fn with_source<T>(
         let other = other.read()?;
         if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
             let message = "What is to be copied is of another module.";
-            return Err(EditError::refused(message));
+            return Err(EditFailure::refused(message));
         }
         copy(state, Some(other))
     })
@@ -150,7 +150,7 @@ fn check_room(what: &str, count: usize, room: usize) -> Edit {
     if count == room {
         return Ok(());
     }
-    Err(EditError::invalid(format!(
+    Err(EditFailure::invalid(format!(
         "{what} {count} values, and there is room for {room}."
     )))
 }

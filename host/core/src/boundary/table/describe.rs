@@ -3,8 +3,8 @@
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, DimKind, SymbolId, TypeId, TypeKind};
 use passdock_ir::{
-    AttrValue, BufferSpec, Edit, EditError, Function, NewAttr, NewOp, NewPort, NewRegion, Position,
-    TypeSpec,
+    AttrData, BufferSpec, Edit, EditFailure, Function, NewAttr, NewOp, NewPort, NewRegion, Position,
+    TypeData,
 };
 
 use crate::boundary::session::input::{self, Strided};
@@ -77,7 +77,7 @@ impl<'a> OpParts<'a> {
         op.result_types = match desc.result_types.is_null() && desc.result_count > 0 {
             true => {
                 if desc.result_count > passdock_ir::function::MAX_LIST {
-                    return Err(EditError::invalid("The op has too many results."));
+                    return Err(EditFailure::invalid("The op has too many results."));
                 }
                 none = vec![TypeId::NONE; desc.result_count];
                 &none
@@ -180,43 +180,43 @@ unsafe fn new_attr<'a>(
     }
     // Models have some, which stay.
     if desc.name == abi::symbol::EMPTY {
-        return Err(EditError::invalid("An attribute has to have a name."));
+        return Err(EditFailure::invalid("An attribute has to have a name."));
     }
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
     if desc.stands_for != AttrKind::NONE && desc.kind != AttrKind::REFERENCE {
-        return Err(EditError::invalid("Only a reference stands for something."));
+        return Err(EditFailure::invalid("Only a reference stands for something."));
     }
     let half = || {
         let half = u32::try_from(desc.bits);
         half.map_err(|_| {
-            EditError::invalid(format!("An attribute's 32 bits are {:#x}.", desc.bits))
+            EditFailure::invalid(format!("An attribute's 32 bits are {:#x}.", desc.bits))
         })
     };
     let value = match desc.kind {
-        AttrKind::NONE => AttrValue::None,
-        AttrKind::INT => AttrValue::Int(desc.bits as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(half()?)),
-        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(half()?)),
-        AttrKind::TYPE => AttrValue::Type(TypeId(half()?)),
-        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(half()?), desc.stands_for),
+        AttrKind::NONE => AttrData::None,
+        AttrKind::INT => AttrData::Int(desc.bits as i64),
+        AttrKind::FLOAT => AttrData::Float(f32::from_bits(half()?)),
+        AttrKind::TENSOR => AttrData::Tensor(abi::ConstId(half()?)),
+        AttrKind::TYPE => AttrData::Type(TypeId(half()?)),
+        AttrKind::REFERENCE => AttrData::Reference(SymbolId(half()?), desc.stands_for),
         // SAFETY: as above.
-        AttrKind::STRING => AttrValue::String(unsafe { data(desc)? }),
+        AttrKind::STRING => AttrData::String(unsafe { data(desc)? }),
         // SAFETY: as above.
-        AttrKind::OPAQUE => AttrValue::Opaque(unsafe { data(desc)? }),
+        AttrKind::OPAQUE => AttrData::Opaque(unsafe { data(desc)? }),
         // SAFETY: as above.
-        AttrKind::INTS => AttrValue::Ints(unsafe { data(desc)? }),
+        AttrKind::INTS => AttrData::Ints(unsafe { data(desc)? }),
         // SAFETY: as above.
-        AttrKind::FLOATS => AttrValue::Floats(unsafe { data(desc)? }),
+        AttrKind::FLOATS => AttrData::Floats(unsafe { data(desc)? }),
         // SAFETY: as above.
-        AttrKind::TYPES => AttrValue::Types(unsafe { data(desc)? }),
+        AttrKind::TYPES => AttrData::Types(unsafe { data(desc)? }),
         // SAFETY: as above.
-        AttrKind::TENSORS => AttrValue::Tensors(unsafe { data(desc)? }),
-        AttrKind::STRINGS => AttrValue::Strings(strings.next().map_or(&[], |s| s)),
+        AttrKind::TENSORS => AttrData::Tensors(unsafe { data(desc)? }),
+        AttrKind::STRINGS => AttrData::Strings(strings.next().map_or(&[], |s| s)),
         AttrKind::REGION | AttrKind::REGIONS => {
             let message = "An attribute that is a region is made with its op's regions.";
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         AttrKind(kind) => return Err(input::unknown("attribute", kind)),
     };
@@ -248,40 +248,40 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
     check_dims(f, dims)?;
     if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
-        return Err(EditError::invalid("A dim of a shape is negative."));
+        return Err(EditFailure::invalid("A dim of a shape is negative."));
     }
     check_dims(f, layout)?;
     for &item in items {
         f.live_type(item)?;
     }
     if desc.name.is_some() && f.symbols().get(desc.name).is_none() {
-        return Err(EditError::invalid(format!(
+        return Err(EditFailure::invalid(format!(
             "There is no symbol {}.",
             desc.name
         )));
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
-        return Err(EditError::unsupported(format!(
+        return Err(EditFailure::unsupported(format!(
             "This host knows no dtype {}.",
             desc.dtype.0
         )));
     }
     let one = || match items {
         [item] => Ok(*item),
-        _ => Err(EditError::invalid("This kind of type is made of one type.")),
+        _ => Err(EditFailure::invalid("This kind of type is made of one type.")),
     };
     let shape = (desc.flags & abi::Type::UNRANKED == 0).then_some(dims);
     let spec = match desc.kind {
-        TypeKind::UNKNOWN => TypeSpec::Unknown,
-        TypeKind::TENSOR => TypeSpec::Tensor(desc.dtype, shape),
-        TypeKind::SPARSE => TypeSpec::Sparse(desc.dtype, shape),
-        TypeKind::SCALAR => TypeSpec::Scalar(desc.dtype, desc.lanes),
+        TypeKind::UNKNOWN => TypeData::Unknown,
+        TypeKind::TENSOR => TypeData::Tensor(desc.dtype, shape),
+        TypeKind::SPARSE => TypeData::Sparse(desc.dtype, shape),
+        TypeKind::SCALAR => TypeData::Scalar(desc.dtype, desc.lanes),
         TypeKind::BUFFER => {
             if !layout.is_empty() && layout.len() != dims.len() + 1 {
                 let message = "A buffer's layout is a stride per dim, then the offset.";
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             }
-            TypeSpec::Buffer(BufferSpec {
+            TypeData::Buffer(BufferSpec {
                 dtype: desc.dtype,
                 shape: dims,
                 layout,
@@ -289,19 +289,19 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
                 may_alias: desc.flags & abi::Type::MAY_ALIAS != 0,
             })
         }
-        TypeKind::TUPLE => TypeSpec::Tuple(items),
-        TypeKind::SEQUENCE => TypeSpec::Sequence(one()?),
-        TypeKind::OPTIONAL => TypeSpec::Optional(one()?),
-        TypeKind::MAP => TypeSpec::Map(desc.dtype, one()?),
+        TypeKind::TUPLE => TypeData::Tuple(items),
+        TypeKind::SEQUENCE => TypeData::Sequence(one()?),
+        TypeKind::OPTIONAL => TypeData::Optional(one()?),
+        TypeKind::MAP => TypeData::Map(desc.dtype, one()?),
         TypeKind::OPAQUE if desc.name.is_none() || desc.name == abi::symbol::EMPTY => {
-            return Err(EditError::invalid("An opaque type needs a name."));
+            return Err(EditFailure::invalid("An opaque type needs a name."));
         }
-        TypeKind::OPAQUE => TypeSpec::Opaque(desc.name),
+        TypeKind::OPAQUE => TypeData::Opaque(desc.name),
         TypeKind::FUNCTION => match items.len().checked_sub(desc.lanes as usize) {
-            Some(params) => TypeSpec::Function(&items[..params], &items[params..]),
+            Some(params) => TypeData::Function(&items[..params], &items[params..]),
             None => {
                 let message = "A function type has more results than types.";
-                return Err(EditError::invalid(message));
+                return Err(EditFailure::invalid(message));
             }
         },
         TypeKind(kind) => return Err(input::unknown("type", kind)),
@@ -328,7 +328,7 @@ pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
                 "A dim of kind {} and value {} means nothing in this function.",
                 dim.kind.0, dim.value
             );
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
     }
     Ok(())

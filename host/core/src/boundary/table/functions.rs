@@ -6,7 +6,7 @@ use passdock_abi as abi;
 use passdock_abi::{
     Bytes, ConstId, Dim, ExprKind, LocId, OpId, RegionId, Status, SymbolId, TypeId, ValueId,
 };
-use passdock_ir::{ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name};
+use passdock_ir::{ConstantData, Edit, EditFailure, Function, MAX_OPSETS, Payload, name};
 
 use super::describe;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
@@ -165,24 +165,24 @@ impl FunctionState {
     pub(in crate::boundary) fn set_opset(&mut self, text: &str, version: i64) -> Edit {
         if version < 0 {
             let message = format!("The version of the domain `{text}` would be {version}.");
-            return Err(EditError::invalid(message));
+            return Err(EditFailure::invalid(message));
         }
         let function = self.edit()?;
         let text = name::domain(text);
         let domain = function.symbols().intern(text);
         match function.opset(domain) {
             // Ops are called `onnx.Relu`, so it is easily taken for one.
-            None if text == "onnx" => Err(EditError::invalid(
+            None if text == "onnx" => Err(EditFailure::invalid(
                 "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
             )),
             _ if version == 0 => function.remove_opset(domain),
             Some(known) if known == version => Ok(()),
-            Some(known) if known > version => Err(EditError::refused(format!(
+            Some(known) if known > version => Err(EditFailure::refused(format!(
                 "The function's version of the domain `{}` is {known} and can't become \
                  {version}: what its ops mean may have come with a later one.",
                 if text.is_empty() { "onnx" } else { text }
             ))),
-            None if function.opsets().len() >= MAX_OPSETS => Err(EditError::refused(format!(
+            None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::refused(format!(
                 "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \
                  more."
             ))),
@@ -253,8 +253,8 @@ impl FunctionSession {
     }
 }
 
-fn io(message: String) -> EditError {
-    EditError {
+fn io(message: String) -> EditFailure {
+    EditFailure {
         status: Status::IO,
         message,
     }
@@ -281,7 +281,7 @@ fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<Consta
     });
     let Some(count) = count else {
         let message = "A constant's type needs a shape of constant dims.";
-        return Err(EditError::invalid(message));
+        return Err(EditFailure::invalid(message));
     };
     Ok(ConstantData::new(Payload::Splat {
         dtype: f.live_type(ty)?.dtype,

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex};
 
 use passdock_diagnostic::ProcessMemory;
-use passdock_diagnostic::table::{Table, bytes};
+use passdock_diagnostic::table::{TextTable, bytes};
 use passdock_ir::Module;
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ impl PassInstrument for PassMemory {
             Some(count) => bytes(count),
             None => "not measured".to_owned(),
         };
-        let mut table = Table::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
+        let mut table = TextTable::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
         for pass in passes.iter() {
             let failed = if pass.failed { " failed" } else { "" };
             table.row([

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use passdock_abi::SymbolId;
-use passdock_diagnostic::table::Table;
+use passdock_diagnostic::table::TextTable;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ impl PassInstrument for OpCount {
 
     fn report(&self) -> Option<String> {
         let passes = util::lock(&self.passes);
-        let mut table = Table::new(["pass", ">runs", "ops"]);
+        let mut table = TextTable::new(["pass", ">runs", "ops"]);
         let mut all = Changes::new();
         for pass in passes.iter() {
             add(&mut all, &pass.ops);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use passdock_diagnostic::table::{Table, duration, percent};
+use passdock_diagnostic::table::{TextTable, duration, percent};
 use passdock_ir::Module;
 use passdock_loader::loading_time;
 use rustc_hash::FxHashMap;
@@ -155,7 +155,7 @@ impl PassTimingInstrument {
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
-        let mut table = Table::new(["pass", ">calls", ">total", ">self", ">mean", ">self %"]);
+        let mut table = TextTable::new(["pass", ">calls", ">total", ">self", ">mean", ">self %"]);
         for pass in state.by_name() {
             table.row([
                 pass.name.to_owned(),

@@ -8,7 +8,7 @@ use super::super::syntax::lex::Number;
 use super::super::syntax::{ATTR_KINDS, RESERVED};
 use super::options::ParseOptions;
 use super::parser::{FixPlace, Parse, Parser, RegionFix};
-use crate::edit::{AttrValue, NewAttr};
+use crate::edit::{AttrData, NewAttr};
 use crate::function::{Function, MAX_LIST};
 use crate::pool::{bare_attr, push_range};
 
@@ -25,14 +25,14 @@ pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> 
     let read = &parser.f;
     let strings: Vec<&[u8]>;
     let value = match attr.kind {
-        AttrKind::INT => AttrValue::Int(attr.bits as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attr.bits as u32)),
-        AttrKind::STRING => AttrValue::String(read.bytes_in(attr.list)),
-        AttrKind::INTS => AttrValue::Ints(read.ints_in(attr.list)),
-        AttrKind::FLOATS => AttrValue::Floats(read.floats_in(attr.list)),
+        AttrKind::INT => AttrData::Int(attr.bits as i64),
+        AttrKind::FLOAT => AttrData::Float(f32::from_bits(attr.bits as u32)),
+        AttrKind::STRING => AttrData::String(read.bytes_in(attr.list)),
+        AttrKind::INTS => AttrData::Ints(read.ints_in(attr.list)),
+        AttrKind::FLOATS => AttrData::Floats(read.floats_in(attr.list)),
         AttrKind::STRINGS => {
             strings = read.strings_in(attr.list).collect();
-            AttrValue::Strings(&strings)
+            AttrData::Strings(&strings)
         }
         _ => {
             let message = "Only numbers, strings and lists of them stand alone.";

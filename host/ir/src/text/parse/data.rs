@@ -9,7 +9,7 @@ use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
 use crate::constant::{ByteSource, ConstantData, Payload, string_data};
-use crate::function::types::TypeSpec;
+use crate::function::types::TypeData;
 use crate::origin::Entity;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
@@ -222,7 +222,7 @@ impl<'t> Parser<'t, '_> {
         if let Some(&known) = self.literals.get(&key) {
             return Ok(known);
         }
-        let ty = self.f.add_type(TypeSpec::Scalar(dtype, 1));
+        let ty = self.f.add_type(TypeData::Scalar(dtype, 1));
         let body = self.f.body();
         let value = self
             .f

@@ -13,7 +13,7 @@ use super::parser::{Owner, Parse, Parser, ResultName};
 use super::scope::Key;
 use crate::edit::{NewOp, NewPort};
 use crate::function::MAX_LIST;
-use crate::function::types::TypeSpec;
+use crate::function::types::TypeData;
 use crate::origin::Entity;
 use crate::pool::{bare_attr, push_range};
 use crate::quote::value_text;
@@ -340,7 +340,7 @@ impl<'t> Parser<'t, '_> {
         let name = self.cur.value_name()?;
         let (ty, declared) = match self.cur.eat(":") {
             true => self.value_type()?,
-            false => (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), 0),
+            false => (self.f.add_type(TypeData::Scalar(DType::INDEX, 1)), 0),
         };
         if !self.cur.eat_word("in") {
             return self.fail_here("Expected `in` and the bounds of the loop: `in 0..128`.");

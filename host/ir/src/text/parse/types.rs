@@ -6,7 +6,7 @@ use super::super::syntax::CHOICES;
 use super::super::syntax::error::ParseError;
 use super::parser::{Parse, Parser};
 use crate::function::expr::MAX_DIM_TERMS;
-use crate::function::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
+use crate::function::types::{BufferSpec, MAX_TYPE_DEPTH, TypeData};
 
 const WORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
@@ -25,7 +25,7 @@ impl<'t> Parser<'t, '_> {
         }
         if self.cur.eat("?") {
             let denotation = self.denotation()?;
-            return Ok(self.f.add_denoted_type(TypeSpec::Unknown, denotation));
+            return Ok(self.f.add_denoted_type(TypeData::Unknown, denotation));
         }
         let start = self.cur.here();
         let word = self.cur.word();
@@ -36,14 +36,14 @@ impl<'t> Parser<'t, '_> {
                 let dims = self.shape()?;
                 let denotation = self.denotation()?;
                 self.end_angle(word)?;
-                let spec = TypeSpec::Sparse(dtype, dims.as_deref());
+                let spec = TypeData::Sparse(dtype, dims.as_deref());
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "buffer" => self.buffer(start),
             "tuple" => {
                 self.angle(word)?;
                 let items = self.types_until(">", depth)?;
-                Ok(self.f.add_type(TypeSpec::Tuple(&items)))
+                Ok(self.f.add_type(TypeData::Tuple(&items)))
             }
             "seq" | "optional" => {
                 self.angle(word)?;
@@ -51,9 +51,9 @@ impl<'t> Parser<'t, '_> {
                 self.end_angle(word)?;
                 let denotation = self.denotation()?;
                 let spec = if word == "seq" {
-                    TypeSpec::Sequence(item)
+                    TypeData::Sequence(item)
                 } else {
-                    TypeSpec::Optional(item)
+                    TypeData::Optional(item)
                 };
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
@@ -64,14 +64,14 @@ impl<'t> Parser<'t, '_> {
                 let value = self.nested_type(depth + 1)?;
                 self.end_angle(word)?;
                 let denotation = self.denotation()?;
-                let spec = TypeSpec::Map(key, value);
+                let spec = TypeData::Map(key, value);
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "opaque" => {
                 self.angle(word)?;
                 let name = self.symbol("the name of an opaque type")?;
                 self.end_angle(word)?;
-                Ok(self.f.add_type(TypeSpec::Opaque(name)))
+                Ok(self.f.add_type(TypeData::Opaque(name)))
             }
             "fn" => {
                 self.cur.expect("(", "after `fn`")?;
@@ -79,7 +79,7 @@ impl<'t> Parser<'t, '_> {
                 self.cur.expect("->", "after the parameter types")?;
                 self.cur.expect("(", "before the result types")?;
                 let results = self.types_until(")", depth)?;
-                Ok(self.f.add_type(TypeSpec::Function(&params, &results)))
+                Ok(self.f.add_type(TypeData::Function(&params, &results)))
             }
             word => self.tensor_or_scalar(word, start),
         }
@@ -88,11 +88,11 @@ impl<'t> Parser<'t, '_> {
     fn tensor_or_scalar(&mut self, word: &str, start: usize) -> Parse<TypeId> {
         if let Some(dtype) = dtype_named(word) {
             if self.cur.peek() != b'[' {
-                return Ok(self.f.add_type(TypeSpec::Scalar(dtype, 1)));
+                return Ok(self.f.add_type(TypeData::Scalar(dtype, 1)));
             }
             let dims = self.shape()?;
             let denotation = self.denotation()?;
-            let spec = TypeSpec::Tensor(dtype, dims.as_deref());
+            let spec = TypeData::Tensor(dtype, dims.as_deref());
             return Ok(self.f.add_denoted_type(spec, denotation));
         }
         // `f32x4`
@@ -101,7 +101,7 @@ impl<'t> Parser<'t, '_> {
             Some((DType::from_name(dtype)?, lanes))
         });
         match lanes {
-            Some((dtype, lanes)) => Ok(self.f.add_type(TypeSpec::Scalar(dtype, lanes))),
+            Some((dtype, lanes)) => Ok(self.f.add_type(TypeData::Scalar(dtype, lanes))),
             None => Err(self.unknown_type(word, start)),
         }
     }
@@ -176,7 +176,7 @@ impl<'t> Parser<'t, '_> {
             );
             return self.fail(start, message);
         }
-        Ok(self.f.add_type(TypeSpec::Buffer(BufferSpec {
+        Ok(self.f.add_type(TypeData::Buffer(BufferSpec {
             dtype,
             shape: &shape,
             layout: &layout,

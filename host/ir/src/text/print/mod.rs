@@ -17,7 +17,7 @@ mod printer;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::error::{Edit, EditError};
+use crate::error::{Edit, EditFailure};
 use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
@@ -77,7 +77,7 @@ impl Module {
         let known = before.function(callee.name());
         match known.or_else(|| self.function(callee.name())) {
             Some(known) if same_functions(known, &callee) => Ok(()),
-            Some(_) => Err(EditError::refused(format!(
+            Some(_) => Err(EditFailure::refused(format!(
                 "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
                 callee.text(callee.name())
             ))),
