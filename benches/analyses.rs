@@ -2,7 +2,10 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock::analyses::{self, FunctionAnalysis, EffectAnalysis, LivenessAnalysis, NameAnalysis, Operators, OrderAnalysis};
+use passdock::analyses::{
+    self, EffectAnalysis, FunctionAnalysis, LivenessAnalysis, NameAnalysis, Operators,
+    OrderAnalysis,
+};
 use passdock::{PassContext, Registry, Verify};
 use passdock_benches::{Figure, measure, module, plugin, report, report_ratio, sized};
 use passdock_benches_plugin::TIMES;

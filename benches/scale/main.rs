@@ -1,12 +1,12 @@
 //! Everything a run does, over models with much of one thing, from 10^3 to 10^5: no pass is quadratic,
 //! on any shape.
 //!
-//! The table has a block for each shape and a line for each pass of the standard plugins, and for
-//! reading and writing text and ONNX and the verifier. The last column is how much longer ten times as
-//! many take; what is above 30 x is marked, and listed again at the end. The fastest of a few runs
-//! counts, in time of the processor where the system tells it, so that others on the machine count less.
-//! `cargo bench -p passdock-benches --bench scale -- 10000` stops there, `-- 1000000` goes on to there, and `-- calls FoldConstant`
-//! shows only the lines that hold these words, in the name of the shape or of the pass.
+//! The table has a block for each shape and a line for each pass of the standard plugins, and for reading and writing
+//! text and ONNX and the verifier. The last column is how much longer ten times as many take; what is above 30 x is
+//! marked, and listed again at the end. The fastest of a few runs counts, in time of the processor where the system
+//! tells it, so that others on the machine count less. `cargo bench -p passdock-benches --bench scale -- 10000` stops
+//! there, `-- 1000000` goes on to there, and `-- calls FoldConstant` shows only the lines that hold these words, in the
+//! name of the shape or of the pass.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]

@@ -510,5 +510,6 @@ fn two_plugins_with_one_instrument_are_refused() {
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();
     let path = library().display().to_string();
-    expect!["The instrument `tap.tap` is registered already, by plugin `tap` (built in). Rename or remove one of the two. (the other is of plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
+    expect!["The instrument `tap.tap` is registered already, by plugin `tap` (built in). Rename or remove one of the \
+        two. (the other is of plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use passdock::Registry;
-use passdock::plugin::{FieldValue, PassKind, ManifestPass, ManifestSequential};
+use passdock::plugin::{FieldValue, ManifestPass, ManifestSequential, PassKind};
 use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 

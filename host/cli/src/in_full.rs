@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use passdock::PassInfo;
-use passdock::plugin::{Field, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind, ManifestPass};
-use passdock::plugin::{Plugin, ManifestPlugin, Schema, ManifestSequential, toml_text};
+use passdock::plugin::{
+    Field, FieldValue, Manifest, ManifestPass, OpSpec, PanicStrategy, PassKind,
+};
+use passdock::plugin::{ManifestPlugin, ManifestSequential, Plugin, Schema, toml_text};
 
 use crate::show::{self, TextTable};
 

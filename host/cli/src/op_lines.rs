@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn one_long_line_is_cut_in_its_middle() {
         let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
-        expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) : f32[60]"].assert_eq(&one(&line));
+        expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) \
+            \
+            : f32[60]"].assert_eq(&one(&line));
     }
 
     #[track_caller]

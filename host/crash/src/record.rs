@@ -20,7 +20,8 @@ const CALLS: usize = 8;
 pub struct Record {
     /// The signal that the process died of, as its handler saw it.
     signal: AtomicU32,
-    /// Whether the signal was about an address, or about a stack that is used up; whether the supervisor can't be reached.
+    /// Whether the signal was about an address, or about a stack that is used up; whether the supervisor can't be
+    /// reached.
     flags: AtomicU32,
     address: AtomicU64,
     /// The number of the thread of the signal, from 1 on; 0: no plugin was called on that.

@@ -86,8 +86,8 @@ pub fn record_to(record: &'static Record) {
     use_record(Some(record));
 }
 
-/// Lets this process, which isn't in the foreground group of its terminal, and what it starts write to that, and fail to
-/// read from it, instead of being stopped.
+/// Lets this process, which isn't in the foreground group of its terminal, and what it starts write to that, and fail
+/// to read from it, instead of being stopped.
 pub fn ignore_terminal_stops() {
     for signal in [libc::SIGTTIN, libc::SIGTTOU] {
         // SAFETY: to ignore a signal has no preconditions.

@@ -32,8 +32,8 @@ extern "C" fn mend(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
 
 /// What the process does that the test starts.
 fn fault_twice() {
-    // SAFETY: the calls are given what they ask for; what is written to was mapped, and is mended by the handler. The last
-    // one crashes on purpose.
+    // SAFETY: the calls are given what they ask for; what is written to was mapped, and is mended by the handler. The
+    // last one crashes on purpose.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let guarded = libc::mmap(ptr::null_mut(), LEN, libc::PROT_NONE, flags, -1, 0);

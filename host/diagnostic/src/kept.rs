@@ -6,8 +6,8 @@ use crate::{Diagnostic, Severity};
 const MAX_SAID: usize = 10_000;
 const MAX_SAID_BYTES: usize = 16 << 20;
 
-/// What a pass says. Of very much only the first is kept, with a warning that there was more; an error among the rest is
-/// kept all the same, since it makes the pass fail.
+/// What a pass says. Of very much only the first is kept, with a warning that there was more; an error among the rest
+/// is kept all the same, since it makes the pass fail.
 #[derive(Debug, Default)]
 pub struct KeptDiagnostics {
     kept: Vec<Diagnostic>,

@@ -27,7 +27,10 @@ impl<const N: usize> TextTable<N> {
     }
 
     /// A table of these rows.
-    pub fn of(columns: [&'static str; N], rows: impl IntoIterator<Item = [String; N]>) -> TextTable<N> {
+    pub fn of(
+        columns: [&'static str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> TextTable<N> {
         let mut table = TextTable::new(columns);
         rows.into_iter().for_each(|row| table.row(row));
         table
@@ -47,8 +50,8 @@ impl<const N: usize> TextTable<N> {
         }
     }
 
-    /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough the
-    /// last columns stand below the others. Words aren't broken.
+    /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough
+    /// the last columns stand below the others. Words aren't broken.
     pub fn within(mut self, columns: Option<usize>) -> TextTable<N> {
         self.within = columns;
         self

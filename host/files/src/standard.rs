@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 /// Standard output as it was when it was set apart.
 static APART: OnceLock<File> = OnceLock::new();
 
-/// Sets standard output apart: what a library prints there goes to standard error from now on, and [`StandardOutput`] to
-/// where it went. Where one of them is closed, or the system has no such thing, all stays as it is.
+/// Sets standard output apart: what a library prints there goes to standard error from now on, and [`StandardOutput`]
+/// to where it went. Where one of them is closed, or the system has no such thing, all stays as it is.
 pub fn set_output_apart() {
     #[cfg(unix)]
     {

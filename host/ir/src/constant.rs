@@ -24,7 +24,8 @@ pub trait ByteSource: Send + Sync {
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 
-    /// Whether the bytes are in a file of that name, so that a text may refer to them. A program's own are nowhere else.
+    /// Whether the bytes are in a file of that name, so that a text may refer to them. A program's own are nowhere
+    /// else.
     fn is_file(&self) -> bool {
         true
     }

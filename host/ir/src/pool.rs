@@ -62,8 +62,8 @@ pub(crate) fn bare_attr(name: SymbolId) -> Attr {
     }
 }
 
-/// The pools that hold the lists of plain attributes. Copies of a function share each pool until one of them adds a list
-/// to it: models of decision trees have hundreds of megabytes of lists.
+/// The pools that hold the lists of plain attributes. Copies of a function share each pool until one of them adds a
+/// list to it: models of decision trees have hundreds of megabytes of lists.
 #[derive(Clone, Default)]
 pub(crate) struct AttrPools {
     pub(crate) ints: Arc<Vec<i64>>,

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn ops_are_found_by_where_they_come_from() {
-        let text = "%0 = a(\"loc\") loc(\"x\")\n%1 = b() loc(\"y\") ; no loc\n%2 = c() loc(\"y\")\n%3 = d() loc(\"p\", \"q\")\n";
+        let text = "%0 = a(\"loc\") loc(\"x\")\n%1 = b() loc(\"y\") ; no loc\n%2 = c() loc(\"y\")\n%3 = d() loc(\"p\", \
+            \"q\")\n";
         let source = TextSource::new("m.ir", text);
         let lines = ["x", "y", "p", "q", ""].map(|name| source.line_of_loc(name));
         assert_eq!(lines, [Some(1), None, None, None, None]);

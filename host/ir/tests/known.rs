@@ -178,7 +178,8 @@ fn create(
     (op, f.results(op).next().unwrap())
 }
 
-/// All new ops with the location of the one that they replace keep what is known of it, and what replaces one of them, too.
+/// All new ops with the location of the one that they replace keep what is known of it, and what replaces one of them,
+/// too.
 #[test]
 fn all_parts_of_a_replacement_are_what_the_op_has_become() {
     after(

@@ -21,12 +21,12 @@ mod names;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    OpAttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
+    AttrInfo, AttrList, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, kind_name,
     loading_time, takes,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ManifestChild, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
-    PanicStrategy, PassDeclaration, PassInfo, PassKind, ManifestPass, Phase, ManifestPlugin, Schema,
-    ManifestSequential, Wrong, setting, toml_text, toml_value,
+    ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, ManifestChild, ManifestPass,
+    ManifestPlugin, ManifestSequential, OpSpec, PanicStrategy, PassDeclaration, PassInfo, PassKind,
+    Phase, Schema, Wrong, setting, toml_text, toml_value,
 };

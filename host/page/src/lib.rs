@@ -5,8 +5,8 @@
 //! page's data: JSON with a version. [`write()`] puts that into the page, whose text, styles and scripts are one file,
 //! `assets/page.html`, which `web/` is built into.
 //!
-//! [`register`] puts [`instrument`] into the registry of a program, with the rest that the command and the Python package have
-//! beside the library.
+//! [`register`] puts [`instrument`] into the registry of a program, with the rest that the command and the Python
+//! package have beside the library.
 //!
 //! A run that died without a report of the instrument has a page, too, with what is known.
 

@@ -4,8 +4,8 @@ use passdock_core::instrument::stderr;
 use passdock_core::{Registry, printing};
 use passdock_tools::numerics;
 
-/// Registers the instruments `numerics`, `verify-outputs` and `page`, and the pass `PrintIR`, which prints to standard error.
-/// What has such a name stays.
+/// Registers the instruments `numerics`, `verify-outputs` and `page`, and the pass `PrintIR`, which prints to standard
+/// error. What has such a name stays.
 pub fn register(registry: &Registry) {
     let instruments = [
         numerics::instrument(),

@@ -9,8 +9,8 @@ use crate::document::{Document, RunFacts};
 use crate::html;
 use crate::recorder::{NAME, Recorded};
 
-/// The page of a run. It is written before the output is put in its place, so that a run has failed if its page can't be
-/// written.
+/// The page of a run. It is written before the output is put in its place, so that a run has failed if its page can't
+/// be written.
 #[derive(Clone)]
 pub struct RunPage {
     asked: Option<PathBuf>,
@@ -19,7 +19,8 @@ pub struct RunPage {
 }
 
 impl RunPage {
-    /// The page that was asked for by `--report`; without that, the one of an instrument of the pipeline, if it has one.
+    /// The page that was asked for by `--report`; without that, the one of an instrument of the pipeline, if it has
+    /// one.
     pub fn new(asked: Option<PathBuf>, program: String, command: Vec<String>) -> RunPage {
         RunPage {
             asked,

@@ -40,9 +40,15 @@ fn recorded(before: &str, passes: impl IntoIterator<Item = PassRef>) -> Recorded
     serde_json::from_value(data).expect("it can be read again")
 }
 
-const BEFORE: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis = 0} loc(\"/c\") return %c";
-const THEN: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis = 1} loc(\"/c\") return %c";
-const AFTER: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %n = onnx.Abs(%a) loc(\"/n\") %c = onnx.Concat(%n) {axis = 1} loc(\"/c\") return %c";
+const BEFORE: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis \
+    \
+    = 0} loc(\"/c\") return %c";
+const THEN: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis = \
+    \
+    1} loc(\"/c\") return %c";
+const AFTER: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %n = onnx.Abs(%a) loc(\"/n\") %c = onnx.Concat(%n) {axis = 1} \
+    \
+    loc(\"/c\") return %c";
 
 #[test]
 fn each_op_says_which_pass_made_changed_or_removed_it() {

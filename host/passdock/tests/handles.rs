@@ -143,7 +143,8 @@ fn a_body_brings_the_functions_that_it_calls() {
     .assert_eq(&brought);
     // One that the module has already is shared, another one of the name is in the way.
     assert_eq!(run(&format!("{main} {TWICE}")), brought);
-    expect!["Error in pass test.Put: A new body calls its own function `acme.Twice`, and the module has another `acme.Twice`: rename one."].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
+    expect!["Error in pass test.Put: A new body calls its own function `acme.Twice`, and the module has another \
+        `acme.Twice`: rename one."].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
 }
 
 #[test]

@@ -9,4 +9,6 @@ mod spec;
 pub use check::check;
 pub use manifest::{copy, render};
 pub use sequential::{ChildSpec, SequentialSpec};
-pub use spec::{ConfigSpec, FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec, StaticPlugin};
+pub use spec::{
+    ConfigSpec, FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec, StaticPlugin,
+};

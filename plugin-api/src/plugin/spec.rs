@@ -90,7 +90,11 @@ pub struct PassSpec {
 }
 
 impl PassSpec {
-    pub const fn new(name: &'static str, run: PassFunction, docs: &'static [&'static str]) -> PassSpec {
+    pub const fn new(
+        name: &'static str,
+        run: PassFunction,
+        docs: &'static [&'static str],
+    ) -> PassSpec {
         PassSpec {
             name,
             run,

@@ -157,7 +157,8 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
     }
     let kind = said.get_type();
     Err(PyTypeError::new_err(format!(
-        "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a list of one \
+        "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a list of \
+            one \
          kind of them, not {}",
         kind.name()?
     )))

@@ -280,7 +280,8 @@ impl Rewriter {
         let is_float = matches!(known, DType::F64 | DType::F32 | DType::F16 | DType::BF16);
         if !is_float && !float.is_nan() && !number.eq(float)? {
             return Err(PyValueError::new_err(format!(
-                "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and `ints` \
+                "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and \
+                    `ints` \
                  takes any of int64"
             )));
         }

@@ -47,7 +47,8 @@ fn what_was_released_is_still_there() {
 #[test]
 fn growing_is_no_loss_and_anything_else_is() {
     let earlier = "op size 8 align 4\n    0 4 name\n    4 4 flags\nSTALE = 1\n";
-    let grown = "new size 4 align 4\n    0 4 x\nop size 12 align 4\n    0 4 name\n    4 4 flags\n    8 4 loc\nSTALE = 1\n";
+    let grown = "new size 4 align 4\n    0 4 x\nop size 12 align 4\n    0 4 name\n    4 4 flags\n    8 4 loc\nSTALE = \
+        1\n";
     assert_eq!(lost(earlier, grown), Vec::<String>::new());
     let moved = "op size 12 align 4\n    0 4 name\n    4 4 loc\n    8 4 flags\nSTALE = 2\n";
     assert_eq!(

@@ -206,7 +206,8 @@ fn written(place: &str, function: &Function, parts: &Parts) -> String {
     };
     match function.returns.as_str() {
         "Status" => format!(
-            "{head} -> Result<{}, EditError> {{\nlet ask = there(self.tables.{place}.{name}, \"{name}\", {subject})?;\n\
+            "{head} -> Result<{}, EditError> {{\nlet ask = there(self.tables.{place}.{name}, \"{name}\", \
+                {subject})?;\n\
              {before}let status = {call};\n{teller}.done(status, \"{name}\", {subject}){}\n}}\n",
             list(types),
             if results.is_empty() {
@@ -219,7 +220,8 @@ fn written(place: &str, function: &Function, parts: &Parts) -> String {
             format!("{head} {{\nif let Some(ask) = self.tables.{place}.{name} {{\n{call}\n}}\n}}\n")
         }
         "Str" => format!(
-            "{head} -> &str {{\nmatch self.tables.{place}.{name} {{\nSome(ask) => unsafe {{ text(ask({arguments})) }},\nNone => \"\",\n}}\n}}\n"
+            "{head} -> &str {{\nmatch self.tables.{place}.{name} {{\nSome(ask) => unsafe {{ text(ask({arguments})) \
+                }},\nNone => \"\",\n}}\n}}\n"
         ),
         ty => format!(
             "#[inline]\n{head} -> Option<{ty}> {{\nlet ask = self.tables.{place}.{name}?;\nSome({call})\n}}\n"

@@ -27,10 +27,12 @@ pub(crate) struct BatchArgs {
     /// The models, and directories of them: each .onnx at any depth.
     #[arg(value_name = "MODEL|DIR", required = true)]
     pub(crate) models: Vec<PathBuf>,
-    /// Write results below this directory, which is made. A model of a directory has the path there that it has in its own.
+    /// Write results below this directory, which is made. A model of a directory has the path there that it has in its
+    /// own.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: PathBuf,
-    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it and --passes it is `default`.
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it and --passes it is
+    /// `default`.
     #[arg(short, long, value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]

@@ -360,8 +360,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it --passes says what would run,
-    /// and without that it is `default`.
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it --passes says what would
+    /// run, and without that it is `default`.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
@@ -468,8 +468,8 @@ pub(crate) struct ReplayArgs {
     /// Refuse plugins that aren't the very files that the failure was found with.
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Trust the reproducer: it may run the command that `bisect` wrote, load plugins and libraries that it names, and read
-    /// and write files outside of its directory.
+    /// Trust the reproducer: it may run the command that `bisect` wrote, load plugins and libraries that it names, and
+    /// read and write files outside of its directory.
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]

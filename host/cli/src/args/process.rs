@@ -10,8 +10,8 @@ pub(crate) struct ProcessArgs {
     /// Use plugins in this process. Otherwise they are in one of their own, which may die: the command says of what.
     #[arg(long)]
     pub(crate) in_process: bool,
-    /// End a run of the pipeline that takes longer, and say which pass ran: it has failed. What the command itself reads
-    /// and writes has the same limit.
+    /// End a run of the pipeline that takes longer, and say which pass ran: it has failed. What the command itself
+    /// reads and writes has the same limit.
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, conflicts_with = "in_process")]
     pub(crate) timeout: Option<f64>,
 }

@@ -15,8 +15,8 @@ pub(crate) struct CheckCommandArgs {
     /// for that of the model before the pipeline.
     ///
     /// `numerics` compares what the two compute, as `passdock compare` does: it needs ONNX Runtime and nothing else. A
-    /// command says by its status. 0: the model is good. 125: there is no telling. 126 and 127: the command can't be run,
-    /// which ends everything. Else, and by a signal: it is bad. The file has the extension of MODEL.
+    /// command says by its status. 0: the model is good. 125: there is no telling. 126 and 127: the command can't be
+    /// run, which ends everything. Else, and by a signal: it is bad. The file has the extension of MODEL.
     #[arg(long, value_name = "CHECK")]
     pub(crate) check: Option<String>,
     /// End a check that takes longer; then there is no telling.

@@ -89,7 +89,8 @@ impl<'j> CheckCommand<'j> {
         let Some(command) = args.check.clone() else {
             let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
             return Err(error.help(
-                "`--check numerics` compares what models compute; a command that judges one has `{}` in place of its path: `--check 'test-model {}'`.",
+                "`--check numerics` compares what models compute; a command that judges one has `{}` in place of its \
+                    path: `--check 'test-model {}'`.",
             ));
         };
         let is_numerics = command == NUMERICS;
@@ -97,7 +98,8 @@ impl<'j> CheckCommand<'j> {
             let message =
                 format!("The command of `--check {command}` doesn't say where the model goes.");
             return Err(PassError::new(ErrorKind::Usage, message)
-                .help("Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which compares what models compute."));
+                .help("Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which \
+                    compares what models compute."));
         }
         let extension = match Format::of(model)? {
             Format::Onnx => "onnx",

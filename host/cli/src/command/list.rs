@@ -7,7 +7,7 @@ use std::sync::Arc;
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline};
-use passdock::plugin::{ManifestPass, Plugin, Schema, ManifestSequential};
+use passdock::plugin::{ManifestPass, ManifestSequential, Plugin, Schema};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! `compare`, `--verify-outputs` and `--check numerics` where there is no ONNX Runtime, and what is wrong on the command line. What
-//! they find where there is one, `tests/python/judging.py` shows.
+//! `compare`, `--verify-outputs` and `--check numerics` where there is no ONNX Runtime, and what is wrong on the
+//! command line. What they find where there is one, `tests/python/judging.py` shows.
 
 use expect_test::{Expect, expect};
 

@@ -59,8 +59,8 @@ const RICH: &str = r#"module {
 }
 "#;
 
-/// Words anywhere in the view of a function: nothing panics, nothing hangs, and the pass that wrote is named where it is
-/// known; the pass that stumbles over it isn't blamed.
+/// Words anywhere in the view of a function: nothing panics, nothing hangs, and the pass that wrote is named where it
+/// is known; the pass that stumbles over it isn't blamed.
 #[cfg(unix)]
 #[test]
 fn a_pass_that_writes_any_word_into_the_hosts_memory() {

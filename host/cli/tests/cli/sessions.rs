@@ -2,9 +2,9 @@
 //!
 //! - `# words`: the next case, in a directory that has the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
-//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command, and `$TAP` and so on are the libraries of [`PLUGINS`];
-//!   `| json PATH FIELD…` at its end prints parts of its output, `$ cc FILE FLAGS` makes `plugin.so` of a C file of
-//!   the repository, and the session ends there on machines that have no C compiler;
+//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command, and `$TAP` and so on are the libraries of
+//!   [`PLUGINS`]; `| json PATH FIELD…` at its end prints parts of its output, `$ cc FILE FLAGS` makes `plugin.so` of a
+//!   C file of the repository, and the session ends there on machines that have no C compiler;
 //! - what comes of it: standard output after `< `, and after two blanks standard error, the files that `passdock`
 //!   wrote, changed or removed, and the status unless it is 0. `UPDATE_EXPECT=1` rewrites these lines.
 

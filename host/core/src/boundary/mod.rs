@@ -29,8 +29,8 @@ pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionCode, FunctionRunner, PassOutcome, FunctionOutcome, ModuleClosure, ModuleCode,
-    edit_module, run_module_pass,
+    FunctionClosure, FunctionCode, FunctionOutcome, FunctionRunner, ModuleClosure, ModuleCode,
+    PassOutcome, edit_module, run_module_pass,
 };
 pub use session::context::CallFailure;
 pub use session::ending::Endings;

@@ -337,7 +337,11 @@ impl PassContext {
     ///
     /// # Panics
     /// Under the same condition as [`analyses::get`].
-    pub fn analysis<'f, A: FunctionAnalysis>(&self, module: &Module, function: &'f Function) -> &'f A {
+    pub fn analysis<'f, A: FunctionAnalysis>(
+        &self,
+        module: &Module,
+        function: &'f Function,
+    ) -> &'f A {
         analyses::get(
             function,
             &Operators::new(&self.registry().op_defs(), module),

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{PassDeclaration, ManifestPass, Phase, Plugin, ManifestSequential};
+use passdock_loader::{ManifestPass, ManifestSequential, PassDeclaration, Phase, Plugin};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;

@@ -25,8 +25,8 @@ use passdock_diagnostic::suggest;
 use passdock_loader::discover::is_unrelated;
 use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, MissingDefinition, OpDefs, PassDeclaration, PassKind, ManifestPass, Plugin,
-    PluginError, SearchDir, ManifestSequential, discover,
+    Discovered, ManifestPass, ManifestSequential, MissingDefinition, OpDefs, PassDeclaration,
+    PassKind, Plugin, PluginError, SearchDir, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi::FunctionKind;
-use passdock_loader::{LoadedPass, Manifest, PassDeclaration, PassKind, ManifestPass, Plugin};
+use passdock_loader::{LoadedPass, Manifest, ManifestPass, PassDeclaration, PassKind, Plugin};
 
 use crate::boundary::{FunctionCode, ModuleCode, host};
 use crate::error::{PassError, Provider};

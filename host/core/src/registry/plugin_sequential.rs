@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use passdock_loader::{ManifestChild, Plugin, ManifestSequential};
+use passdock_loader::{ManifestChild, ManifestSequential, Plugin};
 
 use super::Inner;
 use super::entries::{Entry, Item};

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::inner::Inner;
 use super::solo;
 use crate::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, FunctionOutcome, ModuleCode,
+    CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionRunner, FunctionSlot, ModuleCode,
     ModuleInput, Rewrites, run_module_pass,
 };
 use crate::config::ConfigValue;

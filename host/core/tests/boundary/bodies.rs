@@ -164,7 +164,9 @@ fn a_text_may_be_of_another_opset_where_that_means_the_same() {
     "#]]
     .assert_eq(&with(same));
     let other = "fn @f(%x) opset(\"t\" = 9) { %a = t.Soft(%x) return %a }";
-    expect!["failed: The body of op1 (return) doesn't fit it: `t.Soft` of @f (opset 9) would mean something else in @main (opset 4): its version there is 5, here it is 1. [main, op1 (return)]"].assert_eq(&with(other));
+    expect!["failed: The body of op1 (return) doesn't fit it: `t.Soft` of @f (opset 9) would mean something else in \
+        @main (opset 4): its version there is 5, here it is 1. [main, op1 (return)]"].assert_eq(&with(other));
     let unsaid = "fn @f(%x) { %a = u.Own(%x) return %a }";
-    expect!["failed: The body of op1 (return) doesn't fit it: it has u.Own, and the op's function no opset of its domain. [main, op1 (return)]"].assert_eq(&with(unsaid));
+    expect!["failed: The body of op1 (return) doesn't fit it: it has u.Own, and the op's function no opset of its \
+        domain. [main, op1 (return)]"].assert_eq(&with(unsaid));
 }

@@ -124,13 +124,15 @@ fn a_body_fits_the_op_or_nothing_changes() {
     check(
         "fn @main(%x: f32[2]) -> (%y) { %y = t.ScaledAdd(%x) return %y }",
         expect![
-            "failed: The body of op0 (t.ScaledAdd) doesn't fit it: it has parameters for 2 operands, the op has 1. [main, op0 (t.ScaledAdd)]"
+            "failed: The body of op0 (t.ScaledAdd) doesn't fit it: it has parameters for 2 operands, the op has 1. \
+                [main, op0 (t.ScaledAdd)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { %0 = onnx.Relu(%b) return %0, %0 }",
         expect![
-            "failed: The body of op0 (t.AsTold) doesn't fit it: it uses operand 1, which is left out. [main, op0 (t.AsTold)]"
+            "failed: The body of op0 (t.AsTold) doesn't fit it: it uses operand 1, which is left out. [main, op0 \
+                (t.AsTold)]"
         ],
     );
     check_body(
@@ -158,25 +160,30 @@ fn a_body_fits_the_op_or_nothing_changes() {
     check_body(
         "fn @f(%a, %b) { %0 = u.Relu(%a) return %0, %0 }",
         expect![
-            "failed: The body of op0 (t.AsTold) doesn't fit it: it has u.Relu, and the op's function no opset of its domain. [main, op0 (t.AsTold)]"
+            "failed: The body of op0 (t.AsTold) doesn't fit it: it has u.Relu, and the op's function no opset of its \
+                domain. [main, op0 (t.AsTold)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { %0 = onnx.Relu(%c) return %0 }",
         expect![
-            "failed: The body of op0 (t.AsTold) can't be read: 1:32: There is no value `%c`. Did you mean `%a`? [main, op0 (t.AsTold)]"
+            "failed: The body of op0 (t.AsTold) can't be read: 1:32: There is no value `%c`. Did you mean `%a`? [main, \
+                \
+                op0 (t.AsTold)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { return %a, %a } fn @g() { return }",
         expect![
-            "failed: The body of op0 (t.AsTold) can't be read: 1:33: Nothing may follow the function, found `fn`. [main, op0 (t.AsTold)]"
+            "failed: The body of op0 (t.AsTold) can't be read: 1:33: Nothing may follow the function, found `fn`. \
+                [main, op0 (t.AsTold)]"
         ],
     );
     check_body(
         "prim @f(%a, %b) { return %a, %a }",
         expect![
-            "failed: The body of op0 (t.AsTold) can't be read: 1:1: Expected a function (`fn @body(…) {`), found `prim`. [main, op0 (t.AsTold)]"
+            "failed: The body of op0 (t.AsTold) can't be read: 1:1: Expected a function (`fn @body(…) {`), found \
+                `prim`. [main, op0 (t.AsTold)]"
         ],
     );
 }
@@ -211,7 +218,8 @@ fn a_definition_that_fails_is_an_error() {
     check(
         "fn @main(%x: f32[2]) { %0 = t.Broken(%x) return %0 }",
         expect![
-            "failed: The definition of op0 (t.Broken), of plugin `bodies` (built in), failed: panicked at host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
+            "failed: The definition of op0 (t.Broken), of plugin `bodies` (built in), failed: panicked at \
+                host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
         ],
     );
 }
@@ -224,7 +232,8 @@ fn only_a_decomposition_sets_a_body() {
         let op = f.ops_named("t.Infers").next().ok_or("no op")?;
         Ok(cx.infer(f, op)?)
     });
-    expect!["failed: op0 (t.Infers) is wrong: Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
+    expect!["failed: op0 (t.Infers) is wrong: Only `decompose`, `legalize`, `layout` and `alter_layout` of a \
+        definition have a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
 }
 
 /// What is wrong with each op that has a definition.

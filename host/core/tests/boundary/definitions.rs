@@ -181,7 +181,8 @@ fn an_evaluation_makes_constants_or_nothing() {
         let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
         Err(error.into())
     });
-    expect!["failed: The definition of op4 (t.Two), of plugin `t` (built in), evaluates the value v5 to i32[2], but its type is i32[3]. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+    expect!["failed: The definition of op4 (t.Two), of plugin `t` (built in), evaluates the value v5 to i32[2], but \
+        its type is i32[3]. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
 }
 
 #[test]
@@ -342,7 +343,9 @@ fn an_inferred_type_that_contradicts_is_an_error() {
         cx.infer(f, op)?;
         Ok(())
     });
-    expect!["failed: The type f32[2] contradicts f32[3], the type of the value v1; a type may be refined, not changed. [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
+    expect!["failed: The type f32[2] contradicts f32[3], the type of the value v1; a type may be refined, not changed. \
+        \
+        [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
 }
 
 #[test]

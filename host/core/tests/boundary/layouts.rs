@@ -235,7 +235,8 @@ fn a_definition_that_answers_oddly_is_named() {
     check_odd(
         "panics",
         expect![
-            "failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
+            "failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at \
+                host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
         ],
     );
     check_odd("answers nothing", expect!["failed: it stays [main]"]);
@@ -247,7 +248,8 @@ fn a_definition_that_answers_oddly_is_named() {
             Ok(())
         },
         expect![
-            "failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"
+            "failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 \
+                (t.Odd), here]"
         ],
     );
 }
@@ -266,28 +268,32 @@ fn text_that_does_not_fit_is_refused() {
         "onnx.Relu(%x)",
         insert("fn @body(%x) { return %x }", 2),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, op0 (onnx.Relu), here]"
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, \
+                op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body() { return }", 0),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. [main, op0 (onnx.Relu), here]"
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. \
+                [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { ", 0),
         expect![
-            "failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. [main, op0 (onnx.Relu), here]"
+            "failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. \
+                [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { %y = u.Op(%x) return %y }", 1),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its domain. [main, op0 (onnx.Relu), here]"
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its \
+                domain. [main, op0 (onnx.Relu), here]"
         ],
     );
     check(

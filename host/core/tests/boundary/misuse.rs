@@ -241,7 +241,8 @@ fn misuse_is_refused_with_a_sentence() {
                 }
             },
             expect![
-                "failed: The function's version of the domain `t` is 2 and can't become 1: what its ops mean may have come with a later one. [main]"
+                "failed: The function's version of the domain `t` is 2 and can't become 1: what its ops mean may have \
+                    come with a later one. [main]"
             ],
         ),
         (
@@ -265,7 +266,8 @@ fn misuse_is_refused_with_a_sentence() {
                 }
             },
             expect![
-                "failed: The function's version of the domain `onnx` is 17 and can't become 16: what its ops mean may have come with a later one. [main]"
+                "failed: The function's version of the domain `onnx` is 17 and can't become 16: what its ops mean may \
+                    have come with a later one. [main]"
             ],
         ),
         (

@@ -95,7 +95,8 @@ fn what_an_op_means_depends_on_what_the_module_holds() {
 fn other_functions_change_nothing() {
     let (plain, around) = (module(), Around::with_ops());
     let main: &Arc<ir::Function> = plain.function_named("main").expect("is there");
-    let before: *const NameAnalysis = analyses::get(main, &Operators::new(around.op_defs(), &plain));
+    let before: *const NameAnalysis =
+        analyses::get(main, &Operators::new(around.op_defs(), &plain));
     let mut more = plain.clone();
     for name in ["t.B", "acme.Block"] {
         let made = function(&more, name);

@@ -59,7 +59,9 @@ fn directories_keep_their_paths() {
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
     let other = write(dir, "other/f.ir", "");
-    expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
+    expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or \
+        \
+        do them in two batches."]
         .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file, by two names, and a file that isn't there.
     let same = dir.join("m/../f.ir");

@@ -116,8 +116,8 @@ impl Output {
         Ok(bytes)
     }
 
-    /// As [`Output::write`], up to the moment in which the files are put in their places. A special file is written. `staging` is the
-    /// name of the staging directory of the process that will put them there, if that isn't this one.
+    /// As [`Output::write`], up to the moment in which the files are put in their places. A special file is written.
+    /// `staging` is the name of the staging directory of the process that will put them there, if that isn't this one.
     ///
     /// # Errors
     /// As of [`Output::write`].

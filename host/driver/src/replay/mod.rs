@@ -10,7 +10,7 @@ use crate::judge::{Judge, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
-    ABOUT, About, BEFORE, ReproducerCheck, Failure, PIPELINE, PluginFile, VERSION, hash_range,
+    ABOUT, About, BEFORE, Failure, PIPELINE, PluginFile, ReproducerCheck, VERSION, hash_range,
 };
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
@@ -134,10 +134,9 @@ impl Reproducer {
         self.about.model.as_deref()
     }
 
-    /// Runs it again, with the passes of a registry, to which the plugins come from where `request`
-    /// says; `locked` refuses plugins that aren't the files that the reproducer was made with. What
-    /// goes wrong is in the report. `judge` runs the [`ReproducerCheck`], if there is one, on the module before the passes
-    /// and the one after them.
+    /// Runs it again, with the passes of a registry, to which the plugins come from where `request` says; `locked`
+    /// refuses plugins that aren't the files that the reproducer was made with. What goes wrong is in the report.
+    /// `judge` runs the [`ReproducerCheck`], if there is one, on the module before the passes and the one after them.
     pub fn replay(
         &self,
         registry: &Registry,

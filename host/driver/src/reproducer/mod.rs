@@ -21,7 +21,7 @@ mod passes;
 mod write;
 
 pub(crate) use about::{About, VERSION, hash_range};
-pub use about::{ReproducerCheck, DataRange, Failure, PluginFile};
+pub use about::{DataRange, Failure, PluginFile, ReproducerCheck};
 pub use command::{command, shell_word};
 pub use instrument::{WriteReproducer, instrument};
 pub(crate) use write::site_of;

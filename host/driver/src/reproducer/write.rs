@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock_ir::text;
 use serde::{Deserialize, Serialize};
 
-use super::about::{About, ReproducerCheck, Failure, PluginFile, VERSION};
+use super::about::{About, Failure, PluginFile, ReproducerCheck, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;

@@ -90,8 +90,8 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends the worker something. That it died before it got all of it, or doesn't listen, is no error: that shows when
-    /// it is to answer.
+    /// Sends the worker something. That it died before it got all of it, or doesn't listen, is no error: that shows
+    /// when it is to answer.
     pub(super) fn tell(&mut self, message: &impl Serialize) -> io::Result<()> {
         match send(&mut self.channel, message) {
             Err(error) if error.raw_os_error().is_some() => Ok(()),

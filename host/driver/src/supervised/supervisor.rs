@@ -41,10 +41,10 @@ pub enum Ended<A> {
 }
 
 impl Supervisor {
-    /// Has a job done. If the worker dies in a pass, another one does the same and lets that pass fail instead: what
-    /// it answers is as of a pass that failed. One that doesn't get there, because the input is gone or it dies itself,
-    /// changes nothing: the first death is the outcome. `input` is what each of them has on standard input; `None`: what
-    /// this process has. `answer` answers their questions, each once; its time isn't theirs.
+    /// Has a job done. If the worker dies in a pass, another one does the same and lets that pass fail instead: what it
+    /// answers is as of a pass that failed. One that doesn't get there, because the input is gone or it dies itself,
+    /// changes nothing: the first death is the outcome. `input` is what each of them has on standard input; `None`:
+    /// what this process has. `answer` answers their questions, each once; its time isn't theirs.
     ///
     /// # Errors
     /// If no worker can be started.

@@ -179,7 +179,9 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            return Err(EditFailure::refused("A region can't be copied into itself."));
+            return Err(EditFailure::refused(
+                "A region can't be copied into itself.",
+            ));
         }
         let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         map.extend(source.args(root).zip(clone.args.iter().copied()));

@@ -17,9 +17,9 @@ use crate::name::OpName;
 pub const MAX_OPSETS: usize = 1024;
 
 impl Module {
-    /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or that
-    /// `version_of` returns, otherwise in version 1. A function without imports stays so, and so does one of a domain without
-    /// a version of which `before` has the op elsewhere.
+    /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or
+    /// that `version_of` returns, otherwise in version 1. A function without imports stays so, and so does one of a
+    /// domain without a version of which `before` has the op elsewhere.
     pub fn import_new_domains(
         &mut self,
         before: &Module,
@@ -96,8 +96,9 @@ impl Function {
         self.touch_function();
     }
 
-    /// The imports that copies of another function's ops need here: domains that this function doesn't import. `since` returns
-    /// the version that an op of a name has meant the same since, for a version of its domain; `None` if that isn't known.
+    /// The imports that copies of another function's ops need here: domains that this function doesn't import. `since`
+    /// returns the version that an op of a name has meant the same since, for a version of its domain; `None` if that
+    /// isn't known.
     ///
     /// # Errors
     /// If an op would mean something else in this function's version of its domain.

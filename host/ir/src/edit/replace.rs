@@ -72,8 +72,8 @@ impl Function {
         self.carry_op(old, new);
     }
 
-    /// Gives the origin, documentation and metadata of an op that goes to the new ops right before it whose locations name
-    /// its place: they are what it has become. Ops between them that others have become are passed over, a few.
+    /// Gives the origin, documentation and metadata of an op that goes to the new ops right before it whose locations
+    /// name its place: they are what it has become. Ops between them that others have become are passed over, a few.
     pub(crate) fn hand_on(&mut self, old: OpId) {
         const FEW: usize = 8;
         let record = *self.op(old);
@@ -365,13 +365,13 @@ impl Function {
 }
 
 impl Function {
-    /// Replaces the body with a copy of another function's. Parameters are matched by position, and sizes that the other
-    /// function names after its parameters become those of this one's. Domains that only the other one imports are
-    /// imported; `since` is that of [`Function::imports_of`].
+    /// Replaces the body with a copy of another function's. Parameters are matched by position, and sizes that the
+    /// other function names after its parameters become those of this one's. Domains that only the other one imports
+    /// are imported; `since` is that of [`Function::imports_of`].
     ///
     /// # Errors
-    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op would mean
-    /// something else in this function's opsets.
+    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op
+    /// would mean something else in this function's opsets.
     pub fn replace_body(
         &mut self,
         source: &Function,

@@ -27,7 +27,8 @@ impl Function {
         Ok(())
     }
 
-    /// Sets the type that a definition infers for a value: it wins over what was known, also where that is a contradiction.
+    /// Sets the type that a definition infers for a value: it wins over what was known, also where that is a
+    /// contradiction.
     ///
     /// # Errors
     /// If the value or the type is none of this function; and, after the type is set, if it contradicts what was known.

@@ -30,8 +30,8 @@ pub struct Differences {
 }
 
 impl Function {
-    /// What isn't as in `original`, of which this is a copy that was edited, in one walk over the arenas. `None`: the copy
-    /// was compacted, so that its ids say nothing of the original's.
+    /// What isn't as in `original`, of which this is a copy that was edited, in one walk over the arenas. `None`: the
+    /// copy was compacted, so that its ids say nothing of the original's.
     pub fn differences(&self, original: &Function) -> Option<Differences> {
         let is_compacted = self.ops.len() < original.ops.len()
             || self.values.len() < original.values.len()

@@ -27,8 +27,8 @@ impl Function {
             .then(|| join(self, known, found, Wins::Known, MAX_DEPTH))
     }
 
-    /// The type of a value of which a definition infers a type: what is known stays where nothing is inferred, and where it
-    /// is the same in other words.
+    /// The type of a value of which a definition infers a type: what is known stays where nothing is inferred, and
+    /// where it is the same in other words.
     pub(crate) fn override_type(&mut self, known: TypeId, inferred: TypeId) -> TypeId {
         join(self, known, inferred, Wins::Inferred, MAX_DEPTH)
     }

@@ -7,8 +7,8 @@ use passdock_abi::{AttrKind, ConstId, Dim, DimKind, OpId, Type, TypeId, TypeKind
 use super::Function;
 use crate::constant::ConstantData;
 
-/// An op's name and attributes, the versions of domains, the types of operands and results, and which constants operands
-/// are. Equal ones are those of ops of which an inference says the same, in functions of the same symbols.
+/// An op's name and attributes, the versions of domains, the types of operands and results, and which constants
+/// operands are. Equal ones are those of ops of which an inference says the same, in functions of the same symbols.
 pub struct Premises {
     words: Vec<u32>,
     /// The constants. A weak pointer keeps the address, which is among the words, from being given to others.

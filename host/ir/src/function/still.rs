@@ -186,9 +186,7 @@ mod tests {
             f.set_attr(op, &NewAttr::new(name, value))
                 .expect("an attribute");
         };
-        check(false, |f, [op, _]| {
-            set(f, op, "a", AttrData::Ints(&[2, 1]))
-        });
+        check(false, |f, [op, _]| set(f, op, "a", AttrData::Ints(&[2, 1])));
         check(false, |f, [op, _]| set(f, op, "c", AttrData::Int(3)));
         check(true, |f, [op, _]| {
             set(f, op, "a", AttrData::Ints(&[2, 1]));

@@ -1,7 +1,8 @@
 //! How many ops a module has, groups counted by what is in them.
 //!
-//! A function that is a kernel (`Primitive`), what a pattern found (`Composite`), what a target takes (`Target`) or a partition (`Codegen`) is nothing but a place for ops: each call of
-//! it counts as its ops do, and itself as nothing. So making groups isn't shown as fewer ops.
+//! A function that is a kernel (`Primitive`), what a pattern found (`Composite`), what a target takes (`Target`) or a
+//! partition (`Codegen`) is nothing but a place for ops: each call of it counts as its ops do, and itself as nothing.
+//! So making groups isn't shown as fewer ops.
 
 use std::sync::Arc;
 

@@ -5,13 +5,14 @@ use passdock_abi::{OpId, SymbolId, ValueId};
 use crate::edit::CloneRegion;
 use crate::{Edit, EditFailure, Function, OpName, Position, Symbols};
 
-/// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body gives.
-/// `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's symbols: it
-/// would call a function of the module. A domain that only the body imports is imported; `since` is that of
+/// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body
+/// gives. `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's
+/// symbols: it would call a function of the module. A domain that only the body imports is imported; `since` is that of
 /// [`Function::imports_of`].
 ///
 /// # Errors
-/// If the text isn't one function, or doesn't fit the arguments, or an op means something else in the function's opsets. `NOT_FOUND` for a name that is taken.
+/// If the text isn't one function, or doesn't fit the arguments, or an op means something else in the function's
+/// opsets. `NOT_FOUND` for a name that is taken.
 pub fn insert_body(
     function: &mut Function,
     op: OpId,

@@ -4,9 +4,9 @@
 //! to the first function of the module (that after `| ` in the case, or the file's). Below a script are the lines that
 //! it changed, or, after `print`, the module; or why its last edit is refused. `UPDATE_EXPECT=1` writes them.
 //!
-//! An op is named by its kind or by a result; a value is `%name`, `_`, `OP#N` for a result, or `$N` for a result of
-//! the last edit; a position is `end`, `in OP` (the end of its region) or `before OP`; a region is `body`, or `in OP` or `last OP` for
-//! the first and the last one of an op.
+//! An op is named by its kind or by a result; a value is `%name`, `_`, `OP#N` for a result, or `$N` for a result of the
+//! last edit; a position is `end`, `in OP` (the end of its region) or `before OP`; a region is `body`, or `in OP` or
+//! `last OP` for the first and the last one of an op.
 
 use std::iter::Peekable;
 use std::path::Path;

@@ -17,12 +17,7 @@ fn symbols_and_constants_are_known_ones() {
         expect!["An op's name has to be a symbol, and sym1048576 is none."],
     );
     refuse(
-        |f| {
-            f.set_attr(
-                op(f, "onnx.Relu"),
-                &NewAttr::new(unknown, AttrData::Int(1)),
-            )
-        },
+        |f| f.set_attr(op(f, "onnx.Relu"), &NewAttr::new(unknown, AttrData::Int(1))),
         Status::INVALID,
         expect!["An attribute's name has to be a symbol, and sym1048576 is none."],
     );

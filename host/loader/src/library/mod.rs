@@ -19,7 +19,7 @@ use passdock_crash::{CallKind, Callee};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
-pub use op_info::{OpAttrDefault, AttrInfo, OpInfo, kind_name, takes};
+pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, takes};
 pub use table::{AttrList, HostTable};
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use passdock_abi as abi;
 
-use super::op_info::{OpAttrDefault, AttrInfo, kind_name};
+use super::op_info::{AttrInfo, OpAttrDefault, kind_name};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 

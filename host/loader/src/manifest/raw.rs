@@ -11,7 +11,9 @@ use super::schema::{Field, Schema};
 use super::sequential::RawSequential;
 use super::table::Table;
 use super::word::{Odd, choice};
-use super::{InstrumentDeclaration, OpSpec, PanicStrategy, ManifestPass, Phase, ManifestPlugin, each};
+use super::{
+    InstrumentDeclaration, ManifestPass, ManifestPlugin, OpSpec, PanicStrategy, Phase, each,
+};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 

@@ -223,8 +223,8 @@ impl Placeholders {
     }
 }
 
-/// The name that a file has for a dim symbol: exporters write names such as `None` for any size that they don't know, and these
-/// are numbered when they are read, as they aren't the same size.
+/// The name that a file has for a dim symbol: exporters write names such as `None` for any size that they don't know,
+/// and these are numbered when they are read, as they aren't the same size.
 pub fn name_in_file(symbol: &str) -> &str {
     match symbol.rsplit_once('#') {
         Some((stem, _)) if is_placeholder(symbol) => stem,

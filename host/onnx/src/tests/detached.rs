@@ -375,7 +375,8 @@ fn extras_that_are_wrong_are_errors() {
     check(
         r#"%c = const f32[1] [1.0] extra("0a027001") %y = onnx.Add(%x, %c) : f32[1]"#,
         expect![
-            "the `extra` of a constant says that its data is in a file of its own, and it isn't `external`; without the `extra` it goes into the model."
+            "the `extra` of a constant says that its data is in a file of its own, and it isn't `external`; without \
+                the `extra` it goes into the model."
         ],
     );
 }

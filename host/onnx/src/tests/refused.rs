@@ -75,14 +75,16 @@ fn attributes_in_onnx_form_that_are_none() {
             "a",
             &[0xff, 0xff][..],
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no `AttributeProto` that can be read."
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no \
+                    `AttributeProto` that can be read."
             ],
         ),
         (
             "a",
             &[],
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no `AttributeProto` that can be read."
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no \
+                    `AttributeProto` that can be read."
             ],
         ),
         (
@@ -96,7 +98,8 @@ fn attributes_in_onnx_form_that_are_none() {
             "a",
             &number.0,
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its value isn't one that only this form has."
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its value isn't one that \
+                    only this form has."
             ],
         ),
         ("a", &tensor.0, expect!["written"]),
@@ -188,7 +191,8 @@ fn functions_that_call_themselves() {
     refused(
         &module,
         expect![
-            "ONNX's functions can't be recursive, and @acme.F calls @acme.F; take one of the calls out before exporting."
+            "ONNX's functions can't be recursive, and @acme.F calls @acme.F; take one of the calls out before \
+                exporting."
         ],
     );
 }

@@ -109,8 +109,8 @@ impl<'w> FunctionWriter<'w> {
         Ok(names.is_some_and(|names| names.contains(name)))
     }
 
-    /// Whether a declaration is right of the constant of its name, which isn't declared: the file says less of it, or it took the
-    /// name of another one.
+    /// Whether a declaration is right of the constant of its name, which isn't declared: the file says less of it, or
+    /// it took the name of another one.
     fn fits_constant(&mut self, name: Option<SymbolId>, declaration: Message<'_>) -> Result<bool> {
         let (f, plan, constants) = (self.f, &self.plan, self.layout.constants.all());
         let names = self.constant_names.get_or_insert_with(|| {

@@ -38,8 +38,8 @@ impl EncodedModel {
         &self.files
     }
 
-    /// The data files of the model that was read which aren't among [`EncodedModel::data_files`], and those that are there
-    /// with data that nothing references any more.
+    /// The data files of the model that was read which aren't among [`EncodedModel::data_files`], and those that are
+    /// there with data that nothing references any more.
     #[must_use]
     pub fn dropped(&self) -> &[DroppedData] {
         &self.dropped

@@ -1,9 +1,9 @@
 //! Placement of the data of initializers: in the model file, a file it is in already, or a new one.
 //!
-//! Data stays where it is unless the options say otherwise, or a part of its file is no longer referenced. What passes add to a model whose data is in
-//! other files, or to one that would outgrow what protobuf can hold, goes to one data file beside
-//! the model, packed in the order it had; nothing is appended to a file that is there, so writing
-//! twice makes the same file twice.
+//! Data stays where it is unless the options say otherwise, or a part of its file is no longer referenced. What passes
+//! add to a model whose data is in other files, or to one that would outgrow what protobuf can hold, goes to one data
+//! file beside the model, packed in the order it had; nothing is appended to a file that is there, so writing twice
+//! makes the same file twice.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ pub(super) struct Placement {
     pub(super) dropped: Vec<DroppedData>,
 }
 
-/// A data file of the model that was read which doesn't go along with the one that is written, or does so whole although
-/// nothing references a part of it any more.
+/// A data file of the model that was read which doesn't go along with the one that is written, or does so whole
+/// although nothing references a part of it any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedData {
     /// The file's location, as the model spelled it.
@@ -282,10 +282,10 @@ impl Placement {
     }
 }
 
-/// The initializers in files that are worth to be written without what nothing references any more: because that is more
-/// than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new` bytes, wherever those go.
-/// `now`: the bytes of each file that are referenced. `None` for a file that stays whole, as more than initializers of the main
-/// function point to it.
+/// The initializers in files that are worth to be written without what nothing references any more: because that is
+/// more than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new`
+/// bytes, wherever those go. `now`: the bytes of each file that are referenced. `None` for a file that stays whole, as
+/// more than initializers of the main function point to it.
 fn stale<'m>(
     module: &'m Module,
     main: &Function,

@@ -81,7 +81,8 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) node_names: FxHashMap<OpId, String>,
 }
 
-/// The names of the original's inputs that have initializers, before IR version 4: they stay when nobody uses the constants.
+/// The names of the original's inputs that have initializers, before IR version 4: they stay when nobody uses the
+/// constants.
 fn constant_inputs(f: &Function, source: &Source) -> Vec<SymbolId> {
     let names = |list: u32, name: u32| {
         let bodies = bodies(source.message(f.origins().get(Entity::Function)), list);

@@ -12,7 +12,8 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in the entry of a pass has to be 0; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in the \
+                entry of a pass has to be 0; build the plugin again"
         ],
     );
     // A pass that this host leaves out may have a meaning for it.
@@ -23,7 +24,8 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in it has to be 0; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in it has \
+                to be 0; build the plugin again"
         ],
     );
 }

@@ -259,7 +259,8 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
         .get_pass("c.transform.Shade")
         .expect_err("left out");
     let said = error.to_string();
-    expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"].assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
+    expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin \
+        `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"].assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 /// A table says how long it is: one that ends before the instruments has none.
@@ -320,7 +321,8 @@ fn a_library_that_the_system_refuses_is_named_by_its_path() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the system refuses to load it: DIR/plugin.so: undefined symbol: nobody_defines_this"
+            "plugin `DIR/plugin.so` can't be used: the system refuses to load it: DIR/plugin.so: undefined symbol: \
+                nobody_defines_this"
         ],
     );
 }
@@ -337,7 +339,8 @@ fn another_major_is_refused_before_anything_runs() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect!["plugin `DIR/plugin.so` can't be used: it was built for plugin ABI 7.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
+    expect!["plugin `DIR/plugin.so` can't be used: it was built for plugin ABI 7.0, this host supports 0.x; build it \
+        against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!mark.exists());
 }
 
@@ -474,7 +477,8 @@ fn a_library_of_another_system() {
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
     }
-    expect!["plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"]
+    expect!["plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a \
+        `.so`: build it for this system"]
         .assert_eq(&said("acme.transform.One"));
     let both = dir.path().join("c.dll");
     std::fs::rename(dir.path().join("acme.dll"), both).expect("renames");
@@ -504,7 +508,8 @@ fn libraries_that_are_none() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missed").notes.join("\n");
-    expect!["plugin `DIR/old.so` can't be used: it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"].assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
+    expect!["plugin `DIR/old.so` can't be used: it doesn't export `passdock_plugin_v0`; write \
+        `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"].assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 #[test]
@@ -515,7 +520,8 @@ fn a_directory_that_is_missing() {
         mixed: false,
     };
     let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
-    expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct its name or create it"].assert_eq(&error.to_string());
+    expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct \
+        its name or create it"].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
@@ -538,6 +544,9 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("hello_pass-abi-0.3.so"));
-    expect!["plugin `DIR/c_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
+    expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build \
+        \
+        it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("hello_pass-abi-0.3.so"));
+    expect!["plugin `DIR/c_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it \
+        against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
 }

@@ -27,7 +27,8 @@ fn two_plugins_that_define_one_op_are_both_named() {
     };
     check_op_conflicts(a, &[]).expect("nobody else is there");
     let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
-    expect!["plugin `DIR/b.so` can't be used: the definition of `onnx.Relu since 6` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
+    expect!["plugin `DIR/b.so` can't be used: the definition of `onnx.Relu since 6` is also given by `DIR/a.so`; \
+        remove one of the two, or rename"].assert_eq(
         &error
             .to_string()
             .replace(&dir.path().display().to_string(), "DIR"),
@@ -57,7 +58,8 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
     check(
         ".supports = run, .target_count = 1",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a list in it is at an invalid address; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a list in it is at \
+                an invalid address; build the plugin again"
         ],
     );
     check(
@@ -67,25 +69,29 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
     check(
         ".infer = run",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and infers types, which is the definition's to say; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends \
+                a definition, and infers types, which is the definition's to say; build the plugin again"
         ],
     );
     check(
         ".attrs = ops, .stride = 104",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and lists attributes, which is the definition's to say; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends \
+                a definition, and lists attributes, which is the definition's to say; build the plugin again"
         ],
     );
     check(
         ".legalize = run, .traits = 2",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and has traits, which is the definition's to say; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends \
+                a definition, and has traits, which is the definition's to say; build the plugin again"
         ],
     );
     check(
         ".legalize = run, .min = 1",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and counts operands, which is the definition's to say; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends \
+                a definition, and counts operands, which is the definition's to say; build the plugin again"
         ],
     );
 }

@@ -56,7 +56,9 @@ fn options_of_a_plugin_are_checked_and_read() {
     };
     let pass = registry.get_pass("acme.transform.Reads").unwrap();
     let run = |cx: PassContext| error(pass.call_in(module(), &cx));
-    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`. Did you mean `acme.Reads`?"].assert_eq(&run(
+    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; \
+        candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`. Did you \
+        mean `acme.Reads`?"].assert_eq(&run(
         build("{ from = 8, goal = 'speed', except = [] }").unwrap()
     ));
     log.check(expect![[
@@ -81,7 +83,11 @@ fn options_of_a_plugin_are_checked_and_read() {
     let again = registry.register_config_option::<i64>("acme.Reads");
     expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."].assert_eq(&again.unwrap_err().to_string());
     registry.unregister_plugin("acme").unwrap();
-    expect!["Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`."].assert_eq(&error(build("{}")));
+    expect![
+        "Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, \
+        `testing.immutable_module`, `tir.limit`."
+    ]
+    .assert_eq(&error(build("{}")));
 }
 
 mod tables {

@@ -81,7 +81,8 @@ fn said(error: &PassError) -> String {
     lines.collect::<Vec<_>>().join(": ")
 }
 
-const WENT_OFF: &str = "Error in pass keeps_bomb: An analysis that the pass kept panicked while it was freed: it went off.";
+const WENT_OFF: &str = "Error in pass keeps_bomb: An analysis that the pass kept panicked while it was freed: it went \
+    off.";
 
 fn context(log: &Log) -> PassContext {
     let said = log.clone();

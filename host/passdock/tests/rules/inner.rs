@@ -199,7 +199,10 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: More than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> x.block -> x.deep2 -> x.deep1 -> x.deep0. A pass that runs itself, or one that runs it, has to come to an end. (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
+    expect!["Error in pass around: More than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> \
+        x.block -> x.deep2 -> x.deep1 -> x.deep0. A pass that runs itself, or one that runs it, has to come to an end. \
+        \
+        (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // By way of one that isn't deep.
     let around = runs(&log, info("around"), &["x.block"]);
@@ -207,7 +210,8 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block.into_pass()]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: More than 64 passes run each other: around -> x.block -> around. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(around.call_in(module(), &cx)));
+    expect!["Error in pass around: More than 64 passes run each other: around -> x.block -> around. A pass that runs \
+        itself, or one that runs it, has to come to an end."].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // By way of what is required.
     let (registry, context) = registered([
@@ -217,7 +221,8 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     ]);
     let cx = context.build().unwrap();
     let a = registry.get_pass("a").unwrap();
-    expect!["Error in pass a: Passes require each other: a -> b -> c -> a. Take one of them out of the other's `required`. (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
+    expect!["Error in pass a: Passes require each other: a -> b -> c -> a. Take one of them out of the other's \
+        `required`. (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
     log.check(expect!["run a"]);
 }
 

@@ -97,7 +97,8 @@ fn passes_that_run_each_other_come_to_an_end() {
     let (_, context) = registered([runs("ping", "pong"), runs("pong", "ping")]);
     let cx = context.build().unwrap();
     let ping = cx.registry().get_pass("ping").unwrap();
-    expect!["Error in pass ping, run by pong: More than 64 passes run each other: ping -> pong -> ping. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(ping.call_in(module(), &cx)));
+    expect!["Error in pass ping, run by pong: More than 64 passes run each other: ping -> pong -> ping. A pass that \
+        runs itself, or one that runs it, has to come to an end."].assert_eq(&error(ping.call_in(module(), &cx)));
     // By the program's own code, too.
     let itself: Arc<OnceLock<PassRef>> = Arc::default();
     let pass = itself.clone();
@@ -105,5 +106,6 @@ fn passes_that_run_each_other_come_to_an_end() {
         pass.get().unwrap().call(module.clone())
     });
     let pass = itself.get_or_init(|| runs_itself);
-    expect!["Error in pass itself: More than 64 passes run each other: itself -> itself. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(pass.call(module())));
+    expect!["Error in pass itself: More than 64 passes run each other: itself -> itself. A pass that runs itself, or \
+        one that runs it, has to come to an end."].assert_eq(&error(pass.call(module())));
 }

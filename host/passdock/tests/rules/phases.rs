@@ -133,7 +133,8 @@ fn an_entry_stands_for_all_passes_of_a_level() {
 #[test]
 fn the_context_counts_for_placed_passes_too() {
     check(
-        "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
+        "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = \
+            ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
         expect![[r#"
             x.transform.High runs: it asks for the phase `early`, and the context requires it
             x.transform.B doesn't: disabled by the context

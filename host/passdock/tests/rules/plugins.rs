@@ -190,26 +190,31 @@ fn options_are_defaults_then_config_then_the_pipelines_own() {
 
 #[test]
 fn a_failure_names_plugin_pass_function_and_op() {
-    expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has no axis."]
+    expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has \
+        no axis."]
         .assert_eq(&failure("acme.transform.Fails"));
 }
 
 #[test]
 fn a_panic_stays_in_the_plugin() {
     let text = failure("acme.transform.Panics");
-    let start = "Error in pass acme.transform.Panics of plugin `acme` (built in), function @main: The pass panicked at ";
+    let start = "Error in pass acme.transform.Panics of plugin `acme` (built in), function @main: The pass panicked at \
+        ";
     assert!(text.starts_with(start), "{text}");
     assert!(text.ends_with(": this is a bug."), "{text}");
 }
 
 #[test]
 fn what_a_pass_breaks_is_found_and_changes_nothing() {
-    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 has to end with `return` and an operand for each of its 0 ports."].assert_eq(&failure("acme.transform.Unfinished"));
+    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 has to \
+        end with `return` and an operand for each of its 0 ports."].assert_eq(&failure("acme.transform.Unfinished"));
 }
 
 #[test]
 fn an_undeclared_change_of_the_interface_is_refused() {
-    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: The pass changed the function's interface without having declared it: the parameter `more` is new. Declare `changes_interface` in the pass's `plugin!` entry."].assert_eq(&failure("acme.transform.Widens"));
+    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: The pass changed the \
+        function's interface without having declared it: the parameter `more` is new. Declare `changes_interface` in \
+        the pass's `plugin!` entry."].assert_eq(&failure("acme.transform.Widens"));
 }
 
 #[test]
@@ -224,7 +229,8 @@ fn a_plugin_runs_other_passes() {
         .build()
         .unwrap();
     let pass = registry.get_pass("acme.transform.RunsOthers").unwrap();
-    expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), run by acme.transform.RunsOthers, function @other, op0 (onnx.Neg): It has no axis."].assert_eq(&error(pass.call_in(module(), &cx)));
+    expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), run by acme.transform.RunsOthers, \
+        function @other, op0 (onnx.Neg): It has no axis."].assert_eq(&error(pass.call_in(module(), &cx)));
     log.check(expect![[r#"
         1 x hello
         Some(PassKind(3)), Some(PassKind(1)), None
@@ -265,7 +271,9 @@ fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
     };
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = outer.call_in(module(), &cx).unwrap_err();
-    expect!["Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: The pass `acme.transform.Mill` needs its option `grain`, which has no default. Give it where the pipeline lists the pass: `options = { grain = … }`."].assert_eq(&failed.to_string());
+    expect!["Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: The pass \
+        `acme.transform.Mill` needs its option `grain`, which has no default. Give it where the pipeline lists the \
+        pass: `options = { grain = … }`."].assert_eq(&failed.to_string());
     assert_eq!(failed.pass.as_deref(), Some("acme.transform.Mill"));
     assert_eq!(failed.run_by, ["outer"]);
 

@@ -50,7 +50,8 @@ fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
     let a = plugin("a", &sequential("a.All", "['b.transform.One', 'c.Rest']"));
     let registry = registry(&log, &["b.transform.One"], &[a]);
     let missing = registry.get_pass("a.All").map(drop);
-    expect!["There is no pass `c.Rest`. `passdock list passes` shows what there is. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"].assert_eq(&error(missing));
+    expect!["There is no pass `c.Rest`. `passdock list passes` shows what there is. (`passes` of `[[sequential]]` \
+        `a.All` in the manifest of plugin `a` (built in) names it)"].assert_eq(&error(missing));
     let c = plugin(
         "c",
         &sequential("c.Rest", "['c.transform.Two', 'b.transform.One']"),
@@ -147,14 +148,16 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&sequential("a.All", "['b.transform.Onr']")),
         "a.All",
         expect![
-            "There is no pass `b.transform.Onr`. Did you mean `b.transform.One`? (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+            "There is no pass `b.transform.Onr`. Did you mean `b.transform.One`? (`passes` of `[[sequential]]` `a.All` \
+                in the manifest of plugin `a` (built in) names it)"
         ],
     );
     refused(
         &of(&sequential("a.All", "['a.All']")),
         "a.All",
         expect![
-            "A Sequential contains itself: a.All -> a.All. Take one of them out of the other's `passes`. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+            "A Sequential contains itself: a.All -> a.All. Take one of them out of the other's `passes`. (`passes` of \
+                `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
         ],
     );
     let two = sequential("a.X", "['b.transform.One', 'a.Y']") + &sequential("a.Y", "['a.X']");
@@ -162,7 +165,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&two),
         "a.Y",
         expect![
-            "A Sequential contains itself: a.Y -> a.X -> a.Y. Take one of them out of the other's `passes`. (`passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in) names it)"
+            "A Sequential contains itself: a.Y -> a.X -> a.Y. Take one of them out of the other's `passes`. (`passes` \
+                of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in) names it)"
         ],
     );
     let options = "[{ name = 'b.transform.One', options = { n = 1 } }]";
@@ -170,7 +174,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&sequential("a.All", options)),
         "a.All",
         expect![
-            "`b.transform.One` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+            "`b.transform.One` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.All` in the manifest of \
+                plugin `a` (built in) names it)"
         ],
     );
     let of_sequential = sequential("a.X", "[{ name = 'a.Y', options = { n = 1 } }]");
@@ -178,7 +183,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&(of_sequential + &sequential("a.Y", "[]"))),
         "a.X",
         expect![
-            "`a.Y` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in) names it)"
+            "`a.Y` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` \
+                (built in) names it)"
         ],
     );
     // A pass that it contains requires it.
@@ -188,7 +194,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
     let all = registry.get_pass("a.All").unwrap();
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = Sequential::new([all]).call_in(module(), &cx);
-    expect!["Passes require each other: a.All -> a.transform.Needs -> a.All. Take one of them out of the other's `required`."].assert_eq(&error(failed));
+    expect!["Passes require each other: a.All -> a.transform.Needs -> a.All. Take one of them out of the other's \
+        `required`."].assert_eq(&error(failed));
 }
 
 /// What the pipeline lists isn't placed a second time, also where a Sequential lists it.
@@ -223,14 +230,16 @@ fn a_sequential_is_only_so_large_and_so_deep() {
         &doubled(60, 2),
         "a.S60",
         expect![
-            "The Sequential `a.S15` of plugin `a` (built in) holds more than 65536 passes. Sequentials in it count with all that is in them."
+            "The Sequential `a.S15` of plugin `a` (built in) holds more than 65536 passes. Sequentials in it count \
+                with all that is in them."
         ],
     );
     refused(
         &doubled(5000, 1),
         "a.S5000",
         expect![
-            "More than 256 Sequentials contain each other, down to `a.S4744`. Put the passes in one list. (`passes` of `[[sequential]]` `a.S4745` in the manifest of plugin `a` (built in) names it)"
+            "More than 256 Sequentials contain each other, down to `a.S4744`. Put the passes in one list. (`passes` of \
+                `[[sequential]]` `a.S4745` in the manifest of plugin `a` (built in) names it)"
         ],
     );
     let log = Log::new();

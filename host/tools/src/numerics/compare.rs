@@ -22,7 +22,8 @@ use super::sizes::{self, SampleSize, Samples};
 use super::text;
 
 /// The help where ONNX Runtime isn't found.
-const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the library: \
+const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` \
+    names the library: \
                       `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.";
 
 /// The options of a comparison.
@@ -489,7 +490,8 @@ mod tests {
             f32s(&[1.0, 100.0]),
             f32s(&[1.0012, 100.0]),
             expect![
-                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements differ"
+                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements \
+                    differ"
             ],
         );
         check(
@@ -508,7 +510,8 @@ mod tests {
             f16s(&[1.0, 2.0]),
             f16s(&[1.04, 2.0]),
             expect![
-                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements differ"
+                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements \
+                    differ"
             ],
         );
     }

@@ -38,7 +38,8 @@ passdock_core::sdk::options! {
         library: String = "",
         /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
         required: bool = false,
-        /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or one of such directories. Without it they are generated.
+        /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or one of such
+        /// directories. Without it they are generated.
         inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: Table<i64> = [],

@@ -1,6 +1,7 @@
 //! The instrument of `--verify-outputs`: compares the module after all passes with the one before the first.
 //!
-//! It runs when the outermost pass is done, so that a difference is an error of the run, whose output isn't written then.
+//! It runs when the outermost pass is done, so that a difference is an error of the run, whose output isn't written
+//! then.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -24,7 +25,8 @@ passdock_core::sdk::options! {
     struct Fields {
         /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
         library: String = "",
-        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are generated.
+        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories.
+        /// Without it they are generated.
         inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: Table<i64> = [],

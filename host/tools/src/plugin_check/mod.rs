@@ -115,7 +115,8 @@ pub const CHECKS: [PluginCheck; 15] = [
     },
     PluginCheck {
         name: "options",
-        description: "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of one.",
+        description: "Passes run with the default, the limits and each choice of each option, and with empty lists and \
+            lists of one.",
         twice: false,
         work: Work::Subject(options::options),
     },

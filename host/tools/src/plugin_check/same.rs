@@ -1,6 +1,6 @@
 //! Whether passes make the same: again, on several threads, and of what they made.
 
-use passdock_core::{PassError, ManifestPass, toml};
+use passdock_core::{ManifestPass, PassError, toml};
 use passdock_ir::{Module, text};
 
 use super::CheckAnswer;

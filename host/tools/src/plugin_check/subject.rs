@@ -5,8 +5,8 @@ use std::sync::Arc;
 use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
-    ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
-    ManifestPass, Plugin, Registry, Sequential, Verify, boundary, capitalized, toml,
+    ContextBuilder, ErrorKind, Field, FieldType, FieldValue, ManifestPass, PassContext, PassError,
+    PassRef, Plugin, Registry, Sequential, Verify, boundary, capitalized, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;

@@ -90,11 +90,13 @@ fn is_broken(check: &mut Judge<'_>, before: &Module, after: &Module) -> Result<(
         ),
         (Verdict::Unknown, _) | (_, Verdict::Unknown) => (
             "The check can't tell whether the pipeline breaks the model.",
-            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.",
+            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than \
+                125.",
         ),
         (Verdict::Good, Verdict::Good) => (
             "The check calls what the whole pipeline makes good: there is no fault to keep.",
-            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.",
+            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something \
+                else.",
         ),
     };
     Err(PassError::new(ErrorKind::Check, message).help(help))

@@ -161,7 +161,8 @@ impl Pattern {
             let is_name = !text.contains(['{', '\n']) && text.ends_with(".rules");
             PassError::config(match is_name {
                 true => format!(
-                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file \
+                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's \
+                        file \
                      and `--config` name files."
                 ),
                 false => format!(

@@ -81,7 +81,8 @@ fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, 
     };
     let OptionValue::List(items) = layouts else {
         return Err(PassError::config(format!(
-            "desired_layouts.\"{name}\" is {layouts}, and should be a list of layouts, one for each operand: [\"NHWC\", \
+            "desired_layouts.\"{name}\" is {layouts}, and should be a list of layouts, one for each operand: \
+                [\"NHWC\", \
              \"default\"]."
         )));
     };

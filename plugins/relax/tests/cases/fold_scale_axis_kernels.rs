@@ -139,7 +139,8 @@ fn a_product_that_is_no_part_of_a_group_is_folded() {
 #[test]
 fn queries_keys_and_values_of_a_spelled_out_layer_stay_apart() {
     let layer = "mu = ReduceMean(%h) {axes = [-1], keepdims = 1}; d = Sub(%h, %mu); sq = Pow(%d, %two); \
-                 va = ReduceMean(%sq) {axes = [-1], keepdims = 1}; ae = Add(%va, %eps); q = Sqrt(%ae); n = Div(%d, %q); \
+                 va = ReduceMean(%sq) {axes = [-1], keepdims = 1}; ae = Add(%va, %eps); q = Sqrt(%ae); n = Div(%d, \
+                 %q); \
                  t = Mul(%n, %scale); l = Add(%t, %bias)";
     let heads = |x: &str| {
         let mut text = "    %heads = const i64[4] [0, 0, 2, 1]\n".to_owned();

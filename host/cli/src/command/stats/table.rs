@@ -154,7 +154,12 @@ fn external_files(model: &Model, stats: &Stats) -> String {
         ]
     };
     let columns = ["external file", ">tensors", ">used", ">size", ""];
-    listed(columns, &stats.external_files, row, TextTable::render_filled)
+    listed(
+        columns,
+        &stats.external_files,
+        row,
+        TextTable::render_filled,
+    )
 }
 
 /// The model's directory, to name what lies in it.

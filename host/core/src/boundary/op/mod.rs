@@ -176,9 +176,9 @@ impl<'c> OpCall<'c> {
     /// where it is.
     fn may_add(&self) -> Edit {
         match self.asked_for {
-            AskedFor::Support(_) => {
-                Err(EditFailure::refused("`supports` of a definition only reads."))
-            }
+            AskedFor::Support(_) => Err(EditFailure::refused(
+                "`supports` of a definition only reads.",
+            )),
             _ => Ok(()),
         }
     }

@@ -437,7 +437,9 @@ impl FunctionState {
     pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
-            return Err(EditFailure::refused("Only a function pass brings functions."));
+            return Err(EditFailure::refused(
+                "Only a function pass brings functions.",
+            ));
         }
         self.extras().brought.push(Arc::new(function));
         Ok(())

@@ -3,8 +3,8 @@
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, DimKind, SymbolId, TypeId, TypeKind};
 use passdock_ir::{
-    AttrData, BufferSpec, Edit, EditFailure, Function, NewAttr, NewOp, NewPort, NewRegion, Position,
-    TypeData,
+    AttrData, BufferSpec, Edit, EditFailure, Function, NewAttr, NewOp, NewPort, NewRegion,
+    Position, TypeData,
 };
 
 use crate::boundary::session::input::{self, Strided};
@@ -186,7 +186,9 @@ unsafe fn new_attr<'a>(
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
     if desc.stands_for != AttrKind::NONE && desc.kind != AttrKind::REFERENCE {
-        return Err(EditFailure::invalid("Only a reference stands for something."));
+        return Err(EditFailure::invalid(
+            "Only a reference stands for something.",
+        ));
     }
     let half = || {
         let half = u32::try_from(desc.bits);
@@ -268,7 +270,9 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     }
     let one = || match items {
         [item] => Ok(*item),
-        _ => Err(EditFailure::invalid("This kind of type is made of one type.")),
+        _ => Err(EditFailure::invalid(
+            "This kind of type is made of one type.",
+        )),
     };
     let shape = (desc.flags & abi::Type::UNRANKED == 0).then_some(dims);
     let spec = match desc.kind {

@@ -131,7 +131,8 @@ impl PassInstrument for PassMemory {
             Some(count) => bytes(count),
             None => "not measured".to_owned(),
         };
-        let mut table = TextTable::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
+        let mut table =
+            TextTable::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
         for pass in passes.iter() {
             let failed = if pass.failed { " failed" } else { "" };
             table.row([

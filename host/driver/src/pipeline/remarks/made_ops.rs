@@ -99,7 +99,8 @@ impl UsedOperators {
             suggest::listed(passes.iter().map(String::as_str))
         ));
         diagnostic.help = Some(
-            "`passdock blame` says which pass made an op. A plugin defines its own operators, or the pass adds an opset of a \
+            "`passdock blame` says which pass made an op. A plugin defines its own operators, or the pass adds an \
+                opset of a \
              domain that only a back end knows."
                 .to_owned(),
         );

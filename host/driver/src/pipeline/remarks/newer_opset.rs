@@ -43,7 +43,8 @@ pub(in crate::pipeline) fn warning(module: &Module, defs: &OpDefs) -> Option<Dia
     let message = format!("The model uses {}.", newer.join(" and "));
     let mut diagnostic = Diagnostic::new(Severity::Warning, "newer-opset", message);
     diagnostic.help = Some(
-        "An operator is treated as in the newest version that is known of it. If it has changed since, the result may be \
+        "An operator is treated as in the newest version that is known of it. If it has changed since, the result may \
+            be \
          wrong: check it with `--verify-outputs`, or use a newer `onnx-ops`."
             .to_owned(),
     );

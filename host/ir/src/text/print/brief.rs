@@ -81,8 +81,8 @@ fn print(f: &Function, names: &ValueNames) -> String {
     out.text
 }
 
-/// Gives the values of `f` the numbers that they had in `old`. What is new has the number of what was at its place and is
-/// gone, or one of its own.
+/// Gives the values of `f` the numbers that they had in `old`. What is new has the number of what was at its place and
+/// is gone, or one of its own.
 fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &ValueNames) {
     let mut known: FxHashMap<Key<'_>, u32> = FxHashMap::default();
     let numbered = old_names.numbered();
