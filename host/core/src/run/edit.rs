@@ -19,12 +19,12 @@ use crate::verify;
 /// #     }
 /// #     pub use passdock_plugin_api as sdk;
 /// # }
-/// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeData};
+/// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeSpec};
 ///
 /// let module = passdock::ir::build_module(|m| {
 ///     let mut function = m.create("main", FunctionKind::GRAPH, None)?;
 ///     function.set_opset("", 17)?;
-///     let pair = function.add_type(&TypeData::shaped(DType::F32, &[2]))?;
+///     let pair = function.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
 ///     let mut body = FunctionBuilder::new(&mut function);
 ///     let x = body.param("x", pair)?;
 ///     let y = body.value("onnx.Relu", [x])?;

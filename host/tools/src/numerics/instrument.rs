@@ -24,7 +24,9 @@ use super::compare::{self, CompareOptions, Reason};
 use super::interface;
 use super::options;
 use super::ort::{self, ModelOutput, ModelPorts, Runtime};
+use super::outputs;
 use super::precision::brought_in;
+use super::row::{Row, RowResult};
 use super::samples::Sample;
 use super::sessions::{Sessions, run_all};
 use super::sizes;
@@ -125,26 +127,6 @@ enum NoResults {
     Refused(String),
     /// ONNX Runtime takes it and fails to run it.
     Failed(String),
-}
-
-/// A pass, and what it did to the results.
-struct Row {
-    pass: String,
-    result: RowResult,
-    /// The largest distance as a part of what is allowed, of this pass and since the first one.
-    error: Option<f64>,
-    total: Option<f64>,
-    /// The type that passes brought in, whose tolerance counts.
-    computed_in: Option<DType>,
-    /// Passes before it that couldn't be compared and are now.
-    together: Vec<String>,
-}
-
-enum RowResult {
-    Unchanged,
-    Same,
-    Different(String),
-    NotChecked(String),
 }
 
 impl Runner {
@@ -258,7 +240,7 @@ impl Chain {
                 let opaque: Vec<_> = opaque.collect();
                 let compare = |base: &Evaluation| {
                     let mut outputs =
-                        compare::compare_results(&base.results, &after.results, overrides);
+                        outputs::compare_results(&base.results, &after.results, overrides);
                     outputs.retain(|output| !opaque.iter().any(|(name, _)| **name == output.name));
                     let ratio = outputs
                         .iter()
@@ -267,7 +249,7 @@ impl Chain {
                     (outputs, ratio)
                 };
                 let (outputs, ratio) = compare(&base);
-                row.result = match (compare::worst(&outputs), opaque.first()) {
+                row.result = match (outputs::worst(&outputs), opaque.first()) {
                     (Some(difference), _) => RowResult::Different(difference),
                     (None, Some((name, kind))) => RowResult::NotChecked(format!(
                         "the output `{name}` is {kind}, which can't be compared"
@@ -477,61 +459,6 @@ impl PassInstrument for Numerics {
 
     fn report_data(&self) -> Option<Value> {
         util::lock(&self.state).data()
-    }
-}
-
-impl Row {
-    fn result(&self) -> &'static str {
-        match &self.result {
-            RowResult::Unchanged => "unchanged",
-            RowResult::Same => "same",
-            RowResult::Different(_) => "DIFFERENT",
-            RowResult::NotChecked(_) => "not checked",
-        }
-    }
-
-    /// The message to report at once, with its kind and help.
-    fn message(&self) -> Option<(ErrorKind, String, Option<&'static str>)> {
-        match &self.result {
-            RowResult::Unchanged | RowResult::Same => None,
-            RowResult::NotChecked(reason) => {
-                let reason = reason.trim_end_matches('.');
-                let message =
-                    format!("What the pass does to the model's results isn't checked: {reason}.");
-                Some((ErrorKind::NotChecked, message, None))
-            }
-            RowResult::Different(difference) => {
-                let passes = match &self.together[..] {
-                    [] => "The pass changes".to_owned(),
-                    others => format!(
-                        "The pass, or what wasn't checked before it ({}), changes",
-                        others.join(", ")
-                    ),
-                };
-                let difference = difference.trim_end_matches('.');
-                let message = format!("{passes} the model's results: {difference}.");
-                Some((
-                    ErrorKind::Numerics,
-                    message,
-                    Some("`--print-changed` shows what it changed."),
-                ))
-            }
-        }
-    }
-
-    fn reason(&self) -> Option<String> {
-        let together = match &self.result {
-            RowResult::NotChecked(reason) => return Some(reason.clone()),
-            RowResult::Different(difference) => Some(difference.clone()),
-            _ if !self.together.is_empty() => {
-                Some(format!("together with {}", self.together.join(", ")))
-            }
-            _ => None,
-        };
-        let allowed = self.computed_in.and_then(DType::name);
-        let allowed = allowed.map(|dtype| format!("held to what {dtype} allows"));
-        let parts: Vec<String> = together.into_iter().chain(allowed).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! - `ort/` is the runtime: finding its library, calling it, its tensors; `sessions` opens modules in it.
 //! - `samples/` generates inputs, or reads them from files; `sizes` finds those that a model runs with.
-//! - `compare` compares two models: their `interface`s, then their outputs, element by element (`elements`); for
+//! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`elements`); for
 //!   `passdock compare`, `--check numerics` and both instruments.
 //! - `instrument` is `numerics`, which compares each module with the one before; `verify_outputs` compares the last one
 //!   of a run with the first.
@@ -22,19 +22,19 @@ mod instrument;
 mod interface;
 mod options;
 mod ort;
+mod outputs;
 mod precision;
+mod row;
 mod samples;
 mod sessions;
 mod sizes;
 mod text;
 mod verify_outputs;
 
-pub use compare::{
-    ApartSizes, CompareOptions, Comparison, OutputComparison, RunFailure, RuntimeUsed, compare,
-    find,
-};
+pub use compare::{ApartSizes, CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
 pub use elements::ElementDifference;
 pub use instrument::instrument;
 pub use interface::InterfaceDifference;
+pub use outputs::OutputComparison;
 pub use sizes::SampleSize;
 pub use verify_outputs::{VERIFY_OUTPUTS, verify_outputs};

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use passdock_core::suggest;
 use serde::Serialize;
 
-use super::compare::{self, CompareOptions, Reason};
+use super::compare::{CompareOptions, Reason};
 use super::elements::{self, Overrides};
 use super::ort::{ModelOutput, ModelPort, ModelPorts, OrtSession, OutputValue, PortDim};
+use super::outputs;
 use super::samples::{self, Sample};
 use super::sessions::run_all;
 
@@ -105,7 +106,7 @@ pub(super) fn samples(
     // The seed of a random op may depend on its position in the module: its results can't be compared.
     let again = run_all(before, &all.samples[..1]);
     let same = again.is_ok_and(|again| {
-        let outputs = compare::compare_results(&all.results[..1], &again, Overrides::default());
+        let outputs = outputs::compare_results(&all.results[..1], &again, Overrides::default());
         // An output that can't be compared isn't random for that.
         outputs
             .iter()

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use passdock_core::table::TextTable;
 
-use super::compare::{Comparison, OutputComparison};
+use super::compare::Comparison;
 use super::elements::ElementDifference;
+use super::outputs::OutputComparison;
 use super::sizes::SampleSize;
 
 /// Renders the samples, the differences of the interfaces and a table of the outputs.

@@ -1,0 +1,355 @@
+//! The outputs of two models, run by run and element by element.
+
+use serde::Serialize;
+
+use super::elements::{self, ElementDifference, Overrides};
+use super::ort::{ModelOutput, OutputValue, Tensor};
+
+/// An output, over all runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OutputComparison {
+    /// Its name; of a sequence or a map, each tensor in it with its position.
+    pub name: String,
+    /// Whether it is the same.
+    pub same: bool,
+    /// The number of elements that were compared; two for a complex one.
+    pub elements: u64,
+    /// The number of elements that are further apart than is allowed.
+    pub differing: u64,
+    /// The largest distance as a part of what is allowed; `null` in JSON: no number.
+    pub ratio: f64,
+    /// The largest distance; `None`: all are equal, or they are no numbers.
+    pub absolute: Option<ElementDifference>,
+    /// The largest distance as a part of the larger of two elements.
+    pub relative: Option<ElementDifference>,
+    /// The element that is furthest beyond what is allowed.
+    pub worst: Option<ElementDifference>,
+    /// The types, where these differ, or the kind of an output that can't be compared.
+    pub what: Option<String>,
+}
+
+impl OutputComparison {
+    fn differ(&mut self, what: String) {
+        (self.same, self.ratio) = (false, f64::INFINITY);
+        self.what.get_or_insert(what);
+    }
+
+    fn add(&mut self, run: usize, before: &Tensor, after: &Tensor, overrides: Overrides) {
+        if (before.dtype, &before.shape) != (after.dtype, &after.shape) {
+            return self.differ(format!("was {} and is {} now", before.ty(), after.ty()));
+        }
+        let measured = elements::measure(before, after, run, overrides);
+        self.elements += measured.elements;
+        self.differing += measured.beyond;
+        self.same &= measured.beyond == 0;
+        if measured.beyond > 0 && (self.worst.is_none() || measured.ratio > self.ratio) {
+            self.worst = measured.worst;
+        }
+        self.ratio = self.ratio.max(measured.ratio);
+        for (largest, new) in [
+            (&mut self.absolute, measured.absolute),
+            (&mut self.relative, measured.relative),
+        ] {
+            let value =
+                |difference: &Option<ElementDifference>| difference.as_ref().map(|it| it.value);
+            if value(&new) > value(largest) {
+                *largest = new;
+            }
+        }
+    }
+
+    /// Describes the difference.
+    fn sentence(&self) -> String {
+        let name = &self.name;
+        if let Some(what) = &self.what {
+            return format!("output `{name}` {what}");
+        }
+        let counted = format!("{} of {} elements differ", self.differing, self.elements);
+        let Some(worst) = &self.worst else {
+            return format!("output `{name}`: {counted}");
+        };
+        let by = match worst.value.is_finite() {
+            true => {
+                let allowed = worst.value / self.ratio;
+                format!(", {:.3e} apart where {allowed:.3e} is allowed", worst.value)
+            }
+            false => String::new(),
+        };
+        let (index, before, after) = (&worst.index, &worst.before, &worst.after);
+        let largest = match &self.absolute {
+            Some(largest) if largest.value.is_finite() && largest.value > worst.value => {
+                let (value, index) = (largest.value, &largest.index);
+                format!("; the largest difference is {value:.3e}, at {index:?}")
+            }
+            _ => String::new(),
+        };
+        format!("output `{name}`{index:?} was {before} and is {after} now{by}{largest}; {counted}")
+    }
+}
+
+/// Returns the comparison of the output of a name.
+fn named(outputs: &mut Vec<OutputComparison>, name: String) -> &mut OutputComparison {
+    let known = outputs.iter().position(|output| output.name == name);
+    let at = known.unwrap_or_else(|| {
+        outputs.push(OutputComparison {
+            name,
+            same: true,
+            ..OutputComparison::default()
+        });
+        outputs.len() - 1
+    });
+    &mut outputs[at]
+}
+
+/// Compares the results of two models, run by run. Outputs that only one model has are left out.
+pub(super) fn compare_results(
+    before: &[Vec<ModelOutput>],
+    after: &[Vec<ModelOutput>],
+    overrides: Overrides,
+) -> Vec<OutputComparison> {
+    let mut outputs: Vec<OutputComparison> = Vec::new();
+    for (run, (before, after)) in before.iter().zip(after).enumerate() {
+        for old in before {
+            let Some(new) = after.iter().find(|new| new.name == old.name) else {
+                continue;
+            };
+            match (&old.value, &new.value) {
+                (OutputValue::Tensors(from), OutputValue::Tensors(to)) => {
+                    if !from
+                        .iter()
+                        .map(|part| &part.0)
+                        .eq(to.iter().map(|part| &part.0))
+                    {
+                        named(&mut outputs, old.name.clone()).differ(format!(
+                            "had {} tensors and has {}",
+                            from.len(),
+                            to.len()
+                        ));
+                        continue;
+                    }
+                    for ((position, before), (_, after)) in from.iter().zip(to) {
+                        named(&mut outputs, format!("{}{position}", old.name))
+                            .add(run, before, after, overrides);
+                    }
+                }
+                // An optional value that is absent.
+                (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
+                    named(&mut outputs, old.name.clone());
+                }
+                (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {
+                    named(&mut outputs, old.name.clone()).differ(format!(
+                        "is {kind} in one of the models, which can't be compared"
+                    ));
+                }
+            }
+        }
+    }
+    outputs
+}
+
+/// Describes the output with the largest difference; `None` if all are the same.
+pub(super) fn worst(outputs: &[OutputComparison]) -> Option<String> {
+    let differing = outputs.iter().filter(|output| !output.same);
+    let worst = differing.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    worst.map(OutputComparison::sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_abi::DType;
+    use passdock_ir::constant::string_data;
+
+    use super::*;
+
+    fn tensor(dtype: DType, shape: &[i64], data: impl Into<Vec<u8>>) -> Tensor {
+        let (shape, data) = (shape.to_vec(), data.into());
+        Tensor { dtype, shape, data }
+    }
+
+    fn f32s(values: &[f32]) -> Tensor {
+        let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        tensor(DType::F32, &[values.len() as i64], data)
+    }
+
+    fn f16s(values: &[f32]) -> Tensor {
+        let half = |&x: &f32| half::f16::from_f32(x).to_le_bytes();
+        let data: Vec<u8> = values.iter().flat_map(half).collect();
+        tensor(DType::F16, &[values.len() as i64], data)
+    }
+
+    #[track_caller]
+    fn check_with(before: Tensor, after: Tensor, overrides: Overrides, expected: Expect) {
+        let output = |tensor| {
+            let value = OutputValue::Tensors(vec![(String::new(), tensor)]);
+            vec![vec![ModelOutput {
+                name: "y".to_owned(),
+                value,
+            }]]
+        };
+        let outputs = compare_results(&output(before), &output(after), overrides);
+        let same = || format!("same, {:.3}", outputs[0].ratio);
+        expected.assert_eq(&worst(&outputs).unwrap_or_else(same));
+    }
+
+    #[track_caller]
+    fn check(before: Tensor, after: Tensor, expected: Expect) {
+        check_with(before, after, Overrides::default(), expected);
+    }
+
+    #[test]
+    fn floats_may_be_a_little_apart() {
+        // 1e-5 of 100 and 1e-4 of 1.
+        check(
+            f32s(&[1.0, 100.0]),
+            f32s(&[1.0005, 100.0]),
+            expect![["same, 0.455"]],
+        );
+        check(
+            f32s(&[1.0, 100.0]),
+            f32s(&[1.0012, 100.0]),
+            expect![
+                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements \
+                    differ"
+            ],
+        );
+        check(
+            f32s(&[0.0, 1.0]),
+            f32s(&[1e-6, 1.0]),
+            expect!["same, 0.100"],
+        );
+        // Where all is tiny, only the distance counts.
+        check(f32s(&[0.0]), f32s(&[1e-30]), expect!["same, 0.000"]);
+        check(
+            f16s(&[1.0, 2.0]),
+            f16s(&[1.02, 2.0]),
+            expect!["same, 0.651"],
+        );
+        check(
+            f16s(&[1.0, 2.0]),
+            f16s(&[1.04, 2.0]),
+            expect![
+                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements \
+                    differ"
+            ],
+        );
+    }
+
+    #[test]
+    fn floats_are_as_near_as_what_they_are_computed_in() {
+        let computed_in = |dtype| Overrides {
+            computed_in: Some(dtype),
+            ..Overrides::default()
+        };
+        let (a, b) = (f32s(&[1.0, 2.0]), f32s(&[1.02, 2.0]));
+        check_with(
+            a.clone(),
+            b.clone(),
+            computed_in(DType::F16),
+            expect!["same, 0.667"],
+        );
+        check_with(
+            a.clone(),
+            b.clone(),
+            computed_in(DType::BF16),
+            expect!["same, 0.333"],
+        );
+        check_with(
+            a,
+            b,
+            computed_in(DType::F64),
+            expect![
+                "output `y`[0] was 1 and is 1.02 now, 2.000e-2 apart where 1.200e-4 is allowed; 1 of 2 elements differ"
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_has_to_stay_so() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        check(
+            f32s(&[nan, inf, -inf]),
+            f32s(&[-nan, inf, -inf]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            f32s(&[0.0, 1.0]),
+            f32s(&[-0.0, 1.0]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            f32s(&[1.0, 2.0]),
+            f32s(&[1.0, nan]),
+            expect!["output `y`[1] was 2 and is NaN now; 1 of 2 elements differ"],
+        );
+        check(
+            f32s(&[inf]),
+            f32s(&[-inf]),
+            expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ"],
+        );
+        // Beside an infinity not everything is allowed.
+        check(
+            f32s(&[inf, 1.0]),
+            f32s(&[inf, 2.0]),
+            expect![
+                "output `y`[1] was 1 and is 2 now, 1.000e0 apart where 1.100e-4 is allowed; 1 of 2 elements differ"
+            ],
+        );
+    }
+
+    #[test]
+    fn integers_bools_and_strings_are_equal_or_not() {
+        let i64s = |values: [i64; 4]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+            tensor(DType::I64, &[2, 2], bytes)
+        };
+        check(
+            i64s([1, 2, 3, 4]),
+            i64s([1, 2, 3, 4]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            i64s([1, 2, 3, 4]),
+            i64s([1, 2, -3, 5]),
+            expect!["output `y`[1, 0] was 3 and is -3 now; 2 of 4 elements differ"],
+        );
+        let bools = |values: [u8; 2]| tensor(DType::BOOL, &[2], values);
+        check(
+            bools([0, 1]),
+            bools([0, 0]),
+            expect!["output `y`[1] was true and is false now; 1 of 2 elements differ"],
+        );
+        // What is behind the last element isn't an element.
+        let i4s = |values: [u8; 2]| tensor(DType::I4, &[3], values);
+        check(
+            i4s([0x21, 0x03]),
+            i4s([0x21, 0xf3]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            i4s([0x21, 0x03]),
+            i4s([0x21, 0x0d]),
+            expect!["output `y`[2] was 3 and is -3 now; 1 of 3 elements differ"],
+        );
+        let strings = |values: [&str; 2]| tensor(DType::STRING, &[2], string_data(&values));
+        check(
+            strings(["a", "b"]),
+            strings(["a", "c"]),
+            expect![[r#"output `y`[1] was "b" and is "c" now; 1 of 2 elements differ"#]],
+        );
+    }
+
+    #[test]
+    fn types_and_shapes_are_equal() {
+        check(
+            f32s(&[1.0]),
+            f32s(&[1.0, 1.0]),
+            expect!["output `y` was f32[1] and is f32[2] now"],
+        );
+        check(
+            f32s(&[1.0]),
+            f16s(&[1.0]),
+            expect!["output `y` was f32[1] and is f16[1] now"],
+        );
+    }
+}
