@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use passdock_abi::DType;
 use passdock_benches::{Figure, measure, report, report_ratio, sized};
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::eval::{Call, EvalAttr, Tensor};
 use passdock_plugins_onnx_ops::evaluate;
 
 fn main() {
@@ -104,7 +104,7 @@ fn run(name: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], items: usiz
     let inputs: Vec<_> = inputs.iter().map(|input| Some(input.borrow())).collect();
     let attrs: Vec<_> = attrs
         .iter()
-        .map(|&(name, value)| (name, Attr::Int(value)))
+        .map(|&(name, value)| (name, EvalAttr::Int(value)))
         .collect();
     let call = Call {
         name,

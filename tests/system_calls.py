@@ -192,7 +192,7 @@ class Scenario:
         is_reported = is_before and "os error 5" in ran.stderr
         hidden = [name for name in after if is_hidden(name)]
         # What couldn't be removed is known to the next run.
-        is_noted = any(name.endswith(".commit") for name in hidden)
+        is_noted = any(name.endswith(".part/commit") for name in hidden)
         if ran.returncode == 0 and not (is_done or is_reported or is_noted):
             return "it reported success"
         # It takes many calls to remove a directory.

@@ -1052,7 +1052,7 @@ def config_schema(key: str) -> dict[str, Any]:
 def declaration(name: str) -> dict[str, Any]:
     """What a registered pass declares: its options, its aliases, its phase."""
 
-def explain(said: dict[str, Any]) -> dict[str, Any]:
+def explain(fields: dict[str, Any]) -> dict[str, Any]:
     """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
 
 def list_passes() -> list[str]:
@@ -1085,14 +1085,14 @@ def rendered(json: str) -> list[str]:
     """What the diagnostics of a report look like."""
 
 def run(
-    said: dict[str, Any], on_pass: Callable[[str], Any] | None = None, instruments: Sequence[object] | None = None
+    fields: dict[str, Any], on_pass: Callable[[str], Any] | None = None, instruments: Sequence[object] | None = None
 ) -> tuple[str, list[tuple[bool, str]], BaseException | None]:
     """Runs a request from file to file; answers the report as JSON, what it has to say (whether it is a warning, and its
     text), and the exception of a run that failed.
     """
 
 def run_module(
-    said: dict[str, Any],
+    fields: dict[str, Any],
     module: Module,
     on_pass: Callable[[str], Any] | None = None,
     instruments: Sequence[object] | None = None,

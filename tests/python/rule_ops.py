@@ -200,7 +200,7 @@ def where(p):
 
 
 UNARY = ["Not", "Neg", "Abs", "Relu", "Ceil", "Floor", "Round", "Sign", "Erf", "Gelu", "Identity", "LeakyRelu"]
-GROWING = ["Exp", "Sigmoid", "Softplus", "Softmax", "Sqrt"]
+GROWING = ["Exp", "Sigmoid", "Softplus", "Softmax", "Sqrt", "Reciprocal"]
 
 
 @emitter(*UNARY, *GROWING)

@@ -114,5 +114,6 @@ fn it_cannot_edit_and_its_odd_status_is_an_error() {
         status 77 and didn't say why."].assert_eq(&error.replace(&path, "FILE"));
     expect![[r#"
         edit 2, run_pass 2, snapshot 0, erase 2 of 2: The function is a snapshot: it can be read, not edited.
-        edit 2, run_pass 2, snapshot 0, erase 2 of 2: The function is a snapshot: it can be read, not edited."#]].assert_eq(&reports_seen.lock().unwrap().join("\n"));
+        edit 2, run_pass 2, snapshot 0, erase 2 of 2: The function is a snapshot: it can be read, not edited."#]]
+    .assert_eq(&reports_seen.lock().unwrap().join("\n"));
 }

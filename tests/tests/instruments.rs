@@ -440,7 +440,8 @@ fn each_callback_may_panic() {
         Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/tap/src/lib.rs:115:13: this is a bug.
         The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/tap/src/lib.rs:43:13: this is a bug.)"#]].assert_eq(&said.join("\n"));
+        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/tap/src/lib.rs:43:13: this is a bug.)"#]]
+    .assert_eq(&said.join("\n"));
 }
 
 #[test]

@@ -171,7 +171,8 @@ fn a_config_key_without_its_table_is_refused() {
     let said = refused.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
     expect!["Plugin `FILE` can't be used: in its manifest `config` of `c.transform.Says` is `c.Says`; a pass's config \
-        key needs a table of its own, `[[config]]` with this `key` and the fields that set the pass's options."].assert_eq(&said.replace(&path, "FILE"));
+        key needs a table of its own, `[[config]]` with this `key` and the fields that set the pass's options."]
+    .assert_eq(&said.replace(&path, "FILE"));
 }
 
 /// What needs a newer host is left out, of two definitions of one operator as well; the rest is used.

@@ -116,7 +116,7 @@ impl<'a> Callee<'a> {
 
     /// Makes it the innermost call of the thread, until the result is dropped.
     #[inline]
-    pub fn enter(&self) -> Entered {
+    pub fn enter(&self) -> RunningCall {
         DEPTH.set(DEPTH.get() + 1);
         let thread = in_use().and_then(|record| {
             if self.kind == CallKind::Library {
@@ -127,7 +127,7 @@ impl<'a> Callee<'a> {
             thread.push(self);
             Some(thread)
         });
-        Entered {
+        RunningCall {
             thread,
             #[cfg(unix)]
             is_foreign: self.plugin.is_some() && self.kind != CallKind::Definition,
@@ -144,14 +144,14 @@ thread_local! {
 }
 
 /// A call that is on the thread's stack.
-pub struct Entered {
+pub struct RunningCall {
     thread: Option<&'static ThreadRecord>,
     #[cfg(unix)]
     is_foreign: bool,
     not_send: PhantomData<*const ()>,
 }
 
-impl Entered {
+impl RunningCall {
     /// Records the function that it works on from now on, if calls are recorded.
     #[inline]
     pub fn set_function<'f>(&self, name: impl FnOnce() -> &'f str) {
@@ -161,7 +161,7 @@ impl Entered {
     }
 }
 
-impl Drop for Entered {
+impl Drop for RunningCall {
     #[inline]
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);

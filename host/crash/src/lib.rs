@@ -17,7 +17,7 @@ mod shared;
 #[cfg(unix)]
 mod watch;
 
-pub use call::{CallKind, Callee, Entered, thread_number, trace_rewrites};
+pub use call::{CallKind, Callee, RunningCall, thread_number, trace_rewrites};
 pub use death::{Culprit, Death, DeathCause, expect, expected, met_deaths};
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;

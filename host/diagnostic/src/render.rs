@@ -301,6 +301,7 @@ mod tests {
         expect![[r#"
             warning[acme::axis]: The axis is odd.
              |
-             = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]].assert_eq(&diagnostic.render(false));
+             = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]]
+    .assert_eq(&diagnostic.render(false));
     }
 }

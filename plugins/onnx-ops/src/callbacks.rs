@@ -8,7 +8,7 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::attributes;
 use crate::decompose::render;
-use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
+use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor};
 use crate::infer::{Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known};
 use crate::layout::{self, LayoutRequest};
 use crate::operands;
@@ -290,17 +290,17 @@ impl From<NotFolded> for Refusal {
 struct HostAttrs<'a>(&'a OpCall);
 
 impl Attrs for HostAttrs<'_> {
-    fn get(&self, name: &str) -> Option<Attr<'_>> {
+    fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
         let host = self.0;
         Some(match host.attr(host.op(), name)? {
-            api::Attr::Int(value) => Attr::Int(value),
-            api::Attr::Float(value) => Attr::Float(value),
-            api::Attr::String(value) => Attr::String(value),
-            api::Attr::Ints(values) => Attr::Ints(Cow::Borrowed(values)),
-            api::Attr::Floats(values) => Attr::Floats(Cow::Borrowed(values)),
-            api::Attr::Strings(values) => Attr::Strings(values.collect()),
-            api::Attr::Tensor(id) => self.tensor(id).map_or(Attr::Other, Attr::Tensor),
-            _ => Attr::Other,
+            api::Attr::Int(value) => EvalAttr::Int(value),
+            api::Attr::Float(value) => EvalAttr::Float(value),
+            api::Attr::String(value) => EvalAttr::String(value),
+            api::Attr::Ints(values) => EvalAttr::Ints(Cow::Borrowed(values)),
+            api::Attr::Floats(values) => EvalAttr::Floats(Cow::Borrowed(values)),
+            api::Attr::Strings(values) => EvalAttr::Strings(values.collect()),
+            api::Attr::Tensor(id) => self.tensor(id).map_or(EvalAttr::Other, EvalAttr::Tensor),
+            _ => EvalAttr::Other,
         })
     }
 

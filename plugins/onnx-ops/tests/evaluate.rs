@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use expect_test::{Expect, expect};
 use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::eval::{Call, EvalAttr, Tensor};
 use passdock_plugins_onnx_ops::evaluate;
 
 fn ints(shape: &[usize], elements: &[i64]) -> Option<Tensor<'static>> {
@@ -24,7 +24,12 @@ fn singles(shape: &[usize], elements: &[f32]) -> Option<Tensor<'static>> {
 }
 
 /// The results, or why there are none.
-fn answer(name: &str, version: i64, inputs: &[Option<Tensor>], attrs: Vec<(&str, Attr)>) -> String {
+fn answer(
+    name: &str,
+    version: i64,
+    inputs: &[Option<Tensor>],
+    attrs: Vec<(&str, EvalAttr)>,
+) -> String {
     let call = Call {
         name,
         version,
@@ -48,7 +53,7 @@ fn check(
     name: &str,
     version: i64,
     inputs: &[Option<Tensor>],
-    attrs: Vec<(&str, Attr)>,
+    attrs: Vec<(&str, EvalAttr)>,
     expected: Expect,
 ) {
     expected.assert_eq(&answer(name, version, inputs, attrs));
@@ -134,7 +139,7 @@ fn nothing_larger_than_allowed_is_made() {
 #[test]
 fn what_is_malformed_is_refused_not_guessed() {
     let matrix = || ints(&[2, 2], &[1, 2, 3, 4]);
-    let list = |ints: &'static [i64]| Attr::Ints(Cow::Borrowed(ints));
+    let list = |ints: &'static [i64]| EvalAttr::Ints(Cow::Borrowed(ints));
     let cases = [
         (
             "onnx.Transpose",
@@ -144,14 +149,14 @@ fn what_is_malformed_is_refused_not_guessed() {
         (
             "onnx.Transpose",
             vec![matrix()],
-            vec![("perm", Attr::Other)],
+            vec![("perm", EvalAttr::Other)],
         ),
         (
             "onnx.Concat",
             vec![matrix(), None],
-            vec![("axis", Attr::Int(0))],
+            vec![("axis", EvalAttr::Int(0))],
         ),
-        ("onnx.Concat", vec![], vec![("axis", Attr::Int(0))]),
+        ("onnx.Concat", vec![], vec![("axis", EvalAttr::Int(0))]),
         ("onnx.Add", vec![matrix(), singles(&[], &[1.0])], vec![]),
         ("onnx.Add", vec![matrix()], vec![]),
         (
@@ -197,7 +202,7 @@ fn what_is_malformed_is_refused_not_guessed() {
         "onnx.Neg",
         99,
         &[matrix()],
-        vec![("mode", Attr::Int(0))],
+        vec![("mode", EvalAttr::Int(0))],
         expect![[r#"
         onnx.Neg has an unknown attribute `mode`
     "#]],
@@ -205,7 +210,7 @@ fn what_is_malformed_is_refused_not_guessed() {
 }
 
 /// The one result.
-fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, Attr)>) -> Tensor<'a> {
+fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, EvalAttr)>) -> Tensor<'a> {
     let call = Call {
         name,
         version: 25,
@@ -263,7 +268,7 @@ fn every_element_type_comes_back_as_it_was() {
         };
         same("Slice", &backwards(backwards(x.borrow())));
         let twice = [Some(x.borrow()), Some(x.borrow())];
-        let twice = result("onnx.Concat", &twice, vec![("axis", Attr::Int(1))]);
+        let twice = result("onnx.Concat", &twice, vec![("axis", EvalAttr::Int(1))]);
         let first = [Some(twice), list(&[0]), list(&[5]), list(&[1])];
         same("Concat and Slice", &result("onnx.Slice", &first, vec![]));
         let padded = result("onnx.Pad", &[Some(x.borrow()), list(&[1, 0, 0, 2])], vec![]);
@@ -285,7 +290,7 @@ fn small_elements_survive_a_wider_type() {
     let is_small = |x: &Tensor| x.dtype().bits() <= 8 && x.dtype() != DType::BOOL;
     for x in matrices().filter(is_small) {
         for wide in [DType::F32, DType::F64, DType::BF16] {
-            let to = |dtype: DType| vec![("to", Attr::Int(dtype.0.into()))];
+            let to = |dtype: DType| vec![("to", EvalAttr::Int(dtype.0.into()))];
             let widened = result("onnx.Cast", &[Some(x.borrow())], to(wide));
             let back = result("onnx.Cast", &[Some(widened)], to(x.dtype()));
             let (x, back) = (format!("{x:?}"), format!("{back:?}"));
@@ -309,8 +314,8 @@ fn normalised_by_its_own_mean_and_variance() {
     };
     let attrs = |trains: i64| {
         vec![
-            ("training_mode", Attr::Int(trains)),
-            ("epsilon", Attr::Float(0.0625)),
+            ("training_mode", EvalAttr::Int(trains)),
+            ("epsilon", EvalAttr::Float(0.0625)),
         ]
     };
     check(
@@ -342,7 +347,7 @@ fn normalised_by_its_own_mean_and_variance() {
             f32[1, 2, 2] [eb, ff, 7f, 3e, f3, ff, 9f, 3f, c1, ff, af, c0, c1, ff, af, c0]
         "#]],
     );
-    let each = || vec![("spatial", Attr::Int(0))];
+    let each = || vec![("spatial", EvalAttr::Int(0))];
     check(
         "onnx.BatchNormalization",
         7,

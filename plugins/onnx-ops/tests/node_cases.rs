@@ -236,12 +236,12 @@ fn make(
     }
     for (name, value) in case.attrs() {
         op = match value {
-            eval::Attr::Int(value) => op.attr(name, value),
-            eval::Attr::Float(value) => op.attr(name, value),
-            eval::Attr::String(value) => op.attr(name, AttrValue::String(value.to_vec())),
-            eval::Attr::Ints(values) => op.attr(name, values.into_owned()),
-            eval::Attr::Floats(values) => op.attr(name, values.into_owned()),
-            eval::Attr::Strings(values) => {
+            eval::EvalAttr::Int(value) => op.attr(name, value),
+            eval::EvalAttr::Float(value) => op.attr(name, value),
+            eval::EvalAttr::String(value) => op.attr(name, AttrValue::String(value.to_vec())),
+            eval::EvalAttr::Ints(values) => op.attr(name, values.into_owned()),
+            eval::EvalAttr::Floats(values) => op.attr(name, values.into_owned()),
+            eval::EvalAttr::Strings(values) => {
                 let values = values.into_iter().map(<[u8]>::to_vec).collect();
                 op.attr(name, AttrValue::Strings(values))
             }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::eval::{Call, EvalAttr, Tensor};
 use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
@@ -85,16 +85,21 @@ impl Dice {
         }
     }
 
-    fn attr(&mut self) -> Attr<'static> {
+    fn attr(&mut self) -> EvalAttr<'static> {
         let ints = |dice: &mut Dice| (0..dice.roll(4)).map(|_| dice.int()).collect();
         match self.roll(6) {
-            0 | 1 => Attr::Int(self.int()),
-            2 => Attr::Float(self.float()),
-            3 => {
-                Attr::String(self.pick(&[&b"add"[..], b"LEFT", b"edge", b"reflect", b"wrap", b"?"]))
-            }
-            4 => Attr::Ints(Cow::Owned(ints(self))),
-            _ => Attr::Tensor(self.tensor()),
+            0 | 1 => EvalAttr::Int(self.int()),
+            2 => EvalAttr::Float(self.float()),
+            3 => EvalAttr::String(self.pick(&[
+                &b"add"[..],
+                b"LEFT",
+                b"edge",
+                b"reflect",
+                b"wrap",
+                b"?",
+            ])),
+            4 => EvalAttr::Ints(Cow::Owned(ints(self))),
+            _ => EvalAttr::Tensor(self.tensor()),
         }
     }
 }
@@ -208,7 +213,7 @@ fn random_windows_are_answered() {
                         dice.pick(&[1, 1, 1, 1, 2, 0, wild])
                     })
                     .collect();
-                attrs.push((list, Attr::Ints(Cow::Owned(ints))));
+                attrs.push((list, EvalAttr::Ints(Cow::Owned(ints))));
             }
         }
         let words = [
@@ -236,7 +241,7 @@ fn random_windows_are_answered() {
         ];
         for (word, choices) in words {
             if dice.roll(3) == 0 {
-                attrs.push((word, Attr::String(dice.pick(choices))));
+                attrs.push((word, EvalAttr::String(dice.pick(choices))));
             }
         }
         for flag in [
@@ -248,7 +253,7 @@ fn random_windows_are_answered() {
             "p",
         ] {
             if dice.roll(4) == 0 {
-                attrs.push((flag, Attr::Int(dice.int())));
+                attrs.push((flag, EvalAttr::Int(dice.int())));
             }
         }
         let version = dice.pick(&[10, 12, 17, 19, 28]);

@@ -63,8 +63,8 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
             below = os.path.join(os.devnull, "") if is_address(to) else to
             for model, output in _items.items([named], below):
                 try:
-                    about = os.stat(model)
-                    size, state = about.st_size, f"{about.st_size} {about.st_mtime_ns}"
+                    status = os.stat(model)
+                    size, state = status.st_size, f"{status.st_size} {status.st_mtime_ns}"
                 except OSError:
                     # It may have gone since it was listed.
                     size, state = 0, ""

@@ -243,18 +243,18 @@ pub(super) fn returns(function: &Function) -> String {
 pub(super) fn layout(table: &Table) -> String {
     let mut text = String::from("\nrecords! {\n");
     for of in table.structs() {
-        let _ = write!(text, "{} \"passdock_{}\" {{", of.name, snake(&of.name));
+        let _ = writeln!(text, "{} \"passdock_{}\" {{", of.name, snake(&of.name));
         if of.table.is_some() {
-            text.push_str("struct_size, reserved, ");
+            text.push_str("struct_size, reserved,\n");
         }
         for function in &of.function {
-            let _ = write!(text, "{}, ", function.name);
+            let _ = writeln!(text, "{},", function.name);
         }
         for row in &of.fields {
             let c = row.c_name();
             let _ = match c == row.name {
-                true => write!(text, "{c}, "),
-                false => write!(text, "{} as \"{c}\", ", row.name),
+                true => writeln!(text, "{c},"),
+                false => writeln!(text, "{} as \"{c}\",", row.name),
             };
         }
         text.push_str("}\n");

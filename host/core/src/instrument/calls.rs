@@ -6,7 +6,7 @@ use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use passdock_crash::{CallKind, Callee, Entered};
+use passdock_crash::{CallKind, Callee, RunningCall};
 use passdock_ir::Module;
 
 use super::plugin::CallbackError;
@@ -42,7 +42,7 @@ impl Drop for Inside {
 }
 
 /// Records a call of one of the host's instruments, so that a run that hangs in it names it. A plugin's records itself.
-fn named(instrument: &dyn PassInstrument) -> Option<Entered> {
+fn named(instrument: &dyn PassInstrument) -> Option<RunningCall> {
     let is_plugin = instrument.provider().is_some();
     (!is_plugin).then(|| Callee::new(CallKind::Instrument, instrument.name(), None).enter())
 }

@@ -189,7 +189,8 @@ mod tests {
         expect![[r#"
             a: x.transform.One
             The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
-            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"#]].assert_eq(&said.join("\n"));
+            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"#]]
+    .assert_eq(&said.join("\n"));
         add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
         assert_eq!(children(r), "b: x.transform.Two");
         let overrides = r.overrides();
@@ -201,6 +202,7 @@ mod tests {
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();
         let taken = add(r, "a", "x.transform.One", "").unwrap_err();
-        expect![[r#"The pass `x.transform.All` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"#]].assert_eq(&taken.to_string());
+        expect![[r#"The pass `x.transform.All` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"#]]
+    .assert_eq(&taken.to_string());
     }
 }

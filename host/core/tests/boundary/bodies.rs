@@ -104,7 +104,8 @@ fn another_interface_is_refused() {
         failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n,4] instead of f32[n,3]. [main]
         failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n] instead of f32[n,3]. [main]
         failed: The body of @t.other can't replace that of @main: its result 0 is i64[n,3] instead of f32[n,3]. [main]
-        failed: The body of @t.other can't replace that of @main: its parameter 0 is seq<f32[n,3]> instead of f32[n,3]. [main]"#]].assert_eq(&said.join("\n"));
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is seq<f32[n,3]> instead of f32[n,3]. [main]"#]]
+    .assert_eq(&said.join("\n"));
 }
 
 #[test]

@@ -284,6 +284,7 @@ fn attributes_are_what_the_macro_says() {
         AttrDef { name: "to", kind: AttrKind(1), required: true, default: None, doc: "" }
         AttrDef { name: "type", kind: AttrKind(5), required: false, default: None, doc: "" }
         AttrDef { name: "perm", kind: AttrKind(7), required: false, default: Some(Ints([1, 0])), doc: "" }
-        AttrDef { name: "names", kind: AttrKind(9), required: false, default: Some(Strings(["a", "b"])), doc: "" }"#]].assert_eq(&said.join("\n"));
+        AttrDef { name: "names", kind: AttrKind(9), required: false, default: Some(Strings(["a", "b"])), doc: "" }"#]]
+    .assert_eq(&said.join("\n"));
     assert_eq!(ALL[3].default, Some(AttrDefault::Ints(&[1, 0])));
 }

@@ -117,7 +117,8 @@ mod tests {
         expect![[r#"
             error[plugin]: The built-in pipeline `default` needs the pass `relax.transform.SimplifyInference`, which no plugin that was loaded has.
              |
-             = help: It is made of the standard plugins: load the directory that has them into the registry."#]].assert_eq(&error.to_diagnostic().render(false));
+             = help: It is made of the standard plugins: load the directory that has them into the registry."#]]
+    .assert_eq(&error.to_diagnostic().render(false));
         assert!(Pipeline::built_in("./default").is_err());
     }
 }

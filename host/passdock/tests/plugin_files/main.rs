@@ -260,7 +260,8 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
         .expect_err("left out");
     let said = error.to_string();
     expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin \
-        `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"].assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
+        `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"]
+    .assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 /// A table says how long it is: one that ends before the instruments has none.
@@ -340,7 +341,8 @@ fn another_major_is_refused_before_anything_runs() {
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
     expect!["plugin `DIR/plugin.so` can't be used: it was built for plugin ABI 7.0, this host supports 0.x; build it \
-        against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
+        against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
+    .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!mark.exists());
 }
 
@@ -414,7 +416,8 @@ fn a_file_that_changed_after_it_was_read_is_refused_if_it_says_something_else() 
         .load(host())
         .expect_err("says something else")
         .to_string();
-    expect!["plugin `DIR/plugin.so` can't be used: the file changed after its manifest was read; run again"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
+    expect!["plugin `DIR/plugin.so` can't be used: the file changed after its manifest was read; run again"]
+    .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 #[test]
@@ -450,7 +453,8 @@ fn a_directory_with_everything_wrong() {
         plugin `DIR/cut.so` can't be used: it is damaged or cut off: Invalid ELF section header offset/size/alignment; copy or build it again
         plugin `DIR/empty.so` can't be used: it is empty; build it again
         plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
-        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]].assert_eq(&said);
+        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]]
+    .assert_eq(&said);
 }
 
 /// A library of another system is told of where nothing else is there, noted where a pass is missed,
@@ -473,7 +477,8 @@ fn a_library_of_another_system() {
     std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
     expect![[r#"
         warning: plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system
-        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"#]].assert_eq(&said("acme.transform.One"));
+        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"#]]
+    .assert_eq(&said("acme.transform.One"));
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
     }
@@ -509,7 +514,8 @@ fn libraries_that_are_none() {
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missed").notes.join("\n");
     expect!["plugin `DIR/old.so` can't be used: it doesn't export `passdock_plugin_v0`; write \
-        `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"].assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
+        `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
+    .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 #[test]
@@ -546,7 +552,8 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
     };
     expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build \
         \
-        it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("hello_pass-abi-0.3.so"));
+        it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    .assert_eq(&why("hello_pass-abi-0.3.so"));
     expect!["plugin `DIR/c_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it \
         against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
 }

@@ -79,9 +79,11 @@ fn options_of_a_plugin_are_checked_and_read() {
         Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int 4294967296.
         Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string "sped". Did you mean `speed`?
         Expected the field `except` of `acme.Reads` to be a list of strings, but got the string "a". Did you mean `["a"]`?
-        Expected the field `except` of `acme.Reads` to be a list of strings, but got an array."#]].assert_eq(&errors.join("\n"));
+        Expected the field `except` of `acme.Reads` to be a list of strings, but got an array."#]]
+    .assert_eq(&errors.join("\n"));
     let again = registry.register_config_option::<i64>("acme.Reads");
-    expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."].assert_eq(&again.unwrap_err().to_string());
+    expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."]
+    .assert_eq(&again.unwrap_err().to_string());
     registry.unregister_plugin("acme").unwrap();
     expect![
         "Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, \
@@ -197,7 +199,8 @@ fn a_field_without_a_default_that_nobody_set_is_named_where_it_is_read() {
         cx.config::<Needs>("acme.Needs").map(drop)
     });
     let cx = PassContext::builder().registry(&registry).build().unwrap();
-    expect!["Error in pass reads: The config option `acme.Needs` needs its field `what`, which has no default."].assert_eq(&error(pass.call_in(module(), &cx)));
+    expect!["Error in pass reads: The config option `acme.Needs` needs its field `what`, which has no default."]
+    .assert_eq(&error(pass.call_in(module(), &cx)));
 }
 
 /// The error of a pipeline, as a terminal shows it.

@@ -150,5 +150,6 @@ fn the_error_itself_comes_back_through_everything() {
     expect![[r#"
         Error in pass t.transform.Throws: It can't print.
         Error in pass t.transform.Throws, run by t.transform.HandsOn: It can't print.
-        Error in pass t.transform.Wraps: No luck: Error in pass t.transform.Throws: It can't print."#]].assert_eq(&texts.join("\n"));
+        Error in pass t.transform.Wraps: No luck: Error in pass t.transform.Throws: It can't print."#]]
+    .assert_eq(&texts.join("\n"));
 }

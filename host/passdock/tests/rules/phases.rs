@@ -189,5 +189,6 @@ fn a_run_says_which_passes_have_no_place() {
          = help: List them in `passes`, or give the phase a place: `{ phase = "…" }`.
         warning[unknown-operators]: No plugin defines 2 operators of the model (2 ops).
          |
-         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."#]].assert_eq(&said.collect::<Vec<_>>().join("\n"));
+         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."#]]
+    .assert_eq(&said.collect::<Vec<_>>().join("\n"));
 }

@@ -208,7 +208,8 @@ fn a_disabled_rule_that_never_came_up_is_a_warning_when_the_context_is_left() {
         warning[unknown-rule]: There is no rule `no_identiti` to disable: none of that name was about to be applied.
          |
          = help: Did you mean `no_identity`?
-        warning[unknown-rule]: There is no rule `far_from_it` to disable: none of that name was about to be applied."#]].assert_eq(&said.lock().unwrap().join("\n"));
+        warning[unknown-rule]: There is no rule `far_from_it` to disable: none of that name was about to be applied."#]]
+    .assert_eq(&said.lock().unwrap().join("\n"));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use passdock_plugin_api::{DType, Dim};
 
 use crate::attributes;
-use crate::eval::Attr;
+use crate::eval::EvalAttr;
 use crate::infer::{Answer, Infer, Stop, as_const};
 use crate::ops::Operator;
 
@@ -78,10 +78,10 @@ fn stop(error: Error) -> Stop {
 fn attribute(operator: &Operator, name: &str, op: &Infer) -> Answer<Value> {
     Ok(match op.attribute(name) {
         None => Value::from(()),
-        Some(Attr::Int(value)) => Value::from(value),
-        Some(Attr::Float(value)) => Value::from(f64::from(value)),
-        Some(Attr::Ints(values)) => Value::from(values.into_owned()),
-        Some(Attr::String(bytes)) => {
+        Some(EvalAttr::Int(value)) => Value::from(value),
+        Some(EvalAttr::Float(value)) => Value::from(f64::from(value)),
+        Some(EvalAttr::Ints(values)) => Value::from(values.into_owned()),
+        Some(EvalAttr::String(bytes)) => {
             let words = attributes::words(operator.name, name);
             let word = words.iter().find(|word| word.as_bytes() == bytes);
             Value::from(*word.ok_or(Stop::Unknown)?)

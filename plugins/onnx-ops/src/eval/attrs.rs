@@ -6,7 +6,7 @@ use super::Tensor;
 
 /// An attribute's value.
 #[derive(Debug)]
-pub enum Attr<'a> {
+pub enum EvalAttr<'a> {
     /// An integer.
     Int(i64),
     /// A float.
@@ -28,25 +28,25 @@ pub enum Attr<'a> {
 /// The attributes of one op.
 pub trait Attrs {
     /// The attribute of that name.
-    fn get(&self, name: &str) -> Option<Attr<'_>>;
+    fn get(&self, name: &str) -> Option<EvalAttr<'_>>;
 
     /// The names of all.
     fn names(&self) -> Vec<&str>;
 }
 
 /// Attributes in a list, for tests and for ops that have none.
-impl Attrs for Vec<(&str, Attr<'_>)> {
-    fn get(&self, name: &str) -> Option<Attr<'_>> {
+impl Attrs for Vec<(&str, EvalAttr<'_>)> {
+    fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
         let (_, value) = self.iter().find(|(given, _)| *given == name)?;
         Some(match value {
-            Attr::Int(value) => Attr::Int(*value),
-            Attr::Float(value) => Attr::Float(*value),
-            Attr::String(value) => Attr::String(value),
-            Attr::Ints(value) => Attr::Ints(Cow::Borrowed(value)),
-            Attr::Floats(value) => Attr::Floats(Cow::Borrowed(value)),
-            Attr::Strings(value) => Attr::Strings(value.clone()),
-            Attr::Tensor(value) => Attr::Tensor(value.borrow()),
-            Attr::Other => Attr::Other,
+            EvalAttr::Int(value) => EvalAttr::Int(*value),
+            EvalAttr::Float(value) => EvalAttr::Float(*value),
+            EvalAttr::String(value) => EvalAttr::String(value),
+            EvalAttr::Ints(value) => EvalAttr::Ints(Cow::Borrowed(value)),
+            EvalAttr::Floats(value) => EvalAttr::Floats(Cow::Borrowed(value)),
+            EvalAttr::Strings(value) => EvalAttr::Strings(value.clone()),
+            EvalAttr::Tensor(value) => EvalAttr::Tensor(value.borrow()),
+            EvalAttr::Other => EvalAttr::Other,
         })
     }
 

@@ -39,7 +39,7 @@ pub(crate) mod strings;
 mod tensor;
 pub(crate) mod unary;
 
-pub use attrs::{Attr, Attrs};
+pub use attrs::{Attrs, EvalAttr};
 pub use call::{Call, Evaluate, Folded};
 pub use refusal::NotFolded;
 pub use tensor::{Elements, Tensor};

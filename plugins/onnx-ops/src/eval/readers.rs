@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use passdock_plugin_api::AttrDefault;
 
-use super::{Attr, Call, NotFolded, Tensor, refuse};
+use super::{Call, EvalAttr, NotFolded, Tensor, refuse};
 
 macro_rules! readers {
     ($($(#[$doc:meta])* $name:ident: $kind:ident -> $type:ty, $word:literal;)*) => {
@@ -17,7 +17,7 @@ macro_rules! readers {
             pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
                 match self.attribute(name) {
                     None => Ok(None),
-                    Some(Attr::$kind(value)) => Ok(Some(value)),
+                    Some(EvalAttr::$kind(value)) => Ok(Some(value)),
                     Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
                 }
             })*
@@ -44,23 +44,23 @@ readers! {
 
 impl<'a> Call<'a> {
     /// An attribute of any kind, or its default.
-    pub(crate) fn attribute(&self, name: &str) -> Option<Attr<'a>> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<EvalAttr<'a>> {
         self.attrs.get(name).or_else(|| self.default_of(name))
     }
 }
 
 impl Call<'_> {
     /// The default of an attribute, if the operator's row says one.
-    fn default_of(&self, name: &str) -> Option<Attr<'static>> {
+    fn default_of(&self, name: &str) -> Option<EvalAttr<'static>> {
         let attr = self.attr_defs.iter().find(|attr| attr.name == name)?;
         Some(match attr.default? {
-            AttrDefault::Int(value) => Attr::Int(value),
-            AttrDefault::Float(value) => Attr::Float(value),
-            AttrDefault::String(text) => Attr::String(text.as_bytes()),
-            AttrDefault::Ints(values) => Attr::Ints(Cow::Borrowed(values)),
-            AttrDefault::Floats(values) => Attr::Floats(Cow::Borrowed(values)),
+            AttrDefault::Int(value) => EvalAttr::Int(value),
+            AttrDefault::Float(value) => EvalAttr::Float(value),
+            AttrDefault::String(text) => EvalAttr::String(text.as_bytes()),
+            AttrDefault::Ints(values) => EvalAttr::Ints(Cow::Borrowed(values)),
+            AttrDefault::Floats(values) => EvalAttr::Floats(Cow::Borrowed(values)),
             AttrDefault::Strings(texts) => {
-                Attr::Strings(texts.iter().map(|text| text.as_bytes()).collect())
+                EvalAttr::Strings(texts.iter().map(|text| text.as_bytes()).collect())
             }
             _ => return None,
         })

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, NotFolded, Tensor};
+use passdock_plugins_onnx_ops::eval::{EvalAttr, NotFolded, Tensor};
 use serde_json::Value;
 
 /// One op with its operands, and what comes out.
@@ -113,16 +113,16 @@ fn tensor<'b>(value: &Value, blob: &'b [u8]) -> Result<Option<Tensor<'b>>, NotFo
 
 impl Case<'_> {
     /// Its attributes, borrowed.
-    pub(crate) fn attrs(&self) -> Vec<(&str, Attr<'_>)> {
+    pub(crate) fn attrs(&self) -> Vec<(&str, EvalAttr<'_>)> {
         let value = |given| match given {
-            &Given::Int(value) => Attr::Int(value),
-            &Given::Float(value) => Attr::Float(value),
-            Given::String(value) => Attr::String(value),
-            Given::Ints(values) => Attr::Ints(Cow::Borrowed(values)),
-            Given::Floats(values) => Attr::Floats(Cow::Borrowed(values)),
-            Given::Strings(values) => Attr::Strings(values.iter().map(|s| &**s).collect()),
-            Given::Tensor(tensor) => Attr::Tensor(tensor.borrow()),
-            Given::Other => Attr::Other,
+            &Given::Int(value) => EvalAttr::Int(value),
+            &Given::Float(value) => EvalAttr::Float(value),
+            Given::String(value) => EvalAttr::String(value),
+            Given::Ints(values) => EvalAttr::Ints(Cow::Borrowed(values)),
+            Given::Floats(values) => EvalAttr::Floats(Cow::Borrowed(values)),
+            Given::Strings(values) => EvalAttr::Strings(values.iter().map(|s| &**s).collect()),
+            Given::Tensor(tensor) => EvalAttr::Tensor(tensor.borrow()),
+            Given::Other => EvalAttr::Other,
         };
         self.attrs
             .iter()

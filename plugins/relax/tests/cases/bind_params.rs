@@ -48,7 +48,8 @@ fn a_value_may_be_in_a_file() {
     expect![[r#"
         error[config]: The parameter `w` is i32[n,m] and can't be "FILE": it has 8 bytes of elements where [2, 3] takes 24.
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
+         = in pass relax.transform.BindParams of plugin relax, function @main"#]]
+    .assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
     expect![[r#"
         error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its shape is [2].
          |
