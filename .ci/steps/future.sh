@@ -139,7 +139,7 @@ TOML
 } >"$unknown/answers.txt"
 answers=tests/plugins/future/answers.txt
 [ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/answers.txt" $answers
-diff $answers "$unknown/answers.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep boundary\` writes $answers"
+diff $answers "$unknown/answers.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep future\` writes $answers"
 
 pair today today
 "$command" "${simplify[@]}" >"$unknown/expected.ir"

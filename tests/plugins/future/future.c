@@ -1,5 +1,5 @@
 /* A plugin of the future, which hands values to a host that the host doesn't know: it is built with a header where
- * each enumeration has a value more, `…_FUTURE` (`cargo xtask deep boundary`). It says what the host answers. */
+ * each enumeration has a value more, `…_FUTURE` (`cargo xtask deep future`). It says what the host answers. */
 #include <stdio.h>
 
 #include "passdock.h"
