@@ -62,9 +62,9 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
         ),
         ("plugin-api/src/raw/calls.rs", sdk::calls(&table), "2021"),
         (
-            "tests/abi-layout/src/records.rs",
+            "plugin-api/abi/tests/layout/records.rs",
             rust::layout(&table),
-            "2024",
+            "2021",
         ),
         ("fuzz/src/edits/calls.rs", fuzz::calls(&table), "2024"),
     ];

@@ -2,7 +2,7 @@
 //!
 //! [`RECORDS`] lists what crosses: each record with its fields, by their Rust and their C names. It is generated from
 //! the table of the contract. From it come the golden table of names, offsets and sizes
-//! (`layouts/today.txt`), and the C program that prints the same table from `passdock.h`.
+//! (`tests/layouts/today.txt`), and the C program that prints the same table from `passdock.h`.
 
 use std::any::type_name;
 use std::fmt::Write;

@@ -1,29 +1,31 @@
 //! The layout is what it was, and what the header says.
 
+mod table;
+
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use passdock_abi_layout::{lost, program, table, types};
+use table::{lost, program, table, types, RECORDS};
 
 /// Today's layout, written down. Within major 0 a change is a changelog line.
-/// `UPDATE_EXPECT=1 cargo test -p passdock-abi-layout` rewrites it.
+/// `UPDATE_EXPECT=1 cargo test -p passdock-abi` rewrites it.
 #[test]
 fn the_layout_is_the_one_that_is_written_down() {
-    check_file("layouts/today.txt", &table());
+    check_file("tests/layouts/today.txt", &table());
 }
 
 /// Types and signatures: a `u32` that became an `i32` has the same layout and another meaning.
 #[test]
 fn the_types_are_those_that_are_written_down() {
-    check_file("layouts/today-types.txt", &types());
+    check_file("tests/layouts/today-types.txt", &types());
 }
 
-/// Each released minor's files are kept as `layouts/abi-<major>.<minor>.txt` (and `-types.txt`);
+/// Each released minor's files are kept as `tests/layouts/abi-<major>.<minor>.txt` (and `-types.txt`);
 /// today's may only have more.
 #[test]
 fn what_was_released_is_still_there() {
-    let layouts = Path::new(env!("CARGO_MANIFEST_DIR")).join("layouts");
+    let layouts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layouts");
     for file in fs::read_dir(layouts).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -94,7 +96,7 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
         room.join(format!("layout-{language}.exe")),
     );
     fs::write(&source, program()).unwrap();
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-api/abi/include");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let built = Command::new(compiler)
         .args([
             standard,
@@ -124,7 +126,7 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
 /// The fields of a record fill it: none is missing from the list.
 #[test]
 fn no_field_is_missing_from_the_list() {
-    for record in passdock_abi_layout::RECORDS {
+    for record in RECORDS {
         let mut end = 0;
         for field in record.fields {
             assert_eq!(field.offset, end, "before {}.{}", record.rust, field.rust);
