@@ -102,6 +102,15 @@ oracle() {
   "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/judges/$STEP"
 }
 
+# Runs a command with plugins of `tests/plugins`. Beside them cargo has the same files under other names.
+with_test_plugins() {
+  local directory
+  directory=$(fresh "$TARGET/test-plugins-$$")
+  ln "$built"/examples/libpassdock_{misbehaving,outliner}.so "$directory"
+  PASSDOCK_PLUGIN_PATH=$directory "$@"
+  rm -r "$directory"
+}
+
 # Runs cargo deny, which PyPI has built: cargo takes minutes for it.
 deny() {
   local python

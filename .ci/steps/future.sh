@@ -37,7 +37,7 @@ if [ ! -d "$ages/build" ]; then
   done
 fi
 # Of the whole workspace: a few packages alone would have dependencies with other features, built once more.
-for age in today future; do cargo_of $age build --workspace --lib --bin passdock "${suites[@]}"; done
+for age in today future; do cargo_of $age build --workspace --lib --examples --bin passdock "${suites[@]}"; done
 exec 7>&-
 
 # Sets `command`: that of one age in a directory of its own, with the standard plugins of the other.
@@ -135,7 +135,7 @@ TOML
   done
   pair future today
   printf '\nA plugin of today, in a host of the future:\n'
-  diagnostics "$built/libpassdock_conformance_plugin.so" "$unknown/pipeline.toml" "$unknown/functions.ir"
+  diagnostics "$built/examples/libpassdock_conformance.so" "$unknown/pipeline.toml" "$unknown/functions.ir"
 } >"$unknown/answers.txt"
 answers=tests/plugins/future/answers.txt
 [ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/answers.txt" $answers

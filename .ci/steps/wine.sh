@@ -9,10 +9,11 @@ mkdir "$root"/{bin,plugins,failing,work}
 
 packages=(--package passdock-cli --package passdock-onnx-ops --package passdock-relax --package passdock-tir)
 cargo build "${packages[@]}"
-cargo build "${packages[@]}" --package passdock-misbehaving --target $windows
+cargo build "${packages[@]}" --target $windows
+cargo build --package passdock-test-plugins --example passdock_misbehaving --target $windows
 out=$TARGET/$windows/debug
 cp "$out"/{passdock.exe,passdock_onnx_ops.dll,passdock_relax.dll,passdock_tir.dll} "$root/bin"
-cp "$out/passdock_misbehaving.dll" "$root/failing"
+cp "$out/examples/passdock_misbehaving.dll" "$root/failing"
 (cd examples/hello-pass && cargo build --offline --target $windows --target-dir "$TARGET/vendor")
 cp "$TARGET/vendor/$windows/debug/hello_pass.dll" "$root/plugins"
 compile() { $gcc -std=c11 -O2 -shared -Wall -Wextra -Werror -I $include "$@"; }

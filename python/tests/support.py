@@ -19,7 +19,7 @@ def built_plugin(name: str) -> Path:
     """A plugin for tests, as the suite's other tests or a build left it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).parents[2] / "target")
     file = {"win32": "{}.dll", "darwin": "lib{}.dylib"}.get(sys.platform, "lib{}.so").format(name)
-    for place in (target / "debug" / file, target / "debug" / "deps" / file):
+    for place in (target / "debug" / "examples" / file, target / "debug" / file, target / "debug" / "deps" / file):
         if place.is_file():
             return place
     pytest.skip(f"the plugin {name} isn't built")

@@ -10,7 +10,7 @@ from support import built_plugin, one_function
 
 
 def test_a_plugin_requires_a_pass_of_python() -> None:
-    passdock.load_plugin(built_plugin("passdock_conformance_plugin"))
+    passdock.load_plugin(built_plugin("passdock_conformance"))
     needs = get_pass("t.transform.NeedsMissing")
     with pytest.raises(UnknownNameError, match=r"t\.transform\.Leafs"):
         Sequential([needs])(one_function())

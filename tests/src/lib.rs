@@ -4,6 +4,7 @@ pub mod by_type;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
 
 use passdock::Registry;
 
@@ -53,21 +54,57 @@ pub fn models() -> Vec<PathBuf> {
     models
 }
 
-/// The library of a plugin's crate: that in the directory which `PASSDOCK_TEST_PLUGINS` names, of
-/// another age; or the one that cargo has built beside the test that depends on it.
+/// Returns the library of a plugin that cargo builds: of the directory that `PASSDOCK_TEST_PLUGINS` names, of another
+/// age; or beside this test, which depends on its crate. The examples of `tests/plugins` are in a directory of their own.
 ///
 /// # Panics
-/// If the test has no path.
+/// If the test has no path, or the examples don't build.
 pub fn library(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    let file = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
-    match std::env::var_os("PASSDOCK_TEST_PLUGINS") {
-        Some(dir) => Path::new(&dir).join(file),
-        None => {
-            let test = std::env::current_exe().expect("the test's own path");
-            test.with_file_name(file)
-        }
+    let test = std::env::current_exe().expect("the test's own path");
+    let beside = test.parent().expect("its directory");
+    let other_age = std::env::var_os("PASSDOCK_TEST_PLUGINS").map(PathBuf::from);
+    if other_age.is_none() {
+        build_examples(beside);
     }
+    let directory = other_age.as_deref().unwrap_or(beside);
+    let file = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
+    let example = directory.with_file_name("examples").join(&file);
+    match example.is_file() {
+        true => example,
+        false => directory.join(file),
+    }
+}
+
+/// Builds the plugins of `tests/plugins`, once: cargo builds no examples of what a test depends on. With
+/// `PASSDOCK_TEST_BUILD` they are built already.
+fn build_examples(beside: &Path) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if std::env::var_os("PASSDOCK_TEST_BUILD").is_some() {
+            return;
+        }
+        let target = beside.ancestors().nth(2).expect("the target directory");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--package",
+            "passdock-test-plugins",
+            "--examples",
+        ]);
+        cargo.args(if cfg!(debug_assertions) {
+            &[][..]
+        } else {
+            &["--release"]
+        });
+        cargo
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let status = cargo.status().expect("cargo starts");
+        assert!(status.success(), "the plugins don't build");
+    });
 }
 
 /// Builds a plugin of one C file into a directory; nothing, said aloud, where there is no C compiler.

@@ -34,7 +34,9 @@ fn library() -> PathBuf {
 /// A registry with the tap linked in, and one with its library.
 fn both() -> [Registry; 2] {
     let linked = Registry::new();
-    linked.load_static(passdock_tap::PLUGIN).expect("a plugin");
+    linked
+        .load_static(passdock_test_plugins::tap::PLUGIN)
+        .expect("a plugin");
     let loaded = Registry::new();
     let options = LoadOptions::default();
     loaded.load_plugin(&library(), &options).expect("a plugin");
@@ -146,7 +148,7 @@ fn check(taps: &[&str], pass: impl Fn(&Registry) -> PassRef, expected: Expect) {
         // Where a panic was isn't the point.
         let lines = text
             .lines()
-            .map(|line| match line.split_once(" at tests/plugins/tap/") {
+            .map(|line| match line.split_once(" at tests/plugins/src/tap.rs") {
                 Some((before, after)) => {
                     let after = after.split_once(": ").map_or(after, |(_, after)| after);
                     format!("{before} at PLACE: {after}")
@@ -433,14 +435,14 @@ fn each_callback_may_panic() {
     let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
     said.push(last("failed", fails));
     expect![[r#"
-        The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/tap/src/lib.rs:115:13: this is a bug.
-        The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/tap/src/lib.rs:43:13: this is a bug.)"#]]
+        The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/src/tap.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/src/tap.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/src/tap.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/src/tap.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/src/tap.rs:115:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug.
+        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/src/tap.rs:43:13: this is a bug.)"#]]
     .assert_eq(&said.join("\n"));
 }
 

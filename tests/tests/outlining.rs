@@ -12,7 +12,7 @@ const INLINE: &str = "relax.transform.InlineFunctions";
 fn registry() -> Registry {
     let registry = standard_registry();
     registry
-        .load_static(passdock_outliner::PLUGIN)
+        .load_static(passdock_test_plugins::outliner::PLUGIN)
         .expect("a good plugin");
     registry
 }

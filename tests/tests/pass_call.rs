@@ -12,7 +12,7 @@ const MOST_FILES: usize = 8;
 /// The backtrace that the pass takes of itself, the innermost frame first.
 fn backtrace() -> String {
     let registry = Registry::new();
-    let plugin = passdock_tests::library("passdock_conformance_plugin");
+    let plugin = passdock_tests::library("passdock_conformance");
     registry
         .load_plugin(&plugin, &Default::default())
         .expect("the plugin");

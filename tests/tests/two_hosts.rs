@@ -14,7 +14,7 @@ const PASS: &str = "t.transform.Marks";
 const TEXT: &str = "module { fn @main(%x: f32[2]) -> (%x) { return %x } }";
 
 fn library() -> PathBuf {
-    passdock_tests::library("passdock_conformance_plugin")
+    passdock_tests::library("passdock_conformance")
 }
 
 /// Runs the pass in passdock and answers the function's text.

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use passdock::{LoadOptions, PassInfo, Registry, create_function_pass};
-use passdock_conformance_plugin::PLUGIN;
+use passdock_test_plugins::conformance::PLUGIN;
 
 use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;

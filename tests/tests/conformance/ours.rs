@@ -18,8 +18,8 @@ use passdock::{
     create_host_pass, create_module_pass, create_prim_func_pass,
 };
 use passdock_abi::OpId;
-use passdock_conformance_plugin::{EVENT, PLUGIN};
 use passdock_plugin_api as sdk;
+use passdock_test_plugins::conformance::{EVENT, PLUGIN};
 
 use crate::system::{Body, Cx, Done, Info, Log, NAMESPACE, Spec, System, Tap};
 use edits::{InFunction, SetIn, int_attr};
@@ -237,7 +237,7 @@ passdock::sdk::options! {
 
 /// The plugin's library.
 pub(crate) fn library() -> PathBuf {
-    passdock_tests::library("passdock_conformance_plugin")
+    passdock_tests::library("passdock_conformance")
 }
 
 impl System for Passdock {

@@ -226,7 +226,7 @@ fn the_schema_takes_the_manifests_that_there_are() {
     ];
     let linked = plugins.map(|plugin| plugin.manifest_text().to_owned());
     let built = [
-        "passdock_conformance_plugin",
+        "passdock_conformance",
         "passdock_sdk_passes",
         "passdock_tap",
     ];

@@ -363,7 +363,7 @@ fn a_pass_that_fails_needs_no_bisecting() {
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[r#"
-        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
         3 passes ran, of which 3 changed the model; 0 checks
         before it     found/good.ir
         run it again  passdock replay found/reproducer
@@ -395,7 +395,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
               71 ops  71 of 100 ops of the body of @f6
                8 ops  8 of 100 ops of the body of @f6
                2 ops  2 of 100 ops of the body of @f6
-        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
         1010 → 2 ops after 28 runs of the pipeline, written to small.ir
     "#]].assert_eq(&ran.stdout);
     expect![[r#"

@@ -148,7 +148,7 @@ fn a_replay_with_other_plugins_says_so() {
         warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
          |
          = help: Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.
-        error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+        error[pass-panicked]: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
          |
          = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
     "#]].assert_eq(&without_paths(&ran.stderr));

@@ -198,13 +198,10 @@ impl Ran {
 }
 
 /// The plugins that the tests use; the command finds them beside itself.
-const PLUGINS: [&str; 5] = [
-    "passdock-onnx-ops",
-    "passdock-relax",
-    "passdock-tir",
-    "passdock-misbehaving",
-    "passdock-tap",
-];
+const PLUGINS: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
+
+/// Those of `tests/plugins`, which cargo builds as examples.
+const EXAMPLES: [&str; 2] = ["passdock-misbehaving", "passdock-tap"];
 
 /// One that isn't beside the command: its passes aren't in what the command lists.
 const ELSEWHERE: &str = "passdock-outliner";
@@ -225,7 +222,7 @@ pub(crate) fn plugin(name: &str) -> PathBuf {
 pub(crate) fn plugin_elsewhere() -> PathBuf {
     build_plugins();
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
-    built.with_file_name(library(ELSEWHERE))
+    built.with_file_name("examples").join(library(ELSEWHERE))
 }
 
 fn library(name: &str) -> String {
@@ -255,8 +252,8 @@ fn build_plugins() {
             // Packages alone may have what they depend on built with other features: whoever built more says what.
             Ok(words) => cargo.args(words.split_whitespace()),
             Err(_) => {
-                let packages = PLUGINS.into_iter().chain([ELSEWHERE]);
-                cargo.args(packages.flat_map(|package| ["--package", package]))
+                cargo.args(PLUGINS.iter().flat_map(|package| ["--package", package]));
+                cargo.args(["--package", "passdock-test-plugins", "--lib", "--examples"])
             }
         };
         if !cfg!(debug_assertions) {
@@ -273,6 +270,9 @@ fn build_plugins() {
         install(command);
         for package in PLUGINS {
             install(&built.join(library(package)));
+        }
+        for example in EXAMPLES {
+            install(&built.join("examples").join(library(example)));
         }
     });
 }

@@ -124,4 +124,3 @@ plugin! {
         function "outliner.transform.CopyBack" => copy_back { opt_level: 0 },
     ],
 }
-export_plugin!(PLUGIN);

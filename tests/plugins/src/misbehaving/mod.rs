@@ -342,4 +342,3 @@ plugin! {
     ],
     ops: [odd_op::ODD],
 }
-export_plugin!(PLUGIN);

@@ -204,4 +204,3 @@ plugin! {
         module "t.transform.ReportsBug" => reports_bug,
     ],
 }
-export_plugin!(PLUGIN);

@@ -156,8 +156,6 @@ plugin! {
     ],
 }
 
-export_plugin!(PLUGIN);
-
 fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
