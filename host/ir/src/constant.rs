@@ -48,28 +48,35 @@ pub trait Deferred: Send + Sync {
     fn load(&self) -> Result<Vec<u8>, String>;
 }
 
+/// Bytes of a file.
+#[derive(Clone)]
+pub struct FileRange {
+    /// The file.
+    pub source: Arc<dyn ByteSource>,
+    /// The offset of the first byte.
+    pub offset: u64,
+    /// The number of bytes.
+    pub len: u64,
+}
+
+impl FileRange {
+    /// Appends the bytes to a file, by the system if it can copy between both.
+    ///
+    /// # Errors
+    /// What the source or the file says.
+    pub fn copy_to(&self, to: &mut File) -> io::Result<()> {
+        self.source.copy_to(self.offset, self.len, to)
+    }
+}
+
 /// The place and form of a constant's bytes.
 pub enum Payload {
     /// Bytes in memory.
     Inline(Box<[u8]>),
     /// Bytes in the mapped model file.
-    Mapped {
-        /// The file.
-        source: Arc<dyn ByteSource>,
-        /// The offset of the first byte.
-        offset: u64,
-        /// The number of bytes.
-        len: u64,
-    },
+    Mapped(FileRange),
     /// Bytes in another file.
-    External {
-        /// The file.
-        source: Arc<dyn ByteSource>,
-        /// The offset of the first byte.
-        offset: u64,
-        /// The number of bytes.
-        len: u64,
-    },
+    External(FileRange),
     /// Bytes to be made of an encoding of its own in the mapped model file.
     Deferred {
         /// The decoder.
@@ -117,9 +124,8 @@ impl ConstantData {
     pub fn len(&self) -> u64 {
         match &self.payload {
             Payload::Inline(bytes) => bytes.len() as u64,
-            Payload::Mapped { len, .. }
-            | Payload::External { len, .. }
-            | Payload::Deferred { len, .. } => *len,
+            Payload::Mapped(range) | Payload::External(range) => range.len,
+            Payload::Deferred { len, .. } => *len,
             Payload::Splat {
                 dtype,
                 element,
@@ -137,38 +143,29 @@ impl ConstantData {
     pub fn storage(&self) -> Storage {
         match &self.payload {
             Payload::Inline(_) => Storage::INLINE,
-            Payload::Mapped { .. } | Payload::Deferred { .. } => Storage::MAPPED,
-            Payload::External { .. } => Storage::EXTERNAL,
+            Payload::Mapped(_) | Payload::Deferred { .. } => Storage::MAPPED,
+            Payload::External(_) => Storage::EXTERNAL,
             Payload::Splat { .. } => Storage::SPLAT,
         }
     }
 
-    /// The place of bytes that are in a file of their own, as [`in_file`](Self::in_file) says it.
-    pub fn external(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+    /// The place of bytes that are in a file of their own.
+    pub fn external(&self) -> Option<&FileRange> {
         self.in_file()
             .filter(|_| self.storage() == Storage::EXTERNAL)
     }
 
-    /// The file that the bytes are in as they are, where they begin in it, and how many they are.
-    pub fn in_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+    /// The place of bytes that are in a file as they are.
+    pub fn in_file(&self) -> Option<&FileRange> {
         match &self.payload {
-            Payload::Mapped {
-                source,
-                offset,
-                len,
-            }
-            | Payload::External {
-                source,
-                offset,
-                len,
-            } => Some((source, *offset, *len)),
+            Payload::Mapped(range) | Payload::External(range) => Some(range),
             _ => None,
         }
     }
 
-    /// The same of bytes that a text may refer to by the file's name.
-    pub fn in_named_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
-        self.in_file().filter(|(source, ..)| source.is_file())
+    /// The place of bytes that a text may refer to by the file's name.
+    pub fn in_named_file(&self) -> Option<&FileRange> {
+        self.in_file().filter(|range| range.source.is_file())
     }
 
     /// All bytes, made or mapped at the first call.
@@ -178,16 +175,9 @@ impl ConstantData {
     pub fn bytes(&self) -> Result<&[u8], String> {
         let made = match &self.payload {
             Payload::Inline(bytes) => return Ok(bytes),
-            Payload::Mapped {
-                source,
-                offset,
-                len,
+            Payload::Mapped(range) | Payload::External(range) => {
+                return range.source.read(range.offset, range.len);
             }
-            | Payload::External {
-                source,
-                offset,
-                len,
-            } => return source.read(*offset, *len),
             Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
             Payload::Splat {
                 dtype,
@@ -360,12 +350,13 @@ impl fmt::Debug for ConstantData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.payload {
             Payload::Inline(bytes) => write!(f, "inline({} bytes)", bytes.len()),
-            Payload::Mapped { offset, len, .. } => write!(f, "mapped({offset}, {len})"),
-            Payload::External {
-                source,
-                offset,
-                len,
-            } => {
+            Payload::Mapped(range) => write!(f, "mapped({}, {})", range.offset, range.len),
+            Payload::External(range) => {
+                let FileRange {
+                    source,
+                    offset,
+                    len,
+                } = range;
                 write!(f, "external({:?}, {offset}, {len})", source.name())
             }
             Payload::Deferred { len, .. } => write!(f, "deferred({len} bytes)"),

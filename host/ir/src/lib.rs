@@ -23,7 +23,7 @@ pub mod symbols;
 pub mod text;
 pub mod verify;
 
-pub use constant::{ByteSource, ConstantData, Deferred, Payload};
+pub use constant::{ByteSource, ConstantData, Deferred, FileRange, Payload};
 pub use edit::{
     AttrData, CloneOps, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, OutlinedOps,
     Position,

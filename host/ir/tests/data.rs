@@ -6,7 +6,7 @@ use expect_test::expect;
 use passdock_abi::{DType, Dim, FunctionKind, RegionId, TypeId};
 use passdock_ir::constant::string_data;
 use passdock_ir::text::{self, Constants, ParseOptions, PrintOptions};
-use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, TypeData};
+use passdock_ir::{ByteSource, ConstantData, FileRange, Function, Module, Payload, TypeData};
 
 fn module(fill: impl FnOnce(&mut Function)) -> Module {
     let mut module = Module::new();
@@ -139,11 +139,11 @@ fn large() -> Module {
                 .expect("it fits");
         }
         let source = Arc::new(Memory("/models/deep/w.bin".to_owned(), vec![7; 300]));
-        let far = ConstantData::new(Payload::Mapped {
+        let far = ConstantData::new(Payload::Mapped(FileRange {
             source,
             offset: 8,
             len: 100,
-        });
+        }));
         f.add_constant(ty, far, RegionId::NONE, "w")
             .expect("it fits");
         let splat = ConstantData::new(Payload::Splat {
@@ -246,11 +246,11 @@ fn a_file_that_cant_be_read_is_an_error() {
     let module = module(|f| {
         let ty = vector(f, DType::U8, 100);
         let source = Arc::new(Memory("w.bin".to_owned(), Vec::new()));
-        let far = ConstantData::new(Payload::External {
+        let far = ConstantData::new(Payload::External(FileRange {
             source,
             offset: 0,
             len: 100,
-        });
+        }));
         f.add_constant(ty, far, RegionId::NONE, "w")
             .expect("it fits");
     });

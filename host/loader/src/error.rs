@@ -98,8 +98,14 @@ pub enum PluginErrorKind {
         "it is cut off: a segment ends at byte {needed} and the file has {len}; copy or build it again"
     )]
     Truncated { needed: u64, len: u64 },
-    #[error("it is damaged or cut off: {0}; copy or build it again")]
-    Damaged(String),
+    #[error(
+        "it is cut off or damaged, so that it can't be read as a library; copy or build it again"
+    )]
+    Damaged,
+    #[error(
+        "the bytes of `{symbol}` aren't in the file; initialize it where it is defined, and build it again"
+    )]
+    Uninitialized { symbol: &'static str },
     #[error(
         "it doesn't export `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \
          in C define the symbol with default visibility"
@@ -129,6 +135,14 @@ pub enum PluginErrorKind {
         got: String,
         rule: &'static str,
     },
+    #[error("in its manifest {what} is {got}, and has to be {expected}")]
+    ManifestType {
+        what: String,
+        got: String,
+        expected: &'static str,
+    },
+    #[error("its manifest lacks `{key}`{place}")]
+    ManifestMissing { key: &'static str, place: String },
     #[error("its manifest names {what} `{name}` twice; rename or remove one")]
     ManifestDuplicate { what: &'static str, name: String },
     #[error("the default of {what} is {got}, its type is {expected}; give a default of that type")]

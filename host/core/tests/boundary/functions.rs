@@ -9,7 +9,7 @@ use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
 use passdock_ir as ir;
 use passdock_ir::verify::interface::same_interface;
 use passdock_ir::verify::verify;
-use passdock_ir::{ByteSource, ConstantData, NewOp, Payload, Position, TypeData};
+use passdock_ir::{ByteSource, ConstantData, FileRange, NewOp, Payload, Position, TypeData};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 
@@ -259,11 +259,11 @@ fn rules_that_can_not_go_on_answer_why() {
     let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&[])));
     let source = Arc::new(Gone);
     let (offset, len) = (0, 4);
-    let data = ConstantData::new(Payload::External {
+    let data = ConstantData::new(Payload::External(FileRange {
         source,
         offset,
         len,
-    });
+    }));
     let number = f
         .add_constant(ty, data, RegionId::NONE, "k")
         .expect("it fits");

@@ -385,7 +385,7 @@ pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
     for f in module.functions() {
         for (id, _) in f.live_constants() {
             let external = f.constant_data(id).external();
-            names.extend(external.map(|(source, ..)| source.name()));
+            names.extend(external.map(|range| range.source.name()));
         }
     }
     names.into_iter().map(PathBuf::from).collect()
@@ -395,7 +395,7 @@ pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
 fn lossy_name(module: &Module) -> Option<&str> {
     let mut names = module.functions().flat_map(|f| {
         let constants = f.live_constants();
-        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_named_file()?.0.name()))
+        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_named_file()?.source.name()))
     });
     names.find(|name| name.contains(char::REPLACEMENT_CHARACTER))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, SymbolId};
-use passdock_ir::{ByteSource, ConstantData, Module, Payload};
+use passdock_ir::{ByteSource, ConstantData, FileRange, Module, Payload};
 use rustc_hash::FxHashMap;
 
 use super::DATA;
@@ -78,12 +78,12 @@ impl Placing {
         let is_large = data.len() > LARGE;
         let placed = match (data.payload(), data.in_named_file()) {
             (Payload::Splat { .. }, _) => None,
-            (_, Some((source, offset, length))) if is_large && !self.self_contained => {
+            (_, Some(range)) if is_large && !self.self_contained => {
                 let bytes = data.bytes().map_err(io::Error::other)?;
                 self.outside.push(DataRange {
-                    file: source.name().to_owned(),
-                    offset,
-                    length,
+                    file: range.source.name().to_owned(),
+                    offset: range.offset,
+                    length: range.len,
                     blake3: hash(bytes),
                 });
                 None
@@ -108,15 +108,15 @@ impl Placing {
         file.write_all(&[0; ALIGN as usize][..padding as usize])?;
         let (offset, len) = (self.end + padding, data.len());
         match data.in_file() {
-            Some((source, from, len)) => source.copy_to(from, len, file)?,
+            Some(range) => range.copy_to(file)?,
             None => file.write_all(data.bytes().map_err(io::Error::other)?)?,
         }
         self.end = offset + len;
-        Ok(ConstantData::new(Payload::External {
+        Ok(ConstantData::new(Payload::External(FileRange {
             source: Arc::new(Copied(self.path.to_string_lossy().into_owned())),
             offset,
             len,
-        }))
+        })))
     }
 }
 

@@ -78,7 +78,7 @@ impl Module {
 
     /// The number of its functions.
     pub fn len(&self) -> usize {
-        self.table.functions.len()
+        self.table.functions.iter().len()
     }
 
     /// Whether it has no functions.

@@ -108,15 +108,6 @@ pub(super) fn identity(path: &Path) -> Result<Identity, Kind> {
     open(path).map(|(_, identity)| identity)
 }
 
-/// Returns the text of a library file's manifest, unchecked.
-pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
-    let (file, identity) = open(path)?;
-    let library = map(&file, &identity)?;
-    let bytes = find_manifest(&library, is_own)?;
-    let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
-    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
-}
-
 /// Finds the manifest in a library that is in memory: of whatever system and machine it is,
 /// where [`check`] takes this host's alone.
 ///
@@ -254,8 +245,7 @@ fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
             let skip = address.checked_sub(section.address())?;
             (skip < section.size()).then_some((section, skip))
         });
-        let outside = || Kind::Damaged(format!("`{symbol}` lies in no section"));
-        sections.next().ok_or_else(outside)
+        sections.next().ok_or(Kind::Uninitialized { symbol })
     };
     let (code, _) = section(abi::ENTRY_SYMBOL, entry)?;
     let (text, skip) = section(abi::MANIFEST_SYMBOL, manifest)?;
@@ -273,7 +263,9 @@ fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     let bytes = text.data().map_err(damaged)?.get(skip as usize..);
     match bytes {
         Some(bytes @ [_, ..]) => Ok(&bytes[..bytes.len().min(manifest::MAX_LEN as usize + 1)]),
-        _ => Err(Kind::Damaged("its manifest isn't in the file".to_owned())),
+        _ => Err(Kind::Uninitialized {
+            symbol: abi::MANIFEST_SYMBOL,
+        }),
     }
 }
 
@@ -304,8 +296,9 @@ fn is_own(target: &Target) -> bool {
     *target == HOST
 }
 
-fn damaged(error: read::Error) -> Kind {
-    Kind::Damaged(error.to_string())
+/// Returns the error about a file that the parser can't read: its own words are about formats, not about what to do.
+fn damaged(_: read::Error) -> Kind {
+    Kind::Damaged
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ fn each_wrong_library_has_its_message() {
         (
             entry_and("char passdock_manifest_v0[100];"),
             so,
-            "its manifest isn't in the file",
+            "the bytes of `passdock_manifest_v0` aren't in the file; initialize it",
         ),
         (
             "int main(void) { return 0; }".to_owned(),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use passdock_diagnostic::suggest;
 
@@ -36,7 +36,6 @@ pub struct MissingDefinition {
     pub error: PluginError,
 }
 
-#[derive(Debug)]
 struct Definition {
     since: i64,
     plugin: Arc<Plugin>,
@@ -214,9 +213,8 @@ impl OpDefs {
         self.id
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<MissingDefinition>> {
-        self.failures
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<MissingDefinition>> {
+        let failures = self.failures.lock();
+        failures.unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,6 @@
 mod defs;
 mod op_info;
 mod table;
-mod unknown;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,13 +15,14 @@ use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
 use passdock_crash::{CallKind, Callee};
+use passdock_diagnostic::{Diagnostic, Severity, capitalized};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
 pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, takes};
 pub use table::{AttrList, HostTable};
 
-use crate::error::{Origin, PluginError, PluginErrorKind as Kind};
+use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
 use crate::file::{self, Identity};
 use crate::manifest::{Manifest, ManifestPass};
 use crate::names;
@@ -37,7 +37,6 @@ pub fn loading_time() -> Duration {
 }
 
 /// A plugin whose manifest is known; its code is loaded when it is first needed.
-#[derive(Debug)]
 pub struct Plugin {
     origin: Origin,
     manifest: Arc<Manifest>,
@@ -47,14 +46,12 @@ pub struct Plugin {
     asked: AtomicBool,
 }
 
-#[derive(Debug)]
 enum Source {
     File { identity: Identity },
     Static(abi::Entry),
 }
 
 /// A plugin whose code is in this process.
-#[derive(Debug)]
 pub struct LoadedPlugin {
     passes: Vec<LoadedPass>,
     ops: Vec<LoadedOp>,
@@ -62,11 +59,8 @@ pub struct LoadedPlugin {
 }
 
 /// A pass of a loaded plugin.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct LoadedPass {
-    manifest: Arc<Manifest>,
-    origin: Origin,
-    at: usize,
     /// The pass's entry in the plugin's table.
     pub entry: abi::PassEntry,
 }
@@ -87,7 +81,6 @@ pub struct LoadedOp {
 }
 
 /// A plugin of op definitions, as messages name it.
-#[derive(Debug)]
 pub struct DefiningPlugin {
     /// The plugin's short name.
     pub name: String,
@@ -159,22 +152,9 @@ impl LoadedOp {
     }
 }
 
-impl std::fmt::Debug for LoadedPass {
+impl std::fmt::Debug for Plugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "pass {} of {}", self.spec().name(), self.origin)
-    }
-}
-
-impl std::fmt::Debug for LoadedOp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let entry = &self.entry;
-        write!(f, "op since {} traits {:#x}", entry.since, entry.traits)
-    }
-}
-
-impl std::fmt::Debug for LoadedInstrument {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("instrument")
+        write!(f, "Plugin({})", self.origin)
     }
 }
 
@@ -224,6 +204,28 @@ impl Plugin {
     /// The plugin's manifest.
     pub fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
+    }
+
+    /// Warnings, one for each key of the manifest that this host doesn't know, and for each entry that it leaves out,
+    /// with the nearest one that it knows.
+    pub fn unknown_keys(&self) -> Vec<Diagnostic> {
+        let (own, host) = (self.manifest.plugin.abi, Ver::from(abi::ABI));
+        let skipped = self.manifest.skipped.iter();
+        let skipped = skipped.map(|skipped| (capitalized(&skipped.to_string()), &skipped.help));
+        let warnings = self.manifest.warnings.iter();
+        let warnings = warnings.map(|warning| (warning.message.clone(), &warning.help));
+        let diagnostic = |(message, help): (String, &Option<String>)| {
+            let message = format!("{message} in the manifest of plugin {}.", self.origin);
+            let mut diagnostic = Diagnostic::new(Severity::Warning, "manifest", message);
+            diagnostic.help.clone_from(help);
+            if own.minor > host.minor {
+                diagnostic.notes.push(format!(
+                    "The plugin is built for contract {own}, which may know it; this host has {host}."
+                ));
+            }
+            diagnostic
+        };
+        skipped.chain(warnings).map(diagnostic).collect()
     }
 
     /// Whether the plugin's code is in this process.
@@ -308,11 +310,6 @@ impl LoadedPlugin {
         &self.passes
     }
 
-    /// The plugin's pass of this name.
-    pub fn pass(&self, name: &str) -> Option<&LoadedPass> {
-        self.passes.iter().find(|p| p.spec().name() == name)
-    }
-
     /// The plugin's op definitions, in the manifest's order.
     pub fn ops(&self) -> &[LoadedOp] {
         &self.ops
@@ -353,12 +350,7 @@ impl LoadedPlugin {
                 return Err(Kind::Disagree(text));
             };
             check_pass(spec, &entry)?;
-            loaded.push(LoadedPass {
-                manifest: manifest.clone(),
-                origin: origin.clone(),
-                at,
-                entry,
-            });
+            loaded.push(LoadedPass { entry });
         }
         if passes.len() != loaded.len() {
             let extra = passes
@@ -419,23 +411,6 @@ fn loaded_instruments(
         ))),
     });
     loaded.collect()
-}
-
-impl LoadedPass {
-    /// The pass's description in the manifest.
-    pub fn spec(&self) -> &ManifestPass {
-        &self.manifest.passes[self.at]
-    }
-
-    /// The name of the pass's plugin.
-    pub fn plugin(&self) -> &str {
-        &self.manifest.plugin.name
-    }
-
-    /// The place that the pass's plugin comes from.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
 }
 
 fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {

@@ -6,16 +6,14 @@
 //! more.
 
 mod declaration;
+mod entry;
 mod field;
-pub(crate) mod raw;
+mod read;
 mod schema;
-mod sequential;
 mod setting;
-mod table;
 mod typed;
-mod word;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use passdock_abi as abi;
 use serde::{Deserialize, Serialize};
@@ -25,13 +23,8 @@ use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
-pub use sequential::{ManifestChild, ManifestSequential};
-pub(crate) use sequential::{RawChildTable, RawSequential};
 pub use setting::setting;
-use table::Table;
 pub use typed::toml_value;
-use word::known;
-pub(crate) use word::{Odd, choice};
 
 /// The JSON Schema of manifests as this host knows them, which `docs/manifests.md` explains.
 /// `passdock schema manifest` prints it.
@@ -63,6 +56,19 @@ pub struct Manifest {
     /// The entries that this host leaves out, since it doesn't know what they say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
+    /// The warnings about keys that this host doesn't know.
+    #[serde(skip)]
+    pub(crate) warnings: Vec<ManifestWarning>,
+}
+
+/// A warning about a manifest: the host ignores what it doesn't know, so that newer plugins can say more, but most of
+/// it is a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ManifestWarning {
+    /// The message, without its end.
+    pub(crate) message: String,
+    /// The advice, if a known key is near.
+    pub(crate) help: Option<String>,
 }
 
 /// An entry of a manifest that has a word which this host doesn't know, or that needs a newer one.
@@ -204,6 +210,34 @@ impl ManifestPass {
     }
 }
 
+/// A Sequential as the manifest describes it. Nothing else of the plugin describes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ManifestSequential {
+    /// The declaration, which every pass has: of a Sequential its info alone.
+    #[serde(flatten, serialize_with = "serialize_info")]
+    pub declaration: PassDeclaration,
+    /// The children, in order.
+    pub passes: Vec<ManifestChild>,
+    /// The summary of what the Sequential is for, in a sentence or two.
+    pub summary: String,
+}
+
+/// A child of a Sequential: a pass of any plugin, or another Sequential.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ManifestChild {
+    /// The registered name of the pass.
+    pub name: String,
+    /// The options that the Sequential gives to it; they are checked when it is resolved.
+    pub options: BTreeMap<String, toml::Value>,
+}
+
+impl ManifestSequential {
+    /// The Sequential's registered name.
+    pub fn name(&self) -> &str {
+        &self.declaration.info.name
+    }
+}
+
 /// An op that the plugin defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpSpec {
@@ -225,15 +259,6 @@ pub struct InstrumentDeclaration {
     pub summary: String,
     /// The options that the instrument takes.
     pub options: Vec<Field>,
-}
-
-/// The versions that host and plugin use with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Negotiated {
-    /// The version of the ABI: the layout of records.
-    pub abi: Ver,
-    /// The version of the IR: the meaning of records.
-    pub ir: Ver,
 }
 
 impl Manifest {
@@ -270,60 +295,13 @@ impl Manifest {
                     .to_owned(),
             });
         }
-        let syntax = |e: toml::de::Error| Kind::ManifestSyntax {
-            message: located(text, &e),
-        };
-        match toml::from_str::<raw::RawManifest>(text) {
-            Ok(raw) => {
-                let plugin = raw.plugin.0.check()?;
-                plugin.negotiate()?;
-                let mut skipped = Vec::new();
-                let config = |config: Table<raw::RawConfig>| config.0.check();
-                let configs = known("config", raw.config, |c| &c.0.key, config, &mut skipped)?;
-                let unread: Vec<String> = skipped.iter().map(|s| s.name.clone()).collect();
-                let pass = |pass: Table<raw::RawPass>| pass.0.check(&unread);
-                let sequential = |sequential: Table<RawSequential>| sequential.0.check();
-                let op = |op: Table<raw::RawOp>| op.0.check();
-                let instrument = |instrument: Table<raw::RawInstrument>| instrument.0.check();
-                let manifest = Manifest {
-                    plugin,
-                    passes: known("pass", raw.pass, |p| &p.0.name, pass, &mut skipped)?,
-                    sequentials: known(
-                        "sequential",
-                        raw.sequential,
-                        |s| &s.0.name,
-                        sequential,
-                        &mut skipped,
-                    )?,
-                    configs,
-                    ops: known("op", raw.op, |op| &op.0.name, op, &mut skipped)?,
-                    instruments: known(
-                        "instrument",
-                        raw.instrument,
-                        |i| &i.0.name,
-                        instrument,
-                        &mut skipped,
-                    )?,
-                    skipped,
-                };
-                manifest.check_unique()?;
-                manifest.check_config_keys()?;
-                Ok(manifest)
-            }
-            Err(error) => {
-                let versions = toml::from_str::<raw::OnlyPlugin>(text).map_err(syntax)?;
-                versions.plugin.0.check()?.negotiate()?;
-                Err(syntax(error))
-            }
-        }
-    }
-
-    /// The versions that this host and the plugin use with each other.
-    ///
-    /// # Errors
-    /// If this host and the plugin have no version in common.
-    pub fn negotiate(&self) -> Result<Negotiated, Kind> {
-        self.plugin.negotiate()
+        let table = text.parse().map_err(|error| Kind::ManifestSyntax {
+            message: located(text, &error),
+        })?;
+        let manifest = read::manifest(&table)?;
+        manifest.check_unique()?;
+        manifest.check_config_keys()?;
+        Ok(manifest)
     }
 
     /// Whether an entry of this kind and name was left out.
@@ -350,7 +328,7 @@ impl Manifest {
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
                 let what = format!("a field name of the config key `{}`", config.key);
                 let rule = "only a key with a single field may leave its name empty";
-                return Err(raw::refused(what, "", rule));
+                return Err(read::refused(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
@@ -382,7 +360,7 @@ impl Manifest {
                 let what = format!("`config` of `{name}`");
                 let rule = "a pass's config key needs a table of its own, `[[config]]` with this \
                             `key` and the fields that set the pass's options";
-                return Err(raw::refused(what, key, rule));
+                return Err(read::refused(what, key, rule));
             };
             for option in &declared.options {
                 let mut fields = schema.fields.iter();
@@ -391,7 +369,7 @@ impl Manifest {
                     let what = format!("the type of the field `{}` of `{key}`", field.name);
                     let rule = "it sets the option of this name of a pass, and has to be of that \
                                 option's type";
-                    return Err(raw::refused(what, field.ty.name(), rule));
+                    return Err(read::refused(what, field.ty.name(), rule));
                 }
             }
         }
@@ -407,13 +385,14 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
         Some(second) => {
             let what = format!("`rest` of `{}` of `{owner}`", second.name);
             let rule = "only one option takes what isn't declared";
-            Err(raw::refused(what, "true", rule))
+            Err(read::refused(what, "true", rule))
         }
     }
 }
 
 impl ManifestPlugin {
-    fn negotiate(&self) -> Result<Negotiated, Kind> {
+    /// Refuses a plugin that has no version in common with this host.
+    fn check_versions(&self) -> Result<(), Kind> {
         let (host_abi, host_ir) = (Ver::from(abi::ABI), Ver::from(abi::IR));
         if self.abi.major != host_abi.major {
             return Err(Kind::AbiMajor {
@@ -458,21 +437,8 @@ impl ManifestPlugin {
                 supported: host_ir.major,
             });
         }
-        Ok(Negotiated {
-            abi: Ver {
-                major: host_abi.major,
-                minor: host_abi.minor.min(self.abi.minor),
-            },
-            ir: Ver {
-                major: host_ir.major,
-                minor: host_ir.minor.min(self.ir.minor),
-            },
-        })
+        Ok(())
     }
-}
-
-fn each<R, T>(raw: Vec<R>, check: impl Fn(R) -> Result<T, Kind>) -> Result<Vec<T>, Kind> {
-    raw.into_iter().map(check).collect()
 }
 
 fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), Kind> {
@@ -488,52 +454,23 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// The parser's message behind the line that it is about, which nobody else sees, and the entry that
-/// the line is of; on one line.
+/// Returns the parser's message with the line that it is about, on one line: no file has the text.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::shown(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {
         return message;
     };
-    let start = text.floor_char_boundary(span.start);
-    let (before, after) = text.split_at(start);
+    let before = &text[..text.floor_char_boundary(span.start)];
     let number = before.matches('\n').count() + 1;
-    let begin = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = after.find('\n').map_or(text.len(), |at| start + at);
-    let line = names::shown(text[begin..end].trim());
-    let of = match entry_at(text, begin) {
-        Some((kind, name)) => {
-            format!(" of the {} `{}`", names::shown(kind), names::shown(name))
-        }
-        None => String::new(),
-    };
-    format!("line {number}{of}, `{line}`: {message}")
+    let line = text.split('\n').nth(number - 1).unwrap_or_default();
+    format!("line {number}, `{}`: {message}", names::shown(line.trim()))
 }
 
-/// The kind and the name of the entry that a line is of: of the last `[[pass]]` before, or whatever
-/// list it is. An option is told by its owner.
-fn entry_at(text: &str, line: usize) -> Option<(&str, &str)> {
-    let is_header = |at: &usize| {
-        let header = text[*at..].strip_prefix("[[");
-        header.is_some_and(|rest| !rest.split(']').next().unwrap_or("").contains('.'))
-    };
-    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
-    let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
-    let header = starts
-        .iter()
-        .copied()
-        .filter(|at| *at <= line)
-        .rfind(is_header)?;
-    let mut lines = text[header..].lines();
-    let kind = lines.next()?.trim_start_matches('[').split(']').next()?;
-    let name = lines
-        .take_while(|line| !line.starts_with('['))
-        .find_map(|line| {
-            let (key, value) = line.split_once('=')?;
-            let value = value.trim().trim_matches('"');
-            matches!(key.trim(), "name" | "key").then_some(value)
-        });
-    name.map(|name| (kind, name))
+fn serialize_info<S: serde::Serializer>(
+    declaration: &PassDeclaration,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    declaration.info.serialize(out)
 }
 
 fn ver<S: serde::Serializer>(v: &Ver, s: S) -> Result<S::Ok, S::Error> {

@@ -199,11 +199,11 @@ fn nesting_is_limited() {
 }
 
 #[test]
-fn versions_are_negotiated() {
+fn versions_are_compared() {
     for (abi, min_host, ir, expected) in [
-        ("0.4", "0.4", "0.1", "abi 0.4, ir 0.1"),
-        ("0.7", "0.4", "0.3", "abi 0.4, ir 0.1"),
-        ("0.4", "0.0", "0.0", "abi 0.4, ir 0.0"),
+        ("0.4", "0.4", "0.1", "used"),
+        ("0.7", "0.4", "0.3", "used"),
+        ("0.4", "0.0", "0.0", "used"),
         (
             "0.3",
             "0.1",
@@ -250,11 +250,9 @@ fn versions_are_negotiated() {
         let text = format!(
             "[plugin]\nname = 'p'\nabi = '{abi}'\nmin_host = '{min_host}'\nir = '{ir}'\npanic = 'none'\n"
         );
-        let negotiated = match Manifest::parse(&text).and_then(|m| m.negotiate()) {
-            Ok(n) => format!("abi {}, ir {}", n.abi, n.ir),
-            Err(error) => error.to_string(),
-        };
-        assert!(negotiated.contains(expected), "{negotiated}");
+        let parsed = Manifest::parse(&text);
+        let result = parsed.map_or_else(|error| error.to_string(), |_| "used".to_owned());
+        assert!(result.contains(expected), "{result}");
     }
 }
 
@@ -372,4 +370,125 @@ name = 'a.good'
         pass a.transform.Config: fields of its config key `a.Config` -
         instrument a.watch: type of its field `n`: `integer` -"#]]
     .assert_eq(&skipped.join("\n"));
+}
+
+/// Each entry, and each child of a Sequential, may state which host it needs.
+#[test]
+fn an_entry_that_needs_a_newer_host_is_left_out() {
+    let newer = "min_host = '0.999'\n";
+    let child = "{ name = 'a.transform.New', min_host = '0.999' }";
+    let text = format!(
+        "[plugin]\nname = 'acme'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+         [[pass]]\nname = 'a.transform.New'\nkind = 'odd'\n{newer}\
+         [[pass]]\nname = 'a.transform.Old'\nkind = 'module'\nmin_host = '0.4'\n\
+         [[sequential]]\nname = 'a.New'\npasses = []\n{newer}\
+         [[sequential]]\nname = 'a.Child'\npasses = [{child}]\n\
+         [[sequential]]\nname = 'a.Old'\npasses = [{{ name = 'a.transform.Old', min_host = '0.4' }}]\n\
+         [[config]]\nkey = 'a.key'\n{newer}\
+         [[op]]\nname = 'a.New'\n{newer}[[op]]\nname = 'a.Old'\n\
+         [[instrument]]\nname = 'a.new'\n{newer}"
+    );
+    let manifest = Manifest::parse(&text).expect("the rest is right");
+    let counts = (manifest.passes.len(), manifest.sequentials.len());
+    assert_eq!((counts, manifest.ops.len()), ((1, 1), 1));
+    assert!(manifest.configs.is_empty() && manifest.instruments.is_empty());
+    let skipped = manifest.skipped.iter();
+    let skipped: Vec<String> = skipped
+        .map(|s| format!("{} {}: {}", s.entry, s.name, s.what))
+        .collect();
+    expect![[r#"
+        config a.key: contract 0.999, which it needs
+        pass a.transform.New: contract 0.999, which it needs
+        sequential a.New: contract 0.999, which it needs
+        sequential a.Child: contract 0.999, which its child `a.transform.New` needs
+        op a.New: contract 0.999, which it needs
+        instrument a.new: contract 0.999, which it needs"#]]
+    .assert_eq(&skipped.join("\n"));
+}
+
+#[test]
+fn the_schema_has_the_words_that_are_read() {
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+    fn words<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+        choices.iter().map(|(word, _)| *word).collect()
+    }
+    for (table, key, words) in [
+        ("plugin", "panic", words(&read::PANIC_STRATEGIES)),
+        ("pass", "kind", words(&read::PASS_KINDS)),
+        ("pass", "phase", Phase::ALL.map(Phase::name).to_vec()),
+        ("field", "type", words(&read::FIELD_TYPES)),
+    ] {
+        let property = &schema["definitions"][table]["properties"][key];
+        assert_eq!(property["enum"], serde_json::json!(words), "{key}");
+    }
+}
+
+#[test]
+fn an_unknown_way_to_panic_is_held_to_be_the_worst() {
+    for (word, expected) in [
+        ("unwind", PanicStrategy::Unwind),
+        ("longjmp", PanicStrategy::Abort),
+    ] {
+        let text = format!("[plugin]\nname = 'p'\nabi = '0.4'\nir = '0.1'\npanic = '{word}'\n");
+        let manifest = Manifest::parse(&text).expect("the rest is right");
+        assert_eq!(manifest.plugin.panic, expected);
+    }
+}
+
+#[test]
+fn each_table_knows_its_keys() {
+    let text = "
+colour = 1
+[plugin]
+name = 'acme'
+abi = '0.4'
+ir = '0.1'
+versoin = '1.0'
+panic = 'unwound'
+[[pass]]
+name = 'acme.transform.X'
+kind = 'module'
+requird = ['relax.transform.InferType']
+[[pass.option]]
+name = 'limit'
+type = 'int'
+defualt = 3
+[[config]]
+key = 'acme.X'
+filed = []
+[[sequential]]
+name = 'acme.Cleanup'
+passes = ['a.transform.B', { name = 'a.transform.C', option = { n = 1 } }]
+level = 1
+[[op]]
+name = 'onnx.Relu'
+sinc = 1
+[[instrument]]
+name = 'acme.count'
+sumary = 'Counts.'
+";
+    let manifest = Manifest::parse(text).expect("unknown keys are ignored");
+    let warnings = manifest.warnings.iter();
+    let warnings: Vec<String> = warnings
+        .map(|warning| {
+            format!(
+                "{}. {}",
+                warning.message,
+                warning.help.as_deref().unwrap_or("-")
+            )
+        })
+        .collect();
+    let warnings = warnings.join("\n");
+    expect![[r#"
+        `colour`. -
+        `versoin` of plugin `acme`. Did you mean `version`?
+        This host takes the unknown panic `unwound` for `abort`. Did you mean `unwind`?
+        `filed` of config `acme.X`. Did you mean `field`?
+        `requird` of pass `acme.transform.X`. Did you mean `required`?
+        `defualt` of option `limit` of pass `acme.transform.X`. Did you mean `default`?
+        `level` of sequential `acme.Cleanup`. -
+        `option` of child `a.transform.C` of sequential `acme.Cleanup`. Did you mean `options`?
+        `sinc` of op `onnx.Relu`. Did you mean `since`?
+        `sumary` of instrument `acme.count`. Did you mean `summary`?"#]]
+    .assert_eq(&warnings.replace("This host doesn't know the key ", ""));
 }

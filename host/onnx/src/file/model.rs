@@ -81,10 +81,10 @@ impl ExternalFiles {
         for f in module.functions() {
             for (id, _) in f.live_constants() {
                 let extras = f.origins().extras(Entity::Constant(id));
-                if let Some((source, ..)) = f.constant_data(id).external()
+                if let Some(range) = f.constant_data(id).external()
                     && let Some(location) = extras.and_then(|extras| external_location(extras))
                 {
-                    pointed.entry(source.name()).or_insert(location);
+                    pointed.entry(range.source.name()).or_insert(location);
                 }
             }
         }
@@ -118,10 +118,10 @@ pub(crate) fn referenced_bytes(module: &Module, files: &[Arc<ExternalFile>]) -> 
         files.iter().map(|file| (file.name(), Vec::new())).collect();
     for f in module.functions().filter(|_| !files.is_empty()) {
         for (id, _) in f.live_constants() {
-            if let Some((source, offset, len)) = f.constant_data(id).external()
-                && let Some(ranges) = ranges.get_mut(source.name())
+            if let Some(range) = f.constant_data(id).external()
+                && let Some(ranges) = ranges.get_mut(range.source.name())
             {
-                ranges.push((offset, offset.saturating_add(len)));
+                ranges.push((range.offset, range.offset.saturating_add(range.len)));
             }
         }
     }
@@ -156,10 +156,12 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
     let mut ends: FxHashMap<&str, (Tensor<'_>, u64, Tensor<'_>)> = FxHashMap::default();
     for f in module.functions() {
         for (id, record) in f.live_constants() {
-            if let Some((source, offset, len)) = f.constant_data(id).external() {
-                let end = offset.saturating_add(len);
+            if let Some(range) = f.constant_data(id).external() {
+                let end = range.offset.saturating_add(range.len);
                 let tensor = (record.value, &**f);
-                let known = ends.entry(source.name()).or_insert((tensor, end, tensor));
+                let known = ends
+                    .entry(range.source.name())
+                    .or_insert((tensor, end, tensor));
                 if known.1 < end {
                     (known.1, known.2) = (end, tensor);
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
 use passdock_ir::constant::element_count;
-use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, SourceSpan, TypeData};
+use passdock_ir::{ConstantData, Deferred, FileRange, Function, Payload, SourceSpan, TypeData};
 
 use super::context::Context;
 use super::frame::span;
@@ -130,12 +130,11 @@ impl<'a> Context<'a> {
             );
             return Err(OnnxError::at(raw.at, what));
         }
-        let source: Arc<dyn ByteSource> = self.source.clone();
-        Ok(Payload::Mapped {
-            source,
+        Ok(Payload::Mapped(FileRange {
+            source: self.source.clone(),
             offset: raw.at,
             len: raw.len(),
-        })
+        }))
     }
 
     fn typed(&self, message: Message<'a>, dtype: DType, count: u64) -> Result<Payload> {
@@ -187,12 +186,11 @@ impl<'a> Context<'a> {
             );
             return Err(OnnxError::at(message.at, what));
         }
-        let source = self.external_file(location);
-        Ok(Payload::External {
-            source,
+        Ok(Payload::External(FileRange {
+            source: self.external_file(location),
             offset: found.offset,
             len,
-        })
+        }))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use passdock_ir::{ConstantData, Function, Module, Payload, TypeData};
+use passdock_ir::{ConstantData, FileRange, Function, Module, Payload, TypeData};
 
 use super::build::{Msg, graph, model, node};
 use super::{main_of, op, value};
@@ -90,7 +90,7 @@ fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
             let data: &ConstantData = f.constant_data(id);
             let name = f.text(f.value(record.value).name);
             let place = match data.payload() {
-                Payload::External { source, offset, .. } => {
+                Payload::External(FileRange { source, offset, .. }) => {
                     let root = directory.display().to_string() + "/";
                     let file = source.name().strip_prefix(&root).unwrap_or("?");
                     format!("{name}: {file} {offset}")

@@ -64,10 +64,10 @@ impl DataFile {
                 }
                 let mut here: FxHashMap<&str, bool> = FxHashMap::default();
                 Ok(parts.iter().all(|(at, data)| {
-                    data.external().is_some_and(|(source, offset, _)| {
-                        let own = || dunce::canonicalize(source.name());
-                        let is_here = || own().is_ok_and(|own| own == path);
-                        offset == *at && *here.entry(source.name()).or_insert_with(is_here)
+                    data.external().is_some_and(|range| {
+                        let file = range.source.name();
+                        let is_here = || dunce::canonicalize(file).is_ok_and(|own| own == path);
+                        range.offset == *at && *here.entry(file).or_insert_with(is_here)
                     })
                 }))
             }
@@ -131,7 +131,7 @@ impl DataFile {
 /// Appends a constant's bytes to a file: by the system, if they are in one.
 pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
     match data.in_file() {
-        Some((source, offset, len)) => source.copy_to(offset, len, to),
+        Some(range) => range.copy_to(to),
         None => write_data(data, to),
     }
 }

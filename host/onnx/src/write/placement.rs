@@ -110,7 +110,7 @@ impl Placement {
             let data = main.constant_data(id);
             let new = !is_imported(main, id);
             let external = data.external();
-            let place = external.and_then(|(source, ..)| locations.get(source.name()).copied());
+            let place = external.and_then(|range| locations.get(range.source.name()).copied());
             match options.external {
                 ExternalData::None if place.is_some() => {
                     placement.homes.insert(id, Home::Inline);
@@ -124,8 +124,8 @@ impl Placement {
                 _ => match (place, external) {
                     (Some(place), _) if options.data_file == Some(place) => there.push(id),
                     // A pass's copy of a constant: a second reference.
-                    (Some(place), Some((_, offset, len))) if new => {
-                        placement.put(id, place, offset, len);
+                    (Some(place), Some(range)) if new => {
+                        placement.put(id, place, range.offset, range.len);
                     }
                     (None, _) if new && data.len() >= SMALL_NEW && !locations.is_empty() => {
                         moving.push(id);
@@ -200,8 +200,8 @@ impl Placement {
     /// new ones. What several share is there once.
     fn pack(&mut self, f: &Function, location: &str, mut ids: Vec<ConstId>) {
         ids.sort_by_cached_key(|&id| match f.constant_data(id).payload() {
-            Payload::External { source, offset, .. } => (0, source.name().to_owned(), *offset, id),
-            Payload::Mapped { offset, .. } => (1, String::new(), *offset, id),
+            Payload::External(range) => (0, range.source.name().to_owned(), range.offset, id),
+            Payload::Mapped(range) => (1, String::new(), range.offset, id),
             _ => (2, String::new(), 0, id),
         });
         let location: Arc<str> = location.into();
@@ -245,7 +245,7 @@ impl Placement {
         for f in module.functions() {
             let is_main = std::ptr::eq(&**f, main);
             for (id, record) in f.live_constants() {
-                let Some((source, offset, len)) = f.constant_data(id).external() else {
+                let Some(range) = f.constant_data(id).external() else {
                     continue;
                 };
                 let stays = match self.homes.get(&id).filter(|_| is_main) {
@@ -256,7 +256,7 @@ impl Placement {
                         .all(|file| file.location != *place.location),
                     Some(Home::Inline) => false,
                 };
-                let Some(&at) = known.get(source.name()).filter(|_| stays) else {
+                let Some(&at) = known.get(range.source.name()).filter(|_| stays) else {
                     continue;
                 };
                 let can_move = is_main && is_initializer(f, id, record, ir_version);
@@ -264,7 +264,7 @@ impl Placement {
                 if let Some(location) = moved.get(files[at].location())
                     && can_move
                 {
-                    self.put(id, *location, offset, len);
+                    self.put(id, *location, range.offset, range.len);
                 }
             }
         }
@@ -315,7 +315,7 @@ fn stale<'m>(
     for f in module.functions() {
         for (id, record) in f.live_constants() {
             let external = f.constant_data(id).external();
-            let Some(ids) = external.and_then(|(source, ..)| stale.get_mut(source.name())) else {
+            let Some(ids) = external.and_then(|range| stale.get_mut(range.source.name())) else {
                 continue;
             };
             if !std::ptr::eq(&**f, main) || !is_initializer(f, id, record, ir_version) {
@@ -344,7 +344,10 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
 /// A key that is equal for constants with the same bytes in the same place.
 fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
     match data.in_file() {
-        Some((source, offset, len)) => (Arc::as_ptr(source).cast::<()>() as usize, offset, len),
+        Some(range) => {
+            let file = Arc::as_ptr(&range.source).cast::<()>() as usize;
+            (file, range.offset, range.len)
+        }
         None => (Arc::as_ptr(data) as usize, u64::MAX, data.len()),
     }
 }

@@ -1,8 +1,8 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType};
-use passdock_ir::Entity;
 use passdock_ir::constant::string_elements;
+use passdock_ir::{Entity, FileRange};
 
 use super::placement::Home;
 use super::writer::FunctionWriter;
@@ -145,7 +145,12 @@ impl<'w> FunctionWriter<'w> {
     /// Writes one key of external data with its value; a value that is there says more than the IR.
     fn external_entry(&mut self, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
-        let Some((source, offset, len)) = self.f.constant_data(id).external() else {
+        let Some(FileRange {
+            source,
+            offset,
+            len,
+        }) = self.f.constant_data(id).external()
+        else {
             let what = "the `extra` of a constant says that its data is in a file of its own, and it \
                         isn't `external`; without the `extra` it goes into the model";
             return Err(OnnxError::new(what));

@@ -450,7 +450,7 @@ fn a_directory_with_everything_wrong() {
         .replace(&dir.path().display().to_string(), "DIR");
     expect![[r#"
         `DIR/good.so`
-        plugin `DIR/cut.so` can't be used: it is damaged or cut off: Invalid ELF section header offset/size/alignment; copy or build it again
+        plugin `DIR/cut.so` can't be used: it is cut off or damaged, so that it can't be read as a library; copy or build it again
         plugin `DIR/empty.so` can't be used: it is empty; build it again
         plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
         plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]]

@@ -103,12 +103,11 @@ enum Source<'d> {
 impl Source<'_> {
     fn new(data: &ConstantData) -> Option<Source<'_>> {
         match data.payload() {
-            Payload::Mapped { source, offset, .. } => {
-                Some(Source::Mapped(Arc::as_ptr(source).cast(), *offset))
-            }
-            Payload::External { source, offset, .. } => {
-                Some(Source::External(source.name(), *offset))
-            }
+            Payload::Mapped(range) => Some(Source::Mapped(
+                Arc::as_ptr(&range.source).cast(),
+                range.offset,
+            )),
+            Payload::External(range) => Some(Source::External(range.source.name(), range.offset)),
             _ => None,
         }
     }

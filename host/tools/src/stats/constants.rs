@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use passdock_abi::{AttrKind, ConstId, Constant, DType, TypeKind, Value};
-use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, text};
+use passdock_ir::{ByteSource, ConstantData, FileRange, Function, Module, Payload, text};
 use rustc_hash::FxHashMap;
 
 use super::interface::dtype_name;
@@ -95,7 +95,7 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
 fn place(data: &Arc<ConstantData>) -> Place<'_> {
     // Nothing at one place isn't shared.
     match data.in_file().filter(|_| !data.is_empty()) {
-        Some((source, offset, len)) => Place::File(source.name(), offset, len),
+        Some(range) => Place::File(range.source.name(), range.offset, range.len),
         None => Place::Memory(Arc::as_ptr(data)),
     }
 }
@@ -189,8 +189,8 @@ fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
         let (f, constant) = (entry.f, entry.f.constant(entry.id));
         let (storage, file) = match entry.payload() {
             Payload::Inline(_) => (Storage::Inline, None),
-            Payload::Mapped { .. } | Payload::Deferred { .. } => (Storage::Mapped, None),
-            Payload::External { source, .. } => (Storage::External, Some(source.name().to_owned())),
+            Payload::Mapped(_) | Payload::Deferred { .. } => (Storage::Mapped, None),
+            Payload::External(range) => (Storage::External, Some(range.source.name().to_owned())),
             Payload::Splat { .. } => (Storage::Splat, None),
         };
         LargeConstant {
@@ -209,11 +209,11 @@ fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
 fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
     let mut files: FxHashMap<&str, (ConstantsFile, &Arc<dyn ByteSource>)> = FxHashMap::default();
     for entry in entries {
-        let Payload::External {
+        let Payload::External(FileRange {
             source,
             offset,
             len,
-        } = entry.payload()
+        }) = entry.payload()
         else {
             continue;
         };

@@ -8,7 +8,7 @@ use super::super::syntax::element::{numbers_of, push_element};
 use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
-use crate::constant::{ByteSource, ConstantData, Payload, string_data};
+use crate::constant::{ByteSource, ConstantData, FileRange, Payload, string_data};
 use crate::function::types::TypeData;
 use crate::origin::Entity;
 
@@ -167,13 +167,14 @@ impl<'t> Parser<'t, '_> {
         let len = self.cur.integer("a length in bytes")?;
         let source = self.source(name);
         let source = source.map_err(|message| self.cur.error_since(start, message))?;
-        let read = source.read(offset, len);
-        read.map_err(|message| self.cur.error_since(start, message))?;
-        Ok(ConstantData::new(Payload::External {
+        let data = ConstantData::new(Payload::External(FileRange {
             source,
             offset,
             len,
-        }))
+        }));
+        data.bytes()
+            .map_err(|message| self.cur.error_since(start, message))?;
+        Ok(data)
     }
 
     fn source(&mut self, name: String) -> Result<Arc<dyn ByteSource>, String> {

@@ -113,7 +113,7 @@ impl<'t, 'o> Parser<'t, 'o> {
             cur: Cursor::new(text),
             options,
             f: Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0)),
-            scope: Scope::new(symbols.len()),
+            scope: Scope::default(),
             symbols,
             frames: Vec::new(),
             literals: FxHashMap::default(),

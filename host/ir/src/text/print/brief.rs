@@ -54,7 +54,7 @@ pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
 /// The brief texts of a function before and after something: a value that is in both has the same number, so that
 /// their lines can be compared.
 pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [String; 2] {
-    let named = |f| ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
+    let named = |f| ValueNames::new(f, Spelling::Numbers);
     let old = old.map(|f| (f, named(f)));
     let new = new.map(|f| {
         let mut names = named(f);
@@ -68,7 +68,7 @@ pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [Stri
 
 /// The value that the brief text of a function calls by a number.
 pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
-    let names = ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
+    let names = ValueNames::new(f, Spelling::Numbers);
     let mut numbered = names.numbered().into_iter();
     numbered
         .find(|(_, known)| *known == number)

@@ -49,7 +49,7 @@ impl Printer<'_, '_> {
         }
         // What is in a file of its own stays there, however little it is.
         let refer = self.options.constants == Constants::Reference
-            && matches!(payload, Payload::External { .. });
+            && matches!(payload, Payload::External(_));
         if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS && !refer)
             && let Ok(bytes) = data.bytes()
         {
@@ -62,10 +62,10 @@ impl Printer<'_, '_> {
                 self.out.elided += 1;
                 _ = write!(self.out.text, "elided({})", data.len());
             }
-            (Constants::Reference, Some((source, offset, len))) => {
+            (Constants::Reference, Some(range)) => {
                 self.out.text.push_str("external(");
-                self.file(source.name());
-                _ = write!(self.out.text, ", {offset}, {len})");
+                self.file(range.source.name());
+                _ = write!(self.out.text, ", {}, {})", range.offset, range.len);
             }
             _ => {
                 let number = self.out.blob(data);

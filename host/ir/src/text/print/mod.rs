@@ -138,7 +138,7 @@ impl Out<'_> {
             PrintOptions { brief: true, .. } => Spelling::Numbers,
             _ => Spelling::Own,
         };
-        let names = ValueNames::new(function, spelling, &mut self.bound);
+        let names = ValueNames::new(function, spelling);
         let mut printer = Printer::new(function, options, self, &names);
         printer.level = level;
         printer.function();

@@ -47,8 +47,8 @@ pub(super) enum Spelling {
 const LONGEST_PARAMETER: usize = 24;
 
 impl ValueNames {
-    /// ValueNames all values; `bound` is all `false` before and after.
-    pub(super) fn new(f: &Function, spelling: Spelling, bound: &mut Vec<bool>) -> ValueNames {
+    /// Names all values.
+    pub(super) fn new(f: &Function, spelling: Spelling) -> ValueNames {
         let mut names = ValueNames {
             numbers: vec![NO_NUMBER; f.value_ids()],
             renamed: FxHashMap::default(),
@@ -58,15 +58,10 @@ impl ValueNames {
             raw: spelling == Spelling::Ids,
         };
         names.place_constants(f);
-        let symbols = f.symbols().len();
-        if bound.len() < symbols {
-            // Fresh zeroes cost nothing until they are touched.
-            *bound = vec![false; symbols];
-        }
         let mut binder = Binder {
             f,
             names: &mut names,
-            bound,
+            bound: FxHashSet::default(),
             log: Vec::new(),
             next: 0,
             made: FxHashSet::default(),
@@ -132,7 +127,7 @@ impl ValueNames {
                     _ = write!(out, "<{value}>");
                 }
             }
-            Some(number) => push_number(out, number),
+            Some(number) => _ = write!(out, "{number}"),
             None => _ = write!(out, "<{value}>"),
         }
     }
@@ -222,8 +217,9 @@ fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
 struct Binder<'f> {
     f: &'f Function,
     names: &'f mut ValueNames,
-    bound: &'f mut Vec<bool>,
-    /// The names of the open regions, so that they can be unbound.
+    /// The names of the values that are visible.
+    bound: FxHashSet<SymbolId>,
+    /// The same in the order in which they were bound.
     log: Vec<SymbolId>,
     next: u32,
     /// The names that were made up, and per name the number that was tried last.
@@ -263,7 +259,7 @@ impl Binder<'_> {
                 Event::Leave => {
                     let mark = marks.pop().unwrap_or(0);
                     for name in self.log.drain(mark..) {
-                        self.bound[name.index()] = false;
+                        self.bound.remove(&name);
                     }
                 }
             }
@@ -296,11 +292,10 @@ impl Binder<'_> {
     fn bind(&mut self, value: ValueId) {
         let record = self.f.value(value);
         let name = record.name;
-        if !self.is_named(record) || name.index() >= self.bound.len() || is_absent(record) {
+        if !self.is_named(record) || is_absent(record) {
             return;
         }
-        if !self.bound[name.index()] {
-            self.bound[name.index()] = true;
+        if self.bound.insert(name) {
             self.log.push(name);
             return;
         }
@@ -321,19 +316,4 @@ impl Binder<'_> {
 /// Whether a result prints as `_`.
 pub(super) fn is_absent(value: &Value) -> bool {
     value.flags & Value::ABSENT != 0 && value.use_count == 0
-}
-
-pub(super) fn push_number(out: &mut String, number: u32) {
-    let mut digits = [0_u8; 10];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }

@@ -18,8 +18,6 @@ pub(super) struct Out<'w> {
     pub(super) blobs: Vec<Arc<ConstantData>>,
     pub(super) blob_numbers: FxHashMap<*const ConstantData, usize>,
     pub(super) elided: usize,
-    /// Whether a value of each symbol's name is visible. All `false` between functions.
-    pub(super) bound: Vec<bool>,
 }
 
 const FLUSH_AT: usize = 1 << 16;
@@ -33,7 +31,6 @@ impl<'w> Out<'w> {
             blobs: Vec::new(),
             blob_numbers: FxHashMap::default(),
             elided: 0,
-            bound: Vec::new(),
         }
     }
 

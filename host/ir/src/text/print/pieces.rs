@@ -30,7 +30,7 @@ pub struct Naming(ValueNames);
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
-        let names = ValueNames::new(f, Spelling::Own, &mut Vec::new());
+        let names = ValueNames::new(f, Spelling::Own);
         Pieces { f, names }
     }
 

@@ -12,12 +12,7 @@ use passdock_abi::DType;
 use super::lex::Number;
 
 /// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
-pub(in crate::text) fn write_elements(
-    out: &mut String,
-    dtype: DType,
-    bytes: &[u8],
-    count: u64,
-) -> bool {
+pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool {
     if dtype.byte_len(count) != Some(bytes.len() as u64) {
         return false;
     }
@@ -76,7 +71,7 @@ pub(in crate::text) fn write_elements(
 
 /// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
 /// type behind; `None` if it can't be told so.
-pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
+pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     // Elements of less than a byte, and those that are two numbers, have no such spelling.
     let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
     let mut text = String::new();
@@ -94,7 +89,7 @@ pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
 }
 
 /// The number of numbers that spell `elements` elements.
-pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
+pub(crate) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),
         _ => elements,
@@ -102,7 +97,7 @@ pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
 }
 
 /// Appends one number; `at` is the number of those before. `Err` says what the type takes.
-pub(in crate::text) fn push_element(
+pub(crate) fn push_element(
     bytes: &mut Vec<u8>,
     dtype: DType,
     number: Number<'_>,
@@ -188,7 +183,7 @@ pub(in crate::text) fn push_element(
 }
 
 /// Writes a float so that it reads back as the same bits and not as an integer.
-pub(in crate::text) fn write_f32(out: &mut String, value: f32) {
+pub(crate) fn write_f32(out: &mut String, value: f32) {
     match value.to_bits() {
         0x7fc0_0000 => out.push_str("nan"),
         bits if value.is_nan() => hex(out, u64::from(bits)),

@@ -19,11 +19,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(in crate::text) fn new(
-        text: &str,
-        span: Range<usize>,
-        message: impl Into<String>,
-    ) -> ParseError {
+    pub(crate) fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> ParseError {
         let span = span.start.min(text.len())..span.end.min(text.len());
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -36,13 +32,13 @@ impl ParseError {
         }
     }
 
-    pub(in crate::text) fn help(mut self, help: impl Into<String>) -> ParseError {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> ParseError {
         self.help = Some(help.into());
         self
     }
 
     /// Adds "did you mean" if one of the words is close.
-    pub(in crate::text) fn suggest<'a>(
+    pub(crate) fn suggest<'a>(
         self,
         word: &str,
         known: impl IntoIterator<Item = &'a str>,
@@ -55,10 +51,7 @@ impl ParseError {
 }
 
 /// The word of those known that is closest to another, if any is close.
-pub(in crate::text) fn nearest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(word, name), name));
@@ -67,12 +60,12 @@ pub(in crate::text) fn nearest<'a>(
 }
 
 /// `1 result`, `2 results`.
-pub(in crate::text) fn count(n: usize, what: &str) -> String {
+pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The line of a byte, from 1.
-pub(in crate::text) fn line_of(text: &str, at: usize) -> u32 {
+pub(crate) fn line_of(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
 }

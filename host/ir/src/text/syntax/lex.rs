@@ -12,7 +12,7 @@ use crate::name::OpName;
 
 /// A number, not yet of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::text) enum Number<'t> {
+pub(crate) enum Number<'t> {
     /// Digits, perhaps with a sign.
     Int(&'t str),
     /// Digits with a point or an exponent.
@@ -24,14 +24,14 @@ pub(in crate::text) enum Number<'t> {
 }
 
 impl<'t> Number<'t> {
-    pub(in crate::text) fn int<T: FromStr>(self) -> Option<T> {
+    pub(crate) fn int<T: FromStr>(self) -> Option<T> {
         match self {
             Number::Int(text) => text.parse().ok(),
             _ => None,
         }
     }
 
-    pub(in crate::text) fn float(self) -> Option<f64> {
+    pub(crate) fn float(self) -> Option<f64> {
         match self {
             Number::Int(text) | Number::Float(text) => text.parse().ok(),
             Number::Word("nan") => Some(f64::NAN),
@@ -41,14 +41,14 @@ impl<'t> Number<'t> {
         }
     }
 
-    pub(in crate::text) fn float32(self) -> Option<f32> {
+    pub(crate) fn float32(self) -> Option<f32> {
         match self {
             Number::Int(text) | Number::Float(text) => text.parse().ok(),
             _ => self.float().map(|value| value as f32),
         }
     }
 
-    pub(in crate::text) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Number::Int(text) | Number::Float(text) | Number::Word(text) => text.to_owned(),
             Number::Hex(bits) => format!("0x{bits:x}"),
@@ -58,7 +58,7 @@ impl<'t> Number<'t> {
 
 /// A value's name as written.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::text) enum ValueName<'t> {
+pub(crate) enum ValueName<'t> {
     /// The number of an unnamed value: `%12`.
     Number(u64),
     /// A name: `%x`, `%"a/b"`.
@@ -67,7 +67,7 @@ pub(in crate::text) enum ValueName<'t> {
 
 /// The position of the parser in the text.
 #[derive(Clone)]
-pub(in crate::text) struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
     /// The end of the last word: skipped white space begins there.
@@ -77,7 +77,7 @@ pub(in crate::text) struct Cursor<'t> {
 type Lex<T> = Result<T, ParseError>;
 
 impl<'t> Cursor<'t> {
-    pub(in crate::text) fn new(text: &'t str) -> Cursor<'t> {
+    pub(crate) fn new(text: &'t str) -> Cursor<'t> {
         Cursor {
             text,
             pos: 0,
@@ -85,24 +85,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub(in crate::text) fn text(&self) -> &'t str {
+    pub(crate) fn text(&self) -> &'t str {
         self.text
     }
 
     /// The next byte that isn't skipped; 0 at the end.
-    pub(in crate::text) fn peek(&mut self) -> u8 {
+    pub(crate) fn peek(&mut self) -> u8 {
         self.skip();
         self.byte(0)
     }
 
     /// The start of the next word.
-    pub(in crate::text) fn here(&mut self) -> usize {
+    pub(crate) fn here(&mut self) -> usize {
         self.skip();
         self.pos
     }
 
     /// The end of the last word.
-    pub(in crate::text) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.pos
     }
 
@@ -138,12 +138,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the byte that was looked at.
-    pub(in crate::text) fn bump(&mut self) {
+    pub(crate) fn bump(&mut self) {
         self.pos += 1;
     }
 
     /// Takes punctuation if it comes next.
-    pub(in crate::text) fn eat(&mut self, what: &str) -> bool {
+    pub(crate) fn eat(&mut self, what: &str) -> bool {
         self.skip();
         let found = self.rest().starts_with(what);
         if found {
@@ -153,7 +153,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes punctuation that has to come next; `place` says where in the sentence.
-    pub(in crate::text) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
+    pub(crate) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
         if self.eat(what) {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<'t> Cursor<'t> {
 
     /// Whether another item of a list comes next: takes `close` at its end, and the comma between
     /// items.
-    pub(in crate::text) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
+    pub(crate) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
         if self.eat(close) {
             return Ok(false);
         }
@@ -173,7 +173,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about what should come next.
-    pub(in crate::text) fn missing(&mut self, what: &str) -> ParseError {
+    pub(crate) fn missing(&mut self, what: &str) -> ParseError {
         let here = self.here();
         let skipped = self.text.get(self.taken..here).unwrap_or("");
         let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
@@ -187,7 +187,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next word or character, for a message.
-    pub(in crate::text) fn found(&mut self) -> String {
+    pub(crate) fn found(&mut self) -> String {
         self.skip();
         let rest = self.rest();
         let Some(first) = rest.chars().next() else {
@@ -200,7 +200,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about the next word.
-    pub(in crate::text) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
+    pub(crate) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
         let start = self.here();
         let rest = self.rest();
         let plain = |c: char| c.is_alphanumeric() || c == '_';
@@ -214,38 +214,30 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about what was read since `start`.
-    pub(in crate::text) fn error_since(
-        &self,
-        start: usize,
-        message: impl Into<String>,
-    ) -> ParseError {
+    pub(crate) fn error_since(&self, start: usize, message: impl Into<String>) -> ParseError {
         self.error_at(start..self.pos.max(start), message)
     }
 
     /// An error about a span of the text.
-    pub(in crate::text) fn error_at(
-        &self,
-        span: Range<usize>,
-        message: impl Into<String>,
-    ) -> ParseError {
+    pub(crate) fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> ParseError {
         ParseError::new(self.text, span, message)
     }
 
     /// A word that comes next, not taken.
-    pub(in crate::text) fn peek_word(&mut self) -> &'t str {
+    pub(crate) fn peek_word(&mut self) -> &'t str {
         self.skip();
         self.plain_word()
     }
 
     /// Takes a word of letters, digits and `_`; empty if none comes next.
-    pub(in crate::text) fn word(&mut self) -> &'t str {
+    pub(crate) fn word(&mut self) -> &'t str {
         let word = self.peek_word();
         self.pos += word.len();
         word
     }
 
     /// Takes this word if it comes next.
-    pub(in crate::text) fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
             self.pos += word.len();
@@ -254,14 +246,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// The byte behind the word that comes next, white space skipped.
-    pub(in crate::text) fn after_word(&mut self) -> u8 {
+    pub(crate) fn after_word(&mut self) -> u8 {
         let mut ahead = self.clone();
         ahead.word();
         ahead.peek()
     }
 
     /// A name: a word that doesn't start with a digit, or a string.
-    pub(in crate::text) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+    pub(crate) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         match self.peek() {
             b'"' => self.string_text(),
             byte if is_word(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
@@ -270,7 +262,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// `%x`, `%"a b"`, `%12`.
-    pub(in crate::text) fn value_name(&mut self) -> Lex<ValueName<'t>> {
+    pub(crate) fn value_name(&mut self) -> Lex<ValueName<'t>> {
         self.expect("%", "before a value's name")?;
         match self.byte(0) {
             b'"' => Ok(ValueName::Name(self.string_text()?)),
@@ -298,7 +290,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The canonical name of an op or a function, or `symbol("…")` for a symbol that is none.
-    pub(in crate::text) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+    pub(crate) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         self.skip();
         let start = self.pos;
         let mut quoted = false;
@@ -371,7 +363,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A number, a sign included.
-    pub(in crate::text) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
+    pub(crate) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
         self.skip();
         let start = self.pos;
         let sign = usize::from(self.byte(0) == b'-');
@@ -423,14 +415,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the word right behind what was read, without a space.
-    pub(in crate::text) fn suffix(&mut self) -> &'t str {
+    pub(crate) fn suffix(&mut self) -> &'t str {
         let word = self.plain_word();
         self.pos += word.len();
         word
     }
 
     /// An integer.
-    pub(in crate::text) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
+    pub(crate) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
         let start = self.here();
         let number = self.number(what)?;
         number.int().ok_or_else(|| {
@@ -440,7 +432,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A string that has to be UTF-8.
-    pub(in crate::text) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
+    pub(crate) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
         let start = self.here();
         match self.string()? {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
@@ -450,7 +442,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A string in quotes.
-    pub(in crate::text) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
+    pub(crate) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
         let start = self.here();
         if self.byte(0) != b'"' {
             return Err(self.missing("text in quotes"));
@@ -530,7 +522,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Bytes in hexadecimal, in quotes.
-    pub(in crate::text) fn hex_string(&mut self) -> Lex<Vec<u8>> {
+    pub(crate) fn hex_string(&mut self) -> Lex<Vec<u8>> {
         let start = self.here();
         let text = self.string()?;
         let pairs = text.chunks(2).map(|pair| match *pair {

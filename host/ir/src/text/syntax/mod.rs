@@ -14,10 +14,10 @@ use crate::function::Function;
 pub const MAX_INLINE_ELEMENTS: u64 = 64;
 
 /// Words that can't be an op's bare name, because they mean something behind an op.
-pub(in crate::text) const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
+pub(crate) const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
 
 /// The names of attribute kinds in references.
-pub(in crate::text) const ATTR_KINDS: &[(AttrKind, &str)] = {
+pub(crate) const ATTR_KINDS: &[(AttrKind, &str)] = {
     use AttrKind as K;
     &[
         (K::NONE, "none"),
@@ -39,18 +39,17 @@ pub(in crate::text) const ATTR_KINDS: &[(AttrKind, &str)] = {
 };
 
 /// The kinds of dim expressions that are written as calls.
-pub(in crate::text) const CHOICES: [(ExprKind, &str); 3] = [
+pub(crate) const CHOICES: [(ExprKind, &str); 3] = [
     (ExprKind::MIN, "min"),
     (ExprKind::MAX, "max"),
     (ExprKind::BROADCAST, "broadcast"),
 ];
 
 /// The kinds that the short form of a `for` names.
-pub(in crate::text) const LOOP_KINDS: &[&str] =
-    &["serial", "parallel", "vectorized", "unroll", "thread"];
+pub(crate) const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];
 
 /// Whether a constant of this type is written without brackets: one element, no dims.
-pub(in crate::text) fn is_single(f: &Function, ty: TypeId) -> bool {
+pub(crate) fn is_single(f: &Function, ty: TypeId) -> bool {
     let Ok(record) = f.live_type(ty) else {
         return false;
     };

@@ -6,7 +6,7 @@ use crate::function::Function;
 
 /// A step of the walk.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::text) enum Event {
+pub(crate) enum Event {
     /// The start of a region.
     Enter(RegionId),
     /// An op; its regions follow.
@@ -23,7 +23,7 @@ enum Step {
 }
 
 /// The events of a function, in program order.
-pub(in crate::text) struct Events<'f> {
+pub(crate) struct Events<'f> {
     function: &'f Function,
     entry: Option<RegionId>,
     stack: Vec<Step>,
@@ -32,7 +32,7 @@ pub(in crate::text) struct Events<'f> {
 }
 
 impl<'f> Events<'f> {
-    pub(in crate::text) fn new(function: &'f Function) -> Events<'f> {
+    pub(crate) fn new(function: &'f Function) -> Events<'f> {
         Events {
             function,
             entry: Some(function.body()),

@@ -1,0 +1,528 @@
+//! The entries of a manifest, read from their tables and checked.
+
+use std::collections::BTreeMap;
+
+use passdock_abi as abi;
+use passdock_diagnostic::suggest;
+use toml::value::Datetime;
+use toml::{Table, Value};
+
+use super::declaration::{PassDeclaration, PassInfo};
+use super::entry::{Entry, EntryError, UnknownWord};
+use super::field::{FieldType, FieldValue};
+use super::schema::{Field, Schema};
+use super::{
+    InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
+    ManifestSequential, OpSpec, PanicStrategy, PassKind, Phase, Skipped,
+};
+use crate::error::{PluginErrorKind as Kind, Ver};
+use crate::names;
+
+/// The words for a kind of pass.
+pub(super) const PASS_KINDS: [(&str, PassKind); 3] = [
+    ("function", PassKind::Function),
+    ("prim_function", PassKind::PrimFunction),
+    ("module", PassKind::Module),
+];
+
+/// The words for the effect of a panic.
+pub(super) const PANIC_STRATEGIES: [(&str, PanicStrategy); 3] = [
+    ("unwind", PanicStrategy::Unwind),
+    ("abort", PanicStrategy::Abort),
+    ("none", PanicStrategy::None),
+];
+
+/// The words for the type of an option.
+pub(super) const FIELD_TYPES: [(&str, FieldType); 8] = [
+    ("bool", FieldType::Bool),
+    ("int", FieldType::Int),
+    ("float", FieldType::Float),
+    ("string", FieldType::String),
+    ("strings", FieldType::Strings),
+    ("rules", FieldType::Rules),
+    ("ints", FieldType::Ints),
+    ("values", FieldType::Values),
+];
+
+/// Reads a manifest. Versions are checked first: a plugin of another major version may write the rest in another way.
+pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
+    let root = Entry::root(table);
+    let manifest = manifest_in(&root)?;
+    let warnings = root.warnings();
+    Ok(Manifest {
+        warnings,
+        ..manifest
+    })
+}
+
+fn manifest_in(root: &Entry<'_>) -> Result<Manifest, Kind> {
+    let plugin = plugin(root)?;
+    plugin.check_versions()?;
+    let mut skipped = Vec::new();
+    let configs = entries(root, "config", config, &mut skipped)?;
+    let unread: Vec<String> = skipped.iter().map(|s: &Skipped| s.name.clone()).collect();
+    let pass = |entry: &Entry<'_>| pass(entry, &unread);
+    Ok(Manifest {
+        plugin,
+        passes: entries(root, "pass", pass, &mut skipped)?,
+        sequentials: entries(root, "sequential", sequential, &mut skipped)?,
+        configs,
+        ops: entries(root, "op", op, &mut skipped)?,
+        instruments: entries(root, "instrument", instrument, &mut skipped)?,
+        skipped,
+        warnings: Vec::new(),
+    })
+}
+
+/// Reads the entries of a list. Those with a word that this host doesn't know go to `skipped`.
+fn entries<'t, T>(
+    root: &Entry<'t>,
+    kind: &'static str,
+    read: impl Fn(&Entry<'t>) -> Result<T, EntryError>,
+    skipped: &mut Vec<Skipped>,
+) -> Result<Vec<T>, Kind> {
+    let mut all = Vec::new();
+    for table in root.tables(kind)? {
+        let mut name = String::new();
+        let result = root.nested(kind, table, |entry| {
+            name = entry.name();
+            check_host(entry, "it")?;
+            read(entry)
+        });
+        match result {
+            Ok(one) => all.push(one),
+            Err(EntryError::Wrong(kind)) => return Err(kind),
+            Err(EntryError::Unknown(UnknownWord { what, help })) => skipped.push(Skipped {
+                entry: kind.to_owned(),
+                name,
+                what,
+                help,
+            }),
+        }
+    }
+    Ok(all)
+}
+
+fn plugin(root: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
+    let Some(table) = root.table("plugin")? else {
+        let (key, place) = ("plugin", String::new());
+        return Err(Kind::ManifestMissing { key, place });
+    };
+    let read = root.nested("plugin", table, |entry| Ok(plugin_in(entry)?));
+    read.map_err(|error| match error {
+        EntryError::Wrong(kind) => kind,
+        EntryError::Unknown(word) => unreachable!("`[plugin]` is read without {}", word.what),
+    })
+}
+
+fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
+    let version_of = |key| version(key, entry.required_string(key)?);
+    let abi = version_of("abi")?;
+    let min_host = entry.string("min_host")?;
+    let panic = entry.required_string("panic")?;
+    let optional = |key| Ok::<_, Kind>(Some(entry.text(key)?).filter(|text| !text.is_empty()));
+    Ok(ManifestPlugin {
+        name: word("the plugin's name", entry.required_string("name")?)?,
+        version: entry.text("version")?,
+        abi,
+        min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
+        ir: version_of("ir")?,
+        panic: choice("panic", panic, &PANIC_STRATEGIES).unwrap_or_else(|unknown| {
+            // A new way to panic is held to be the worst.
+            let message = format!("This host takes the unknown {} for `abort`", unknown.what);
+            entry.warn(message, unknown.help);
+            PanicStrategy::Abort
+        }),
+        layout: optional("layout")?,
+        compiler: optional("compiler")?,
+    })
+}
+
+/// Reads a pass, unless its options are under one of the config keys in `unread`, which this host can't read.
+fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError> {
+    let name = pass_name("a pass's name", entry.required_string("name")?)?;
+    let what = format!("a name in `aliases` of `{name}`");
+    let aliases = entry.strings("aliases")?.into_iter();
+    let aliases = aliases.map(|alias| pass_name(&what, alias));
+    let what = format!("`config` of `{name}`");
+    let config = entry.string("config")?.map(|key| dotted(&what, key));
+    let config = config.transpose()?;
+    if let Some(key) = config.as_ref().filter(|key| unread.contains(key)) {
+        let what = format!("fields of its config key `{key}`");
+        return Err(UnknownWord { what, help: None }.into());
+    }
+    let phase = entry.string("phase")?;
+    let phase = phase.map(|word| choice("phase", word, &Phase::ALL.map(|p| (p.name(), p))));
+    Ok(ManifestPass {
+        summary: entry.text("summary")?,
+        kind: choice("kind", entry.required_string("kind")?, &PASS_KINDS)?,
+        declaration: PassDeclaration {
+            phase: phase.transpose()?,
+            thread_safe: entry.bool("thread_safe")?,
+            changes_interface: entry.bool("changes_interface")?,
+            aliases: aliases.collect::<Result<_, _>>()?,
+            config,
+            options: fields(entry, "option", &name, false)?,
+            info: info(entry, name)?,
+        },
+    })
+}
+
+/// Reads the level and the requirements of a pass or a Sequential.
+fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, Kind> {
+    let level = entry.int("opt_level")?.unwrap_or_default();
+    let opt_level = u32::try_from(level).map_err(|_| {
+        let what = format!("`opt_level` of `{name}`");
+        refused(what, level, "a level is an integer ≥ 0")
+    })?;
+    let what = format!("a name in `required` of `{name}`");
+    let required = entry.strings("required")?.into_iter();
+    let required = required.map(|name| any_pass_name(&what, name));
+    Ok(PassInfo {
+        opt_level,
+        required: required.collect::<Result<_, _>>()?,
+        name,
+    })
+}
+
+/// Reads a Sequential, unless one of its children needs a newer host.
+fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
+    let (what, name) = ("a Sequential's name", entry.required_string("name")?);
+    let name = require(names::is_sequential, what, name, names::SEQUENTIAL_RULE)?;
+    let children = entry.array("passes")?.iter();
+    let passes = children.map(|value| match value {
+        Value::String(child) => child_of(&name, child),
+        Value::Table(table) => entry.nested("child", table, |child| options_of(&name, child)),
+        _ => {
+            let what = format!("a child in `passes` of `{name}`");
+            let rule = "a child is a pass's name, or a table with its `name` and `options`";
+            Err(refused(what, super::schema::shown(value), rule).into())
+        }
+    });
+    Ok(ManifestSequential {
+        passes: passes.collect::<Result<_, _>>()?,
+        summary: entry.text("summary")?,
+        declaration: info(entry, name)?.into(),
+    })
+}
+
+/// Reads a child of a Sequential that is a name.
+fn child_of(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
+    Ok(ManifestChild {
+        name: any_pass_name(&format!("a name in `passes` of `{owner}`"), name)?,
+        options: BTreeMap::new(),
+    })
+}
+
+/// Reads a child of a Sequential that is a table.
+fn options_of(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
+    let mut child = child_of(owner, entry.required_string("name")?)?;
+    let name = &child.name;
+    check_host(entry, &format!("its child `{name}`"))?;
+    for (option, value) in entry.table("options")?.into_iter().flatten() {
+        let what = || format!("a text in the options of `{name}` of `{owner}`");
+        check_text(what, option)?;
+        check_texts(&what, value)?;
+        if let Some(date) = date_in(value) {
+            let what = format!("the option `{option}` of `{name}` of `{owner}`");
+            let rule = "no option takes a date; write it as a text, between quotes";
+            return Err(refused(what, date, rule).into());
+        }
+        child.options.insert(option.clone(), value.clone());
+    }
+    Ok(child)
+}
+
+fn config(entry: &Entry<'_>) -> Result<Schema, EntryError> {
+    let key = dotted("a config key", entry.required_string("key")?)?;
+    Ok(Schema {
+        fields: fields(entry, "field", &key, true)?,
+        doc: entry.text("doc")?,
+        key,
+    })
+}
+
+fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
+    let rule = "an op's name is its domain and name, without blanks";
+    let name = entry.required_string("name")?;
+    let name = require(names::is_op, "an op's name", name, rule)?;
+    let since = entry.int("since")?.unwrap_or(1);
+    if since < 1 {
+        let what = format!("`since` of `{name}`");
+        return Err(refused(what, since, "the first version of a domain is 1").into());
+    }
+    let extends = entry.bool("extends")?;
+    Ok(OpSpec {
+        name,
+        since,
+        extends,
+    })
+}
+
+fn instrument(entry: &Entry<'_>) -> Result<InstrumentDeclaration, EntryError> {
+    let (what, name) = ("an instrument's name", entry.required_string("name")?);
+    let name = require(names::is_instrument, what, name, names::INSTRUMENT_RULE)?;
+    Ok(InstrumentDeclaration {
+        options: fields(entry, "option", &name, false)?,
+        summary: entry.text("summary")?,
+        name,
+    })
+}
+
+/// Reads the options or fields of an entry.
+fn fields(
+    entry: &Entry<'_>,
+    key: &'static str,
+    owner: &str,
+    may_be_empty: bool,
+) -> Result<Vec<Field>, EntryError> {
+    let tables = entry.tables(key)?.into_iter();
+    let fields = tables.map(|table| entry.nested(key, table, |f| field(f, owner, may_be_empty)));
+    fields.collect()
+}
+
+fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, EntryError> {
+    let name = entry.required_string("name")?;
+    let what = format!("type of its field `{}`:", names::shown(name));
+    let type_word = entry.required_string("type")?;
+    let ty = choice(&what, type_word, &FIELD_TYPES)?;
+    let name = match name.is_empty() && may_be_empty {
+        true => String::new(),
+        false => word(&format!("the name of an option of `{owner}`"), name)?,
+    };
+    let refused = |what: &str, got: &dyn ToString, rule| {
+        let what = format!("{what} of `{name}` of `{owner}`");
+        EntryError::Wrong(refused(what, got.to_string(), rule))
+    };
+    let given = entry.any("default")?;
+    let default = given.map_or(Some(ty.zero()), |value| ty.accept(value));
+    let default = default.ok_or_else(|| Kind::ManifestDefault {
+        what: format!("`{name}` of `{owner}`"),
+        got: given.map_or("", type_name),
+        expected: ty.name(),
+    })?;
+    let what = || format!("a text of `{name}` of `{owner}`");
+    let choices = entry.strings("choices")?;
+    choices.iter().try_for_each(|text| check_text(what, text))?;
+    given.map_or(Ok(()), |value| check_texts(&what, value))?;
+    let (min, max) = (entry.int("min")?, entry.int("max")?);
+    let integer = matches!(ty, FieldType::Int | FieldType::Ints);
+    let limits = [
+        ("min", min.is_some(), integer),
+        ("max", max.is_some(), integer),
+        ("choices", !choices.is_empty(), ty == FieldType::String),
+    ];
+    if let Some((key, ..)) = limits.iter().find(|(_, given, may)| *given && !may) {
+        let what = format!("the type of `{name}` of `{owner}`, which has `{key}`,");
+        let rule = "`min` and `max` are for `int` and `ints`, and `choices` for `string`";
+        return Err(self::refused(what, type_word, rule).into());
+    }
+    let range = (min.is_some() || max.is_some())
+        .then(|| (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)));
+    let mandatory = entry.bool("mandatory")?;
+    let in_range = |i: &i64| range.is_none_or(|(min, max)| (min..=max).contains(i));
+    let fits = match &default {
+        _ if mandatory => range.is_none_or(|(min, max)| min <= max),
+        FieldValue::Int(i) => in_range(i),
+        FieldValue::Ints(table) => table.values().all(in_range),
+        FieldValue::String(s) => choices.is_empty() || choices.contains(&s.as_str()),
+        _ => true,
+    };
+    if !fits {
+        let rule = "it must be within `min` and `max`, and one of `choices`";
+        return Err(refused("the default", &default, rule));
+    }
+    let rest = entry.bool("rest")?;
+    if rest && !ty.is_table() {
+        let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
+        return Err(refused("`rest`", &rest, rule));
+    }
+    Ok(Field {
+        doc: entry.text("doc")?,
+        name,
+        ty,
+        default,
+        mandatory,
+        range,
+        choices: choices.into_iter().map(str::to_owned).collect(),
+        rest,
+    })
+}
+
+/// Leaves out an entry that needs a newer host than this one. `who` needs it: the entry, or a part of it.
+fn check_host(entry: &Entry<'_>, who: &str) -> Result<(), EntryError> {
+    let needed = entry.string("min_host")?;
+    match needed.map(|text| version("min_host", text)).transpose()? {
+        Some(needed) if (needed.major, needed.minor) > (abi::ABI.major, abi::ABI.minor) => {
+            let what = format!("contract {needed}, which {who} needs");
+            Err(UnknownWord { what, help: None }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the choice that a word stands for. `what` precedes the word in the error: "kind".
+fn choice<T: Copy>(what: &str, word: &str, known: &[(&'static str, T)]) -> Result<T, UnknownWord> {
+    let found = known.iter().find(|(known, _)| *known == word);
+    found.map(|(_, choice)| *choice).ok_or_else(|| UnknownWord {
+        what: format!("{what} `{}`", names::shown(word)),
+        help: suggest::help(word, known.iter().map(|(word, _)| *word)),
+    })
+}
+
+fn version(key: &str, value: &str) -> Result<Ver, Kind> {
+    let number = |part: &str| -> Option<u32> {
+        let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| part.parse().ok()).flatten()
+    };
+    let parsed = value.split_once('.').and_then(|(major, minor)| {
+        let (major, minor) = (number(major)?, number(minor)?);
+        Some(Ver { major, minor })
+    });
+    let rule = "a version is written `major.minor`";
+    parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(value), rule))
+}
+
+fn pass_name(what: &str, name: &str) -> Result<String, Kind> {
+    require(names::is_pass, what, name, names::PASS_RULE)
+}
+
+/// Checks the name of a pass, or of a Sequential.
+fn any_pass_name(what: &str, name: &str) -> Result<String, Kind> {
+    require(names::is_sequential, what, name, names::ANY_PASS_RULE)
+}
+
+fn dotted(what: &str, name: &str) -> Result<String, Kind> {
+    require(names::is_dotted, what, name, names::DOTTED_RULE)
+}
+
+fn word(what: &str, name: &str) -> Result<String, Kind> {
+    let rule = "it is a word of letters, digits, `_` and `-`, not longer than 256 bytes";
+    require(names::is_word, what, name, rule)
+}
+
+fn require(
+    is_valid: fn(&str) -> bool,
+    what: &str,
+    value: &str,
+    rule: &'static str,
+) -> Result<String, Kind> {
+    match is_valid(value) {
+        true => Ok(value.to_owned()),
+        false => Err(refused(what, names::shown(value), rule)),
+    }
+}
+
+pub(super) fn check_text(what: impl Fn() -> String, text: &str) -> Result<(), Kind> {
+    let rule = "control characters other than newline and tab aren't allowed";
+    match names::is_text(text) {
+        true => Ok(()),
+        false => Err(refused(what(), names::shown(text), rule)),
+    }
+}
+
+/// Checks all texts in a value, keys of tables among them. The TOML parser limits how deep it nests.
+fn check_texts(what: &impl Fn() -> String, value: &Value) -> Result<(), Kind> {
+    match value {
+        Value::String(text) => check_text(what, text),
+        Value::Array(items) => items.iter().try_for_each(|item| check_texts(what, item)),
+        Value::Table(table) => table.iter().try_for_each(|(key, value)| {
+            check_text(what, key)?;
+            check_texts(what, value)
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a date in a value.
+fn date_in(value: &Value) -> Option<&Datetime> {
+    match value {
+        Value::Datetime(date) => Some(date),
+        Value::Array(items) => items.iter().find_map(date_in),
+        Value::Table(table) => table.values().find_map(date_in),
+        _ => None,
+    }
+}
+
+/// Returns the error about a value that breaks a rule.
+pub(super) fn refused(what: impl Into<String>, got: impl ToString, rule: &'static str) -> Kind {
+    Kind::ManifestValue {
+        what: what.into(),
+        got: got.to_string(),
+        rule,
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Boolean(_) => FieldType::Bool.name(),
+        Value::Integer(_) => FieldType::Int.name(),
+        Value::Float(_) => FieldType::Float.name(),
+        Value::String(_) => FieldType::String.name(),
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "an array",
+        Value::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::manifest::SCHEMA;
+
+    /// Reads a table with `read`, and compares the keys that were read with those of the schema.
+    fn check<T>(definition: &str, text: &str, read: impl Fn(&Entry<'_>) -> Result<T, EntryError>) {
+        let table: Table = text.parse().unwrap();
+        let entry = Entry::root(&table);
+        assert!(read(&entry).is_ok(), "{definition}");
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+        let schema = match definition {
+            "" => &schema,
+            name => &schema["definitions"][name],
+        };
+        let keys = schema["properties"].as_object().unwrap().keys();
+        let keys: BTreeSet<&str> = keys.map(String::as_str).collect();
+        assert_eq!(entry.keys(), keys, "{definition}");
+        assert_eq!(schema["additionalProperties"], false, "{definition}");
+    }
+
+    #[test]
+    fn the_schema_has_the_keys_that_are_read() {
+        let plugin = "name = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'";
+        check("plugin", plugin, |entry| Ok(plugin_in(entry)?));
+        let whole = format!("[plugin]\n{plugin}");
+        check("", &whole, |root| Ok(manifest_in(root)?));
+        let named = |read: fn(&Entry<'_>) -> Result<(), EntryError>| {
+            move |entry: &Entry<'_>| {
+                check_host(entry, "it")?;
+                read(entry)
+            }
+        };
+        let pass_of = |entry: &Entry<'_>| pass(entry, &[]).map(drop);
+        check(
+            "pass",
+            "name = 'a.transform.B'\nkind = 'module'",
+            named(pass_of),
+        );
+        let sequential_of = |entry: &Entry<'_>| sequential(entry).map(drop);
+        check(
+            "sequential",
+            "name = 'a.B'\npasses = []",
+            named(sequential_of),
+        );
+        check("child", "name = 'a.B'", |entry| options_of("a.C", entry));
+        check(
+            "config",
+            "key = 'a.B'",
+            named(|entry| config(entry).map(drop)),
+        );
+        check("op", "name = 'a.B'", named(|entry| op(entry).map(drop)));
+        let instrument_of = |entry: &Entry<'_>| instrument(entry).map(drop);
+        check("instrument", "name = 'a.b'", named(instrument_of));
+        check("field", "name = 'n'\ntype = 'int'", |entry| {
+            field(entry, "a", false)
+        });
+    }
+}
