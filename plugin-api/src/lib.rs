@@ -72,8 +72,11 @@
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
 
+#[allow(unsafe_code)]
+mod calls;
 mod data;
 mod entry;
+mod ffi;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod ir;
@@ -96,7 +99,6 @@ pub mod prelude {
         RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
-mod raw;
 /// Records of the contract that the SDK hands out, which are final.
 pub mod record {
     pub use passdock_abi::{Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type};
@@ -112,9 +114,9 @@ pub use ir::walk::{
     Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,
 };
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, Functions,
-    IterUses, Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings,
-    Type, TypeSpec, Use, Uses, Walk,
+    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, IterUses,
+    Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type,
+    TypeSpec, Use, Uses, Walk,
 };
 pub use op::{
     AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
@@ -143,11 +145,11 @@ pub use rewrite::{
 pub mod __private {
     pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
+    pub use crate::ffi::{end, enter, Panicked, Tables};
     pub use crate::ir::FunctionHandle;
-    pub use crate::pass::InstrumentFunctions;
+    pub use crate::pass::{InstrumentFunctions, SharedData};
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::raw::{end, enter, Panicked, SharedData, Tables};
     pub use crate::rewrite::{
         check_rule, AttrPattern, Literal, Node, Operand, Pattern, RuleSource,
     };

@@ -86,7 +86,7 @@ fn a_function_of_another_module_is_copied() -> Result<(), PassError> {
         let copy = ir::adopted(f, &source).expect("nothing has ended");
         let at = passdock::sdk::Position::end_of(f.body());
         let params = f.params().to_vec();
-        let results = f.clone_region_from(&copy, copy.body(), at, &params)?;
+        let results = f.clone_region_from(&copy, copy.body(), at, &params, &[])?;
         Ok(f.set_results(f.body(), &results)?)
     });
     let text = "module { fn @main(%a: f32[2]) -> (%b) opset(\"\" = 17) { return %a } }";

@@ -70,6 +70,15 @@ impl EditError {
     }
 }
 
+/// `None` for what isn't there.
+pub(crate) fn found<T>(result: Result<T, EditError>) -> Result<Option<T>, EditError> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.status == Status::NOT_FOUND => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

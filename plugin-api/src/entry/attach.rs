@@ -3,61 +3,42 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use super::calls::{self, Bound};
 use super::table;
+use crate::data::{PassError, PassResult};
+use crate::ffi::{self, describe, Tables};
 use crate::ir::{Function, Module};
-use crate::op::{OpDef, OpFn};
+use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
-use crate::raw::lent;
-use crate::raw::{self, RawOpCall, Tables};
 
 /// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
 /// the library is loaded once.
 #[doc(hidden)]
-pub struct Slot(AtomicPtr<Attached>);
+pub struct Slot(Mutex<Vec<Attached>>);
 
 impl Slot {
     /// Attached to nobody.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Slot {
-        Slot(AtomicPtr::new(ptr::null_mut()))
+        Slot(Mutex::new(Vec::new()))
     }
 }
 
 /// A plugin attached to a host; made once for each, lives for ever, as the library does.
 struct Attached {
     host: *const abi::Host,
-    table: abi::Plugin,
+    table: &'static abi::Plugin,
     /// What the parts of the table refer to. It is reached from here even if there are none.
     _tables: &'static Tables,
-    /// The host to which the plugin was attached before, or null.
-    before: *const Attached,
 }
 
-impl Attached {
-    /// The table for a host, in a list that begins here.
-    ///
-    /// # Safety
-    /// `first` is null or a leaked box, and so is `before` of each in the list.
-    unsafe fn find(first: *const Attached, host: *const abi::Host) -> Option<&'static abi::Plugin> {
-        // SAFETY: the caller's promise.
-        let mut next = unsafe { first.as_ref() };
-        while let Some(attached) = next {
-            if attached.host == host {
-                return Some(&attached.table);
-            }
-            // SAFETY: as above.
-            next = unsafe { attached.before.as_ref() };
-        }
-        None
-    }
-}
+// SAFETY: the host's address is only compared.
+unsafe impl Send for Attached {}
 
 /// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit, with
 /// the reason in `told`.
@@ -71,10 +52,9 @@ pub unsafe fn attach(
     host: *const abi::Host,
     told: *mut abi::Attach,
 ) -> *const abi::Plugin {
-    let mut first = slot.0.load(Ordering::Acquire);
-    // SAFETY: the slot holds what is leaked below, and nothing else.
-    if let Some(known) = unsafe { Attached::find(first, host) } {
-        return known;
+    let mut attached = slot.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = attached.iter().find(|known| known.host == host) {
+        return known.table;
     }
     // SAFETY: the caller's promise.
     let tables = match unsafe { Tables::new(host) } {
@@ -86,30 +66,56 @@ pub unsafe fn attach(
             return ptr::null();
         }
     };
-    raw::install_hook();
+    ffi::install_hook();
     let tables: &'static Tables = Box::leak(Box::new(tables));
-    let table = table::of(plugin, tables);
-    loop {
-        let made = Box::into_raw(Box::new(Attached {
-            _tables: tables,
-            host,
-            table,
-            before: first,
-        }));
-        let put = slot
-            .0
-            .compare_exchange(first, made, Ordering::AcqRel, Ordering::Acquire);
-        match put {
-            // SAFETY: just leaked.
-            Ok(_) => return unsafe { &(*made).table },
-            Err(now) => first = now,
-        }
-        // Another thread was faster. If it attached the same host, ours stays unused.
-        // SAFETY: the slot holds what is leaked above, and nothing else.
-        if let Some(known) = unsafe { Attached::find(first, host) } {
-            return known;
-        }
+    let table: &'static abi::Plugin = Box::leak(Box::new(table::of(plugin, tables)));
+    attached.push(Attached {
+        host,
+        table,
+        _tables: tables,
+    });
+    table
+}
+
+/// A part of the plugin and the host that calls it: the state of an entry.
+pub(super) struct Bound<T> {
+    pub(super) part: T,
+    pub(super) tables: &'static Tables,
+}
+
+impl<T> Bound<T> {
+    /// The pointer that the host gives back at each call.
+    pub(super) fn leak(self) -> *mut c_void {
+        Box::into_raw(Box::new(self)).cast()
     }
+
+    /// # Safety
+    /// `state` is what `leak` gave for a `T`.
+    pub(super) unsafe fn of(state: *mut c_void) -> &'static Bound<T> {
+        // SAFETY: the caller's promise; it is never freed.
+        unsafe { &*state.cast() }
+    }
+}
+
+/// Runs code of the author's inside the gate, and tells the host why it fails.
+#[inline]
+pub(super) fn run(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
+    let body = || match body() {
+        Ok(()) => Status::OK,
+        Err(error) => failed(error, cx),
+    };
+    ffi::enter(cx.tables, body, |panic| {
+        cx.raw_fail(&describe::panicked(panic))
+    })
+}
+
+#[cold]
+fn failed(error: PassError, cx: &PassContext) -> Status {
+    if !error.emitted {
+        cx.raw_fail(&describe::failure(&error));
+    }
+    let config = error.status.filter(|&status| status == Status::CONFIG);
+    config.unwrap_or(Status::FAILED)
 }
 
 // The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
@@ -123,7 +129,7 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    let (pass, cx, function) = unsafe {
+    let (pass, cx, mut function) = unsafe {
         let pass = Bound::<FunctionPass>::of(state);
         (
             pass,
@@ -131,10 +137,7 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(pass.tables, *function),
         )
     };
-    let call = calls::function_pass(pass, function, &cx);
-    raw::enter(pass.tables, call, |panic| {
-        cx.raw().fail(&lent::panicked(panic))
-    })
+    run(&cx, || (pass.part)(&mut function, &cx))
 }
 
 /// The host calls a module pass.
@@ -144,7 +147,7 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    let (pass, cx, module) = unsafe {
+    let (pass, cx, mut module) = unsafe {
         let pass = Bound::<ModulePass>::of(state);
         (
             pass,
@@ -152,103 +155,30 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(pass.tables, *module),
         )
     };
-    let call = calls::module_pass(pass, module, &cx);
-    raw::enter(pass.tables, call, |panic| {
-        cx.raw().fail(&lent::panicked(panic))
-    })
+    run(&cx, || (pass.part)(&mut module, &cx))
 }
 
-/// The host asks an op's definition for result types.
-pub(super) unsafe extern "C" fn infer(
+/// The host asks a function of an op's definition: that of a number in [`OpDef::functions`].
+pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
     state: *mut c_void,
     call: *mut abi::OpCall,
     function: *const abi::FunctionRef,
     op: OpId,
 ) -> Status {
     // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.infer) }
-}
-
-/// The host asks an op's definition for results.
-pub(super) unsafe extern "C" fn evaluate(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.evaluate) }
-}
-
-/// The host asks an op's definition for its body.
-pub(super) unsafe extern "C" fn decompose(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.decompose) }
-}
-
-/// The host asks an op's definition for its body for back ends.
-pub(super) unsafe extern "C" fn legalize(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.legalize) }
-}
-
-/// The host asks an op's definition for its form in layouts that it is asked for.
-pub(super) unsafe extern "C" fn layout(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.layout) }
-}
-
-/// The host asks an op's definition for its form in the layouts that it wants.
-pub(super) unsafe extern "C" fn alter_layout(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.alter_layout) }
-}
-
-/// The host asks an op's definition whether a target takes it.
-pub(super) unsafe extern "C" fn supports(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-) -> Status {
-    // SAFETY: see above.
-    unsafe { define(state, call, function, op, |def| def.supports) }
-}
-
-/// # Safety
-/// As above.
-unsafe fn define(
-    state: *mut c_void,
-    call: *mut abi::OpCall,
-    function: *const abi::FunctionRef,
-    op: OpId,
-    part: fn(&OpDef) -> Option<OpFn>,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe {
+    let (bound, call) = unsafe {
         let bound = Bound::<&OpDef>::of(state);
-        let told = RawOpCall::new(bound.tables, call, op);
-        let call = calls::op_part(bound, part, told, function);
-        raw::enter(bound.tables, call, |panic| told.refuse(&panic.sentence()))
-    }
+        (bound, OpCall::from_raw(bound.tables, call, *function, op))
+    };
+    let body = || match bound.part.functions()[FUNCTION].map(|run| run(&call)) {
+        Some(Ok(())) => Status::OK,
+        Some(Err(refusal)) => {
+            call.raw_refuse(&refusal.reason);
+            Status::REFUSED
+        }
+        None => Status::UNSUPPORTED,
+    };
+    ffi::enter(bound.tables, body, |panic| {
+        call.raw_refuse(&panic.sentence())
+    })
 }

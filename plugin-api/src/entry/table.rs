@@ -2,14 +2,11 @@
 
 use passdock_abi as abi;
 
-use super::attach::{
-    alter_layout, decompose, evaluate, infer, layout, legalize, run_function, run_module, supports,
-};
-use super::calls::Bound;
+use super::attach::{run_function, run_module, run_op, Bound};
 use super::watch;
+use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};
 use crate::plugin::{FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec};
-use crate::raw::Tables;
 
 /// The table of a plugin for the host with these tables. Its entries live for ever.
 pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
@@ -61,11 +58,11 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
         attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
         attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
-        decompose: def.decompose.map(|_| decompose as abi::OpFn),
-        legalize: def.legalize.map(|_| legalize as abi::OpFn),
-        layout: def.layout.map(|_| layout as abi::OpFn),
-        alter_layout: def.alter_layout.map(|_| alter_layout as abi::OpFn),
-        supports: def.supports.map(|_| supports as abi::OpFn),
+        decompose: def.decompose.map(|_| run_op::<2> as abi::OpFn),
+        legalize: def.legalize.map(|_| run_op::<3> as abi::OpFn),
+        layout: def.layout.map(|_| run_op::<4> as abi::OpFn),
+        alter_layout: def.alter_layout.map(|_| run_op::<5> as abi::OpFn),
+        supports: def.supports.map(|_| run_op::<6> as abi::OpFn),
         targets: targets(def.targets),
         target_count: def.targets.len(),
         name: abi::Str::new(def.name),
@@ -74,8 +71,8 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         max_operands: def.max_operands,
         traits: def.all_traits().0,
         state: Bound { part: def, tables }.leak(),
-        infer: def.infer.map(|_| infer as abi::OpFn),
-        evaluate: def.evaluate.map(|_| evaluate as abi::OpFn),
+        infer: def.infer.map(|_| run_op::<0> as abi::OpFn),
+        evaluate: def.evaluate.map(|_| run_op::<1> as abi::OpFn),
         ..abi::OpEntry::EMPTY
     });
     Box::leak(entries.collect())

@@ -7,12 +7,11 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::Status;
 
-use super::calls::{answer, failed, Bound};
+use super::attach::{run, Bound};
 use crate::data::PassError;
+use crate::ffi::{end, prefix, text, Tables, Texts};
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
-use crate::raw::lent;
-use crate::raw::{end, enter, prefix, text, Tables, Texts};
 
 /// An instance of an instrument, which the host holds.
 struct Instance {
@@ -62,33 +61,20 @@ unsafe extern "C" fn create(
     let bound = unsafe { Bound::<MakeInstrument>::of(state) };
     // SAFETY: see above.
     let cx = unsafe { PassContext::from_raw(bound.tables, context, ptr::null()) };
-    let body = || {
-        match (bound.part)(&cx) {
-            Ok(instrument) => {
-                let instance = state_of(instrument, bound.tables);
-                // SAFETY: see above.
-                unsafe { out.write(instance) };
-                Status::OK
-            }
-            Err(error) => failed(error, cx.raw()),
-        }
-    };
-    enter(bound.tables, body, |panic| {
-        cx.raw().fail(&lent::panicked(panic))
+    run(&cx, || {
+        let instance = Box::new(Instance {
+            instrument: (bound.part)(&cx)?,
+            tables: bound.tables,
+            report: String::new(),
+        });
+        // SAFETY: see above.
+        unsafe { out.write(Box::into_raw(instance).cast()) };
+        Ok(())
     })
 }
 
-fn state_of(instrument: Box<dyn Instrument>, tables: &'static Tables) -> *mut c_void {
-    let instance = Instance {
-        instrument,
-        tables,
-        report: String::new(),
-    };
-    Box::into_raw(Box::new(instance)).cast()
-}
-
 unsafe extern "C" fn destroy(instance: *mut c_void) {
-    // SAFETY: see above; made by `state_of`, and not used after this.
+    // SAFETY: see above; made by `create`, and not used after this.
     let instance: Box<Instance> = unsafe { Box::from_raw(instance.cast()) };
     end(instance.tables, instance);
 }
@@ -105,53 +91,45 @@ unsafe fn call(
 ) -> Status {
     // SAFETY: the caller's promise.
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
-    let tables = instance.tables;
     // SAFETY: the caller's promise.
-    let cx = unsafe { PassContext::from_raw(tables, context, ptr::null()) };
-    let body = || answer(body(instance, &cx), cx.raw());
-    enter(tables, body, |panic| cx.raw().fail(&lent::panicked(panic)))
+    let cx = unsafe { PassContext::from_raw(instance.tables, context, ptr::null()) };
+    run(&cx, || body(instance, &cx))
 }
 
-/// The pass and module that a callback is told of.
-#[derive(Clone, Copy)]
-struct Watched {
-    module: *const abi::ModuleRef,
-    pass: *const abi::PassInfo,
-}
-
-impl Watched {
-    /// # Safety
-    /// As above; the answer isn't used after the function returned.
-    #[inline]
-    unsafe fn module<'h>(self, tables: &'static Tables) -> Module<'h> {
-        // SAFETY: the caller's promise; nobody can edit it.
-        unsafe { Module::from_raw(tables, *self.module) }
-    }
-
-    /// # Safety
-    /// As above; the answer isn't used after the function returned.
-    #[inline]
-    unsafe fn info<'h>(self) -> PassInfo<'h> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let pass = prefix(self.pass);
-            let plugin = text(pass.plugin);
-            let required = Texts::new(pass.required, pass.required_count);
-            let plugin = if plugin.is_empty() {
-                None
-            } else {
-                Some(plugin)
-            };
-            PassInfo::new(text(pass.name), pass.opt_level, plugin, required)
-        }
-    }
-
-    /// # Safety
-    /// As above; the answer isn't used after the function returned.
-    unsafe fn error<'h>(self) -> &'h str {
-        // SAFETY: the caller's promise.
-        unsafe { text(prefix(self.pass).error) }
-    }
+/// Calls an instance around a pass, with the module, the pass and the message of its failure.
+///
+/// # Safety
+/// As above.
+#[inline]
+unsafe fn call_around(
+    instance: *mut c_void,
+    context: *mut abi::Context,
+    (module, pass): (*const abi::ModuleRef, *const abi::PassInfo),
+    body: impl FnOnce(
+        &mut dyn Instrument,
+        &Module<'_>,
+        &PassInfo<'_>,
+        &PassContext,
+        &str,
+    ) -> Result<(), PassError>,
+) -> Status {
+    let body = |it: &mut Instance, cx: &PassContext| {
+        // SAFETY: the caller's promise; nothing of it is used after the function returned.
+        let (module, pass) = unsafe { (Module::from_raw(it.tables, *module), prefix(pass)) };
+        // SAFETY: as above.
+        let (info, error) = unsafe {
+            let info = PassInfo::new(
+                text(pass.name),
+                pass.opt_level,
+                Some(text(pass.plugin)).filter(|plugin| !plugin.is_empty()),
+                Texts::new(pass.required, pass.required_count),
+            );
+            (info, text(pass.error))
+        };
+        body(&mut *it.instrument, &module, &info, cx, error)
+    };
+    // SAFETY: as above.
+    unsafe { call(instance, context, body) }
 }
 
 unsafe extern "C" fn enter_pass_ctx(instance: *mut c_void, context: *mut abi::Context) -> Status {
@@ -171,13 +149,10 @@ unsafe extern "C" fn should_run(
     pass: *const abi::PassInfo,
     out: *mut u32,
 ) -> Status {
-    let told = Watched { module, pass };
     // SAFETY: see above.
     unsafe {
-        call(instance, context, |it, cx| {
-            let module = told.module(it.tables);
-            let runs = it.instrument.should_run(&module, &told.info(), cx)?;
-            out.write(u32::from(runs));
+        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
+            out.write(u32::from(it.should_run(m, info, cx)?));
             Ok(())
         })
     }
@@ -189,12 +164,10 @@ unsafe extern "C" fn run_before_pass(
     module: *const abi::ModuleRef,
     pass: *const abi::PassInfo,
 ) -> Status {
-    let told = Watched { module, pass };
     // SAFETY: see above.
     unsafe {
-        call(instance, context, |it, cx| {
-            let module = told.module(it.tables);
-            it.instrument.run_before_pass(&module, &told.info(), cx)
+        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
+            it.run_before_pass(m, info, cx)
         })
     }
 }
@@ -205,12 +178,10 @@ unsafe extern "C" fn run_after_pass(
     module: *const abi::ModuleRef,
     pass: *const abi::PassInfo,
 ) -> Status {
-    let told = Watched { module, pass };
     // SAFETY: see above.
     unsafe {
-        call(instance, context, |it, cx| {
-            let module = told.module(it.tables);
-            it.instrument.run_after_pass(&module, &told.info(), cx)
+        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
+            it.run_after_pass(m, info, cx)
         })
     }
 }
@@ -221,14 +192,14 @@ unsafe extern "C" fn pass_failed(
     module: *const abi::ModuleRef,
     pass: *const abi::PassInfo,
 ) -> Status {
-    let told = Watched { module, pass };
     // SAFETY: see above.
     unsafe {
-        call(instance, context, |it, cx| {
-            let module = told.module(it.tables);
-            it.instrument
-                .pass_failed(&module, &told.info(), told.error(), cx)
-        })
+        call_around(
+            instance,
+            context,
+            (module, pass),
+            |it, m, info, cx, error| it.pass_failed(m, info, error, cx),
+        )
     }
 }
 

@@ -10,8 +10,8 @@ use super::function::Function;
 use super::name::Name;
 use crate::data::AttrValue;
 use crate::data::EditError;
-use crate::raw::lent::{self, Lent};
-use crate::raw::RawFunction;
+use crate::ffi::describe;
+use crate::ffi::Borrowed;
 
 /// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
 /// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
@@ -132,9 +132,9 @@ impl<'a> OpBuilder<'a> {
     /// said of them.
     pub(crate) fn described<R>(
         &self,
-        function: &mut RawFunction,
+        function: &mut Function,
         results: usize,
-        call: impl FnOnce(&mut RawFunction, &Lent<'_, abi::OpDesc>) -> Result<R, EditError>,
+        call: impl FnOnce(&mut Function, &Borrowed<'_, abi::OpDesc>) -> Result<R, EditError>,
     ) -> Result<R, EditError> {
         const UNTYPED: [TypeId; 8] = [TypeId::NONE; 8];
         let result_types: Cow<'_, [TypeId]> = match &self.result_types {
@@ -143,19 +143,19 @@ impl<'a> OpBuilder<'a> {
             None => vec![TypeId::NONE; results].into(),
         };
         let values = self.attrs.iter().map(|(_, value)| value);
-        let strings: Vec<_> = values.clone().map(lent::strings).collect();
+        let strings: Vec<_> = values.clone().map(describe::strings).collect();
         let mut attrs = Vec::with_capacity(strings.len());
         for ((name, value), strings) in self.attrs.iter().zip(&strings) {
-            attrs.push(lent::attr(name.intern(function)?, value, strings));
+            attrs.push(describe::attr(name.intern(function)?, value, strings));
         }
         let args = self
             .regions
             .iter()
-            .map(|(_, args)| lent::ports(args.iter().copied()));
+            .map(|(_, args)| describe::ports(args.iter().copied()));
         let args: Vec<_> = args.collect();
         let mut regions = Vec::with_capacity(args.len());
         for ((name, _), args) in self.regions.iter().zip(&args) {
-            regions.push(lent::region(name.intern(function)?, args));
+            regions.push(describe::region(name.intern(function)?, args));
         }
         let like = abi::OpDesc {
             flags: self.flags,
@@ -166,7 +166,7 @@ impl<'a> OpBuilder<'a> {
         let operands = self.operands.as_slice();
         call(
             function,
-            &lent::op(like, operands, &result_types, &attrs, &regions),
+            &describe::op(like, operands, &result_types, &attrs, &regions),
         )
     }
 }
@@ -222,8 +222,8 @@ impl<'a> ConstantSpec<'a> {
         ConstantSpec { region, ..self }
     }
 
-    pub(crate) fn desc(&self) -> Lent<'_, abi::ConstantDesc> {
-        lent::constant((self.ty, self.region, self.flags), self.name, self.data)
+    pub(crate) fn desc(&self) -> Borrowed<'_, abi::ConstantDesc> {
+        describe::constant((self.ty, self.region, self.flags), self.name, self.data)
     }
 }
 

@@ -134,7 +134,7 @@ impl Function {
             symbol::CALL => self.find_symbol(self.string(op, symbol::CALLEE)?)?,
             name => name,
         };
-        Some(name).filter(|name| self.raw.names_function(*name) == Some(1))
+        Some(name).filter(|name| self.raw_names_function(*name) == Some(1))
     }
 
     /// Makes a call of another function of the module, with a result for each of its results. These have the types

@@ -5,12 +5,12 @@
 //! as long as nobody edits it. They borrow the function.
 
 use passdock_abi as abi;
-use passdock_abi::{NameUse, OpEntry, OpId, ValueId};
+use passdock_abi::{NameUse, OpEntry, OpId, Status, ValueId};
 
 use super::function::Function;
 use crate::data::EditError;
 use crate::data::OpTraits;
-use crate::raw::Records;
+use crate::ffi::{Record, Records};
 
 impl Function {
     /// The last uses of values.
@@ -19,7 +19,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
-        Ok(Liveness(self.raw.analysed()?))
+        Ok(Liveness(self.analysed(abi::ANALYSIS_LIVENESS)?))
     }
 
     /// The places of ops in the whole function.
@@ -28,7 +28,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn order(&self) -> Result<Order<'_>, EditError> {
-        Ok(Order(self.raw.analysed()?))
+        Ok(Order(self.analysed(abi::ANALYSIS_ORDER)?))
     }
 
     /// The effects of ops, beside giving results.
@@ -37,7 +37,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
-        Ok(Effects(self.raw.analysed()?))
+        Ok(Effects(self.analysed(abi::ANALYSIS_EFFECTS)?))
     }
 
     /// The names of ops and of called functions.
@@ -46,7 +46,18 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn names(&self) -> Result<Names<'_>, EditError> {
-        Ok(Names(self.raw.analysed()?))
+        Ok(Names(self.analysed(abi::ANALYSIS_NAMES)?))
+    }
+
+    /// The records of an analysis, which has those of the name.
+    #[allow(unsafe_code)]
+    fn analysed<T: Record>(&self, name: &str) -> Result<Records<'_, T>, EditError> {
+        if self.tables().analyses.column.is_none() {
+            return Err(no_analyses(name));
+        }
+        let column = self.raw_column(name)?;
+        // SAFETY: the contract says which records the analysis of a name has; the callers above ask for these.
+        Ok(unsafe { Records::all(column) })
     }
 }
 
@@ -145,7 +156,7 @@ pub struct Names<'f>(Records<'f, NameUse>);
 impl Names<'_> {
     /// Names of ops and of callees, as [`NameUse::flags`] says.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = NameUse> + '_ {
-        Iter(self.0.clone())
+        self.0.clone()
     }
 
     /// The names of ops.
@@ -154,18 +165,13 @@ impl Names<'_> {
     }
 }
 
-struct Iter<'a>(Records<'a, NameUse>);
-
-impl Iterator for Iter<'_> {
-    type Item = NameUse;
-
-    fn next(&mut self) -> Option<NameUse> {
-        self.0.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
+#[cold]
+fn no_analyses(name: &str) -> EditError {
+    let message = format!(
+        "this host has no analyses, so it can't tell the `{}` of a function; it is older than the \
+         plugin needs, and one with `{}` does",
+        name,
+        abi::ANALYSIS_EXTENSION
+    );
+    EditError::new(Status::UNSUPPORTED, message, None)
 }
-
-impl ExactSizeIterator for Iter<'_> {}

@@ -1,10 +1,14 @@
 //! [`Function`]: copies of regions and ops, from the function itself and from others of the module.
 
-use passdock_abi::{OpId, Position, RegionId, TypeId, ValueId};
+use passdock_abi as abi;
+use passdock_abi::{OpId, Position, RegionId, ValueId};
 
 use super::function::Function;
 use crate::data::EditError;
-use crate::raw::lent;
+use crate::ffi::describe;
+
+/// The function itself, as the source of a copy.
+const SELF: abi::FunctionRef = abi::CloneDesc::EMPTY.source;
 
 impl Function {
     /// Copies ops of a region, with all that is nested in them, to a place in this function. `captures` are
@@ -21,8 +25,8 @@ impl Function {
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of_all(ops)];
-        let desc = lent::clone_ops(&self.raw, None, ops, at, captures, &mut results)?;
-        self.raw.clone_ops(&desc)?;
+        let desc = describe::clone_ops(SELF, ops, at, captures, &mut results);
+        self.raw_clone_ops(&desc)?;
         Ok(results)
     }
 
@@ -56,35 +60,15 @@ impl Function {
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of_all(ops)];
-        let source = Some(&source.raw);
-        let desc = lent::clone_ops(&self.raw, source, ops, at, captures, &mut results)?;
-        self.raw.clone_ops(&desc)?;
+        let source = self.source(source)?;
+        let desc = describe::clone_ops(source, ops, at, captures, &mut results);
+        self.raw_clone_ops(&desc)?;
         Ok(results)
     }
 
-    /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position,
-    /// and sizes that `from` names after its parameters become those of this function's. Domains that only `from`
-    /// imports are imported.
-    ///
-    /// # Errors
-    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an
-    /// op would mean something else in this function's opset.
-    pub fn replace_body(&mut self, from: &Function) -> Result<(), EditError> {
-        self.raw.replace_body(&from.raw)
-    }
-
-    /// A type of another function of the module as a type of this one: ids of types belong to one function.
-    /// Dims keep their symbols; what these mean is the function's own, so a name of a parameter's size may
-    /// have to become the size of what is handed over ([`Function::create_call`] does that).
-    ///
-    /// # Errors
-    /// If the other function has no such type, or is of another module.
-    pub fn type_from(&mut self, source: &Function, ty: TypeId) -> Result<TypeId, EditError> {
-        self.raw.type_from(&source.raw, ty)
-    }
-
-    /// Copies the ops of a region, without its terminator, to a place in this function. `args`
-    /// stand for the region's arguments. Answers what stands for the terminator's operands.
+    /// Copies the ops of a region, without its terminator, to a place in this function. `args` stand for the region's
+    /// arguments; `captures` are pairs (value seen from inside the region, what stands for it in the copy). Returns
+    /// what stands for the terminator's operands.
     ///
     /// # Errors
     /// If there isn't one value for each argument, or something isn't visible at the place.
@@ -93,49 +77,21 @@ impl Function {
         region: RegionId,
         at: Position,
         args: &[ValueId],
-    ) -> Result<Vec<ValueId>, EditError> {
-        self.clone_region_mapped(region, at, args, &[])
-    }
-
-    /// Copies as [`Function::clone_region`] does; `captures` are pairs (value seen from inside the
-    /// region, what stands for it in the copy).
-    ///
-    /// # Errors
-    /// As [`Function::clone_region`].
-    pub fn clone_region_mapped(
-        &mut self,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of(region)];
-        let place = (region, at);
-        let desc = lent::clone_region(&self.raw, None, place, args, captures, &mut results)?;
-        self.raw.clone_region(&desc)?;
+        let desc = describe::clone_region(SELF, (region, at), args, captures, &mut results);
+        self.raw_clone_region(&desc)?;
         Ok(results)
     }
 
-    /// Copies as [`Function::clone_region`] does, from another function: inlining.
-    ///
-    /// # Errors
-    /// As [`Function::clone_region`].
-    pub fn clone_region_from(
-        &mut self,
-        source: &Function,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-    ) -> Result<Vec<ValueId>, EditError> {
-        self.clone_region_from_mapped(source, region, at, args, &[])
-    }
-
-    /// Copies as [`Function::clone_region_from`] does; `captures` are pairs (value of the source that is defined
-    /// outside of the region, what stands for it here). Constants that aren't among them are copied.
+    /// Copies as [`Function::clone_region`] does, from another function: inlining. `captures` are pairs (value of the
+    /// source that is defined outside of the region, what stands for it here). Constants that aren't among them are
+    /// copied.
     ///
     /// # Errors
     /// As [`Function::clone_region`]; also if a captured value isn't among the pairs.
-    pub fn clone_region_from_mapped(
+    pub fn clone_region_from(
         &mut self,
         source: &Function,
         region: RegionId,
@@ -144,10 +100,17 @@ impl Function {
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of(region)];
-        let (source, place) = (Some(&source.raw), (region, at));
-        let desc = lent::clone_region(&self.raw, source, place, args, captures, &mut results)?;
-        self.raw.clone_region(&desc)?;
+        let source = self.source(source)?;
+        let desc = describe::clone_region(source, (region, at), args, captures, &mut results);
+        self.raw_clone_region(&desc)?;
         Ok(results)
+    }
+
+    /// A function to copy from, unless it is another host's.
+    fn source(&self, source: &Function) -> Result<abi::FunctionRef, EditError> {
+        let what = "the function to copy from";
+        self.raw.tables.expect(source.raw.tables, what)?;
+        Ok(source.raw.reference())
     }
 
     /// The number of results of these ops; of one that isn't there 0, which the host will say.

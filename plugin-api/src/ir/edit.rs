@@ -1,7 +1,7 @@
 //! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
 
 use passdock_abi::{
-    ConstId, Dim, ExprKind, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId,
+    Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId,
 };
 
 use super::builder::{ConstantSpec, OpBuilder};
@@ -10,7 +10,7 @@ use super::name::Name;
 use super::types::TypeSpec;
 use crate::data::AttrValue;
 use crate::data::EditError;
-use crate::raw::lent;
+use crate::ffi::describe;
 
 impl Function {
     /// Makes an op.
@@ -28,7 +28,7 @@ impl Function {
         at: Position,
         results: usize,
     ) -> Result<OpId, EditError> {
-        op.described(&mut self.raw, results, |raw, desc| raw.create_op(desc, at))
+        op.described(self, results, |f, desc| f.raw_create_op(desc, at))
     }
 
     /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
@@ -43,55 +43,7 @@ impl Function {
             .raw
             .op(old.0)
             .map_or(0, |record| record.results.len as usize);
-        new.described(&mut self.raw, results, |raw, desc| {
-            raw.replace_op(old, desc)
-        })
-    }
-
-    /// Moves all uses of the results of `old` to these values, and erases `old`. A value without a
-    /// name gets that of the result it replaces.
-    ///
-    /// # Errors
-    /// If `old` is stale, there isn't one value for each result, or a value isn't visible to a user
-    /// or contradicts its declared type.
-    pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Result<(), EditError> {
-        self.raw.replace_op_with(old, values)
-    }
-
-    /// Erases an op whose results nobody uses, with its regions.
-    ///
-    /// # Errors
-    /// If a result is used, or the op is a terminator or stale.
-    pub fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
-        self.raw.erase_op(op)
-    }
-
-    /// Moves an op inside its region, which it can't leave: to another place of the order in which its
-    /// region's ops are run. Into another region or function it can be copied ([`Function::clone_ops`]).
-    ///
-    /// # Errors
-    /// If the place is in another region, before what the op uses, or behind a user.
-    pub fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
-        self.raw.move_op(op, at)
-    }
-
-    /// Sets an operand, or appends one (`index` = the number of operands);
-    /// [`ValueId::NONE`] leaves it out.
-    ///
-    /// # Errors
-    /// If there is no such slot, or the value isn't visible to the op.
-    pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Result<(), EditError> {
-        // Beyond `u32` there is no slot; the host says so.
-        self.raw
-            .set_operand(op, u32::try_from(index).unwrap_or(u32::MAX), value)
-    }
-
-    /// Moves all uses of one value to another.
-    ///
-    /// # Errors
-    /// If the new value isn't visible to a user of the old one.
-    pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
-        self.raw.replace_uses(from, to)
+        new.described(self, results, |f, desc| f.raw_replace_op(old, desc))
     }
 
     /// Sets an attribute of an op.
@@ -104,9 +56,9 @@ impl Function {
         name: impl Into<Name<'n>>,
         value: impl Into<AttrValue>,
     ) -> Result<(), EditError> {
-        let (name, value) = (name.into().intern(&self.raw)?, value.into());
-        let strings = lent::strings(&value);
-        self.raw.set_attr(op, &lent::attr(name, &value, &strings))
+        let (name, value) = (name.into().intern(self)?, value.into());
+        let strings = describe::strings(&value);
+        self.raw_set_attr(op, &describe::attr(name, &value, &strings))
     }
 
     /// Removes an attribute of an op. No such attribute: an error.
@@ -118,8 +70,8 @@ impl Function {
         op: OpId,
         name: impl Into<Name<'n>>,
     ) -> Result<(), EditError> {
-        let name = name.into().intern(&self.raw)?;
-        self.raw.remove_attr(op, name)
+        let name = name.into().intern(self)?;
+        self.raw_remove_attr(op, name)
     }
 
     /// Sets an attribute of the function itself.
@@ -144,10 +96,10 @@ impl Function {
         name: impl Into<Name<'n>>,
         default: Option<AttrValue>,
     ) -> Result<(), EditError> {
-        let name = name.into().intern(&self.raw)?;
-        let strings = default.as_ref().map_or(Vec::new(), lent::strings);
-        let desc = lent::attr_param(name, default.as_ref(), &strings);
-        self.raw.set_attr(OpId::NONE, &desc)
+        let name = name.into().intern(self)?;
+        let strings = default.as_ref().map_or(Vec::new(), describe::strings);
+        let desc = describe::attr_param(name, default.as_ref(), &strings);
+        self.raw_set_attr(OpId::NONE, &desc)
     }
 
     /// Removes an attribute of the function itself.
@@ -158,37 +110,12 @@ impl Function {
         self.remove_attr(OpId::NONE, name)
     }
 
-    /// Refines a value's type: what `ty` doesn't say stays known, and a type that contradicts is refused.
-    /// The unknown type ([`TypeSpec::unknown`]) forgets what was known; a constant's is then that of its bytes.
-    ///
-    /// # Errors
-    /// If the type contradicts what is known of the value.
-    pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-        self.raw.set_value_type(value, ty)
-    }
-
-    /// Names a value; a name that is taken gets a number.
-    ///
-    /// # Errors
-    /// If the value is stale.
-    pub fn set_value_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
-        self.raw.set_value_name(value, name)
-    }
-
     /// The id of a type, made if it is new.
     ///
     /// # Errors
     /// If the description isn't one of a type: dims of what has none, items that name nothing.
     pub fn add_type(&mut self, spec: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw.add_type(&spec.desc())
-    }
-
-    /// A dim expression, in canonical form.
-    ///
-    /// # Errors
-    /// If a side names nothing.
-    pub fn add_expr(&mut self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
-        self.raw.add_expr(kind, left, right)
+        self.raw_add_type(&spec.desc())
     }
 
     /// Makes a constant.
@@ -196,7 +123,7 @@ impl Function {
     /// # Errors
     /// If the type isn't a tensor's of known shape, or the data has another length.
     pub fn add_constant(&mut self, constant: &ConstantSpec<'_>) -> Result<ValueId, EditError> {
-        self.raw.add_constant(&constant.desc())
+        self.raw_add_constant(&constant.desc())
     }
 
     /// Makes a constant int64 tensor of rank 1, as shapes and axes are.
@@ -213,14 +140,6 @@ impl Function {
         self.add_constant(&ConstantSpec::new(ty, &bytes))
     }
 
-    /// Removes a constant that nobody uses.
-    ///
-    /// # Errors
-    /// If somebody uses it.
-    pub fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
-        self.raw.erase_constant(constant)
-    }
-
     /// Moves the ops of a region, without its terminator, right before the op that holds it, where
     /// `args` stand for the region's arguments. Answers what stands for the terminator's operands: with
     /// [`Function::replace_op_with`] the region takes the op's place.
@@ -235,7 +154,7 @@ impl Function {
         region: RegionId,
         args: &[ValueId],
     ) -> Result<Vec<ValueId>, EditError> {
-        self.raw.inline_region(region, args)?;
+        self.raw_inline_region(region, args)?;
         let last = self.raw.region(region.0).map(|region| region.last);
         let terminator = last.and_then(|last| self.raw.op(last.0));
         let slots = terminator.map(|op| self.raw.use_range(op.operands));
@@ -252,26 +171,8 @@ impl Function {
         name: &str,
         ty: TypeId,
     ) -> Result<ValueId, EditError> {
-        let port = lent::ports([(name, ty)]);
-        self.raw.add_arg(region, &port[0])
-    }
-
-    /// Removes arguments that nobody uses, all or none; of the body: parameters, which changes the
-    /// interface.
-    ///
-    /// # Errors
-    /// If one of them is used, or isn't an argument.
-    pub fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        self.raw.remove_args(args)
-    }
-
-    /// Makes parameters that have a default the constants that they default to, under the same ids, all
-    /// or none, which changes the interface.
-    ///
-    /// # Errors
-    /// If one of them isn't a parameter with a default.
-    pub fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        self.raw.freeze_args(args)
+        let port = describe::ports([(name, ty)]);
+        self.raw_add_arg(region, &port[0])
     }
 
     /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may
@@ -281,7 +182,7 @@ impl Function {
     /// If a size would be negative, or contradict what is known.
     pub fn replace_symbols(&mut self, symbols: &[(SymbolId, Dim)]) -> Result<(), EditError> {
         let (symbols, dims): (Vec<SymbolId>, Vec<Dim>) = symbols.iter().copied().unzip();
-        self.raw.replace_symbols(&symbols, &dims)
+        self.raw_replace_symbols(&symbols, &dims)
     }
 
     /// Ends a region with these values: makes its `return` or `yield`, or changes what it has. Names and
@@ -291,9 +192,9 @@ impl Function {
     /// # Errors
     /// If a value isn't visible at the region's end.
     pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
-        let ports = lent::ports(values.iter().map(|_| ("", TypeId::NONE)));
-        let results = lent::results(values, &ports);
-        self.raw.set_results(region, &results)
+        let ports = describe::ports(values.iter().map(|_| ("", TypeId::NONE)));
+        let results = describe::results(values, &ports);
+        self.raw_set_results(region, &results)
     }
 
     /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
@@ -307,9 +208,9 @@ impl Function {
         results: &[(&str, TypeId, ValueId)],
     ) -> Result<(), EditError> {
         let values: Vec<ValueId> = results.iter().map(|(_, _, value)| *value).collect();
-        let ports = lent::ports(results.iter().map(|(name, ty, _)| (*name, *ty)));
-        let results = lent::results(&values, &ports);
-        self.raw.set_results(region, &results)
+        let ports = describe::ports(results.iter().map(|(name, ty, _)| (*name, *ty)));
+        let results = describe::results(&values, &ports);
+        self.raw_set_results(region, &results)
     }
 
     /// The location of an op that stands for all of these, the most telling first: what it is merged
@@ -320,42 +221,6 @@ impl Function {
     pub fn fused_loc(&mut self, ops: &[OpId]) -> Result<LocId, EditError> {
         let locs: Vec<LocId> = ops.iter().map(|op| self.loc(*op)).collect();
         self.fused_locs(&locs)
-    }
-
-    /// The location that [`Function::fused_loc`] makes, of locations: of ops that may be gone by
-    /// now.
-    ///
-    /// # Errors
-    /// If a location names nothing.
-    pub fn fused_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
-        self.raw.fuse_locs(locs)
-    }
-
-    /// Sets an op's location.
-    ///
-    /// # Errors
-    /// If the op is stale, or the location names nothing.
-    pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
-        self.raw.set_loc(op, loc)
-    }
-
-    /// The location that is an ONNX node's name.
-    ///
-    /// # Errors
-    /// If the host refuses the name.
-    pub fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
-        self.raw.name_loc(name)
-    }
-
-    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`.
-    ///
-    /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops
-    /// mean what they meant. Version 0 takes a domain back that none of the ops is of.
-    ///
-    /// # Errors
-    /// If the domain has a later version already, is to be taken back and an op is of it, or is the 1,025th.
-    pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
-        self.raw.set_opset(domain, version)
     }
 
     /// Names a domain of the module's own functions among the opsets, as a file needs for calls of them: version 1,

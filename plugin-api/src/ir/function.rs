@@ -10,7 +10,7 @@ use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeI
 
 use super::name::Name;
 use crate::data::{EditError, OpTraits};
-use crate::raw::{RawFunction, Records, Tables};
+use crate::ffi::{RawFunction, Tables};
 
 /// A function of the module: read in place through `&self`, edited through `&mut self`.
 ///
@@ -107,6 +107,11 @@ impl Function {
     pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> FunctionHandle {
         // SAFETY: the caller's promise.
         FunctionHandle::new(unsafe { RawFunction::new(tables, function) })
+    }
+
+    #[doc(hidden)]
+    pub fn tables(&self) -> &'static Tables {
+        self.raw.tables
     }
 
     /// The reference that the handle was made from; for hosts.
@@ -261,7 +266,8 @@ impl Function {
     #[inline]
     #[track_caller]
     pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + '_ {
-        Operands(self.raw.use_range(self.op_record(op).operands))
+        let slots = self.raw.use_range(self.op_record(op).operands);
+        slots.map(|slot| slot.value)
     }
 
     /// The number of an op's results.
@@ -298,7 +304,7 @@ impl Function {
     /// An op's region of a name (`"then_branch"`).
     #[track_caller]
     pub fn region<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<RegionId> {
-        let name = name.into().find(&self.raw)?;
+        let name = name.into().find(self)?;
         let mut regions = self.regions(op).iter().copied();
         regions.find(|region| self.region_record(*region).name == name)
     }
@@ -357,7 +363,7 @@ impl Function {
 
     /// The traits that the definition of an operator gives its ops.
     pub(crate) fn traits_of(&self, operator: SymbolId) -> OpTraits {
-        OpTraits(self.raw.traits(operator).unwrap_or(0))
+        OpTraits(self.raw_traits(operator).unwrap_or(0))
     }
 
     /// The location that an op comes from.
@@ -491,7 +497,7 @@ impl Function {
     /// The names and declared types under which a region's results go out.
     #[track_caller]
     pub fn ports(&self, region: RegionId) -> impl ExactSizeIterator<Item = abi::Port> + '_ {
-        Ports(self.raw.port_range(self.region_record(region).ports))
+        self.raw.port_range(self.region_record(region).ports)
     }
 }
 
@@ -500,38 +506,3 @@ impl fmt::Debug for Function {
         write!(f, "@{} ({} ops)", self.function_name(), self.op_count())
     }
 }
-
-/// Operands of an op.
-struct Operands<'a>(Records<'a, abi::Use>);
-
-impl Iterator for Operands<'_> {
-    type Item = ValueId;
-
-    #[inline]
-    fn next(&mut self) -> Option<ValueId> {
-        self.0.next().map(|slot| slot.value)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Operands<'_> {}
-
-/// Ports of a region.
-struct Ports<'a>(Records<'a, abi::Port>);
-
-impl Iterator for Ports<'_> {
-    type Item = abi::Port;
-
-    fn next(&mut self) -> Option<abi::Port> {
-        self.0.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Ports<'_> {}

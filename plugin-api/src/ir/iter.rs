@@ -7,11 +7,11 @@
 
 use std::collections::HashSet;
 
-use passdock_abi::{FunctionEntry, OpId, RegionId, UseId, ValueId};
+use passdock_abi::{OpId, RegionId, UseId, ValueId};
 
 use super::function::Function;
 use super::name::Name;
-use crate::raw::Alive;
+use crate::ffi::Alive;
 
 /// Ops, in the order they had when this was made.
 pub struct Ops {
@@ -50,23 +50,6 @@ impl DoubleEndedIterator for Ops {
         self.ids.rfind(|op| alive.has(*op))
     }
 }
-
-/// Functions of a module, as they were when this was made.
-pub struct Functions(pub(super) std::vec::IntoIter<FunctionEntry>);
-
-impl Iterator for Functions {
-    type Item = FunctionEntry;
-
-    fn next(&mut self) -> Option<FunctionEntry> {
-        self.0.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Functions {}
 
 /// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +157,7 @@ impl Function {
     }
 
     fn ids_named(&self, name: Name<'_>) -> Vec<OpId> {
-        match name.find(&self.raw) {
+        match name.find(self) {
             Some(name) => self
                 .iter()
                 .filter(|op| {

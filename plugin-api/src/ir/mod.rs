@@ -22,7 +22,7 @@ pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use calls::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
 pub use function::{Function, FunctionHandle};
-pub use iter::{Functions, IterUses, Ops, Use, Uses, Walk};
+pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{Module, Outlined, Snapshot};
 pub use name::{FreeNames, Name};
 pub(crate) use read::half;

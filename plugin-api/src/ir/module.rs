@@ -1,18 +1,19 @@
 //! [`Module`]: what a module pass sees and edits.
+#![allow(unsafe_code)]
 
+use std::cell::RefCell;
+use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::vec::IntoIter;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 
 use super::function::{Function, FunctionHandle};
-use super::iter::Functions;
 use super::name::Name;
 use crate::data::EditError;
-use crate::raw::lent;
-use crate::raw::{RawFunction, RawModule, Release, Tables};
+use crate::ffi::{describe, Alive, RawFunction, RawSymbols, Records, Tables};
 
 /// A module: functions in order.
 ///
@@ -31,12 +32,25 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 /// }
 /// ```
 pub struct Module<'h> {
-    /// The functions that are being edited: the last one, or the last two. Nothing until the first:
-    /// a module that is only looked at, as most function passes' is, costs as little as it can.
-    edited: ManuallyDrop<Option<Box<[Option<FunctionHandle>; 2]>>>,
-    pub(crate) raw: RawModule,
+    pub(crate) tables: &'static Tables,
+    pub(crate) handle: *mut abi::Module,
+    view: *const abi::ModuleView,
+    /// The functions that are being edited: the last one, or the last two.
+    edited: [Option<FunctionHandle>; 2],
+    /// The watches of snapshots' iterators.
+    snapshots: RefCell<Vec<Alive>>,
     /// The pass's run, which no snapshot outlives.
     run: PhantomData<&'h ()>,
+}
+
+/// A field of the view. There is never a reference to the whole view, of which an older host has less
+/// than this side knows.
+macro_rules! seen {
+    ($self:ident.$field:ident) => {{
+        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and has all fields of
+        // the oldest host.
+        unsafe { std::ptr::addr_of!((*$self.view).$field).read() }
+    }};
 }
 
 impl<'h> Module<'h> {
@@ -46,47 +60,69 @@ impl<'h> Module<'h> {
     /// `module` is as the contract says, nobody else edits it while the answer lives, and it
     /// outlives `'h`.
     #[doc(hidden)]
-    #[allow(unsafe_code)]
     pub unsafe fn from_raw(tables: &'static Tables, module: abi::ModuleRef) -> Module<'h> {
         Module {
-            // SAFETY: the caller's promise.
-            raw: unsafe { RawModule::new(tables, module) },
-            edited: ManuallyDrop::new(None),
+            tables,
+            handle: module.handle,
+            view: module.view,
+            edited: [None, None],
+            snapshots: RefCell::default(),
             run: PhantomData,
         }
+    }
+
+    #[doc(hidden)]
+    pub fn tables(&self) -> &'static Tables {
+        self.tables
     }
 
     /// The reference that the handle was made from; for hosts.
     #[doc(hidden)]
     pub fn as_raw(&self) -> abi::ModuleRef {
-        self.raw.reference()
+        abi::ModuleRef {
+            handle: self.handle,
+            view: self.view,
+        }
     }
 
     /// Grows when the list of functions changes; [`Function::version`] grows with its edits. That of the module that
     /// a function pass may read is of this call of the pass alone: what the pass computes of the module it keeps
     /// under this number.
     pub fn version(&self) -> u64 {
-        self.raw.version()
+        seen!(self.version)
     }
 
     /// The functions, in order: of each its symbol (whose text is [`Module::text`]), kind and size. A
     /// snapshot: functions may be added and removed meanwhile.
-    pub fn functions(&self) -> Functions {
-        Functions(self.raw.functions().collect::<Vec<_>>().into_iter())
+    pub fn functions(&self) -> IntoIter<FunctionEntry> {
+        self.entries().collect::<Vec<_>>().into_iter()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = FunctionEntry> + '_ {
+        let column = seen!(self.functions);
+        // SAFETY: the view's column of functions, which holds `FunctionEntry`s.
+        let entries: Records<'_, FunctionEntry> = unsafe { Records::all(column) };
+        entries.filter(|entry| entry.name.is_some())
     }
 
     /// A function of a name, if there is one.
     pub fn function<'n>(&self, name: impl Into<Name<'n>>) -> Option<FunctionEntry> {
         let name = match name.into() {
-            Name::Text(text) => self.raw.symbols().find(text)?,
+            Name::Text(text) => self.symbols().find(text)?,
             Name::Symbol(symbol) => symbol,
         };
-        self.raw.functions().find(|entry| entry.name == name)
+        self.entries().find(|entry| entry.name == name)
+    }
+
+    fn symbols(&self) -> RawSymbols<'_> {
+        let symbols = seen!(self.symbols);
+        // SAFETY: the table is that of the module's view, whose symbols live as long.
+        unsafe { RawSymbols::new(self.tables, symbols) }
     }
 
     /// The text of a symbol: `m.text(entry.name)`.
     pub fn text(&self, symbol: SymbolId) -> &str {
-        self.raw.symbols().text(symbol)
+        self.symbols().text(symbol)
     }
 
     /// A function as it is now, to read; it stays so while the module changes.
@@ -95,10 +131,15 @@ impl<'h> Module<'h> {
     /// If there is no such function.
     pub fn snapshot<'n>(&self, name: impl Into<Name<'n>>) -> Result<Snapshot<'h>, EditError> {
         let name = self.symbol(name.into())?;
-        let (function, release) = self.raw.read_only(name)?;
+        let function = self.function_handle(self.raw_snapshot(name)?);
+        let mut snapshots = self.snapshots.borrow_mut();
+        if snapshots.len() == snapshots.capacity() {
+            snapshots.retain(Alive::is_watched);
+        }
+        snapshots.push(function.raw.alive());
         Ok(Snapshot {
-            function: FunctionHandle::new(function),
-            release,
+            function,
+            module: self.handle,
             run: PhantomData,
         })
     }
@@ -109,9 +150,9 @@ impl<'h> Module<'h> {
     /// If there is no such function, or the module is there to be read only.
     pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<&mut Function, EditError> {
         let name = self.symbol(name.into())?;
-        self.raw.end_editing();
-        let raw = self.raw.editable(name)?;
-        Ok(self.hold(raw))
+        self.end_editing();
+        let reference = self.raw_edit(name)?;
+        Ok(self.edited[0].insert(self.function_handle(reference)))
     }
 
     /// Two functions, to edit in place: for what goes from one to the other.
@@ -128,14 +169,13 @@ impl<'h> Module<'h> {
             let message = format!("`{}` is one function, not two to edit", self.text(one));
             return Err(EditError::new(Status::INVALID, message, None));
         }
-        self.raw.end_editing();
-        let one = self.raw.editable(one)?;
-        let other = self.raw.editable(other)?;
-        let [first, second] = &mut **self.edited.get_or_insert_with(Box::default);
-        Ok((
-            first.insert(FunctionHandle::new(one)),
-            second.insert(FunctionHandle::new(other)),
-        ))
+        self.end_editing();
+        let one = self.raw_edit(one)?;
+        let one = self.function_handle(one);
+        let other = self.raw_edit(other)?;
+        let other = self.function_handle(other);
+        let [first, second] = &mut self.edited;
+        Ok((first.insert(one), second.insert(other)))
     }
 
     /// Makes a function with an empty body: add parameters and ops, then end the body with
@@ -155,9 +195,9 @@ impl<'h> Module<'h> {
             Some(like) => self.symbol(like)?,
             None => SymbolId::NONE,
         };
-        self.raw.end_editing();
-        let raw = self.raw.create(name, kind, opsets_of)?;
-        Ok(self.hold(raw))
+        self.end_editing();
+        let reference = self.raw_create_function(&describe::function(name, kind, opsets_of))?;
+        Ok(self.edited[0].insert(self.function_handle(reference)))
     }
 
     /// Removes a function that nobody calls.
@@ -166,8 +206,8 @@ impl<'h> Module<'h> {
     /// If there is no such function, or the module is there to be read only.
     pub fn remove<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
         let name = self.symbol(name.into())?;
-        self.raw.end_editing();
-        self.raw.remove_function(name)
+        self.end_editing();
+        self.raw_remove_function(name)
     }
 
     /// Makes a graph function of ops of one region, and puts a call of it in their place, behind what they use; ops
@@ -205,27 +245,25 @@ impl<'h> Module<'h> {
         name: &str,
     ) -> Result<Outlined, EditError> {
         let holder = self.symbol(function.into())?;
-        self.raw.end_editing();
-        let (function, call) = self.raw.outline(&lent::outline(holder, ops, name))?;
+        self.end_editing();
+        let (function, call) = self.raw_outline(&describe::outline(holder, ops, name))?;
         Ok(Outlined { function, call })
     }
 
-    /// Keeps a function that is handed out to be edited.
-    fn hold(&mut self, raw: RawFunction) -> &mut Function {
-        let [first, second] = &mut **self.edited.get_or_insert_with(Box::default);
-        *second = None;
-        first.insert(FunctionHandle::new(raw))
+    fn function_handle(&self, reference: abi::FunctionRef) -> FunctionHandle {
+        // SAFETY: the host just handed it out; the handle ends before the module does, or is edited otherwise.
+        FunctionHandle::new(unsafe { RawFunction::new(self.tables, reference) })
     }
 
-    #[cold]
-    fn end_edited(&mut self) {
-        drop(self.edited.take());
+    /// Ends the functions that are being edited, whose handles end with the next call.
+    pub(crate) fn end_editing(&mut self) {
+        self.edited = [None, None];
     }
 
     fn symbol(&self, name: Name<'_>) -> Result<SymbolId, EditError> {
         match name {
             Name::Symbol(symbol) => Ok(symbol),
-            Name::Text(text) => self.raw.symbols().find(text).ok_or_else(|| {
+            Name::Text(text) => self.symbols().find(text).ok_or_else(|| {
                 let message = format!("the module has no function called `{}`", text);
                 EditError::new(Status::NOT_FOUND, message, None)
             }),
@@ -234,18 +272,16 @@ impl<'h> Module<'h> {
 }
 
 impl Drop for Module<'_> {
-    /// Ends the functions that are being edited, before what else was handed out.
+    /// Ends the iterators of snapshots that were forgotten.
     #[inline]
     fn drop(&mut self) {
-        if self.edited.is_some() {
-            self.end_edited();
-        }
+        self.snapshots.get_mut().iter().for_each(Alive::end);
     }
 }
 
-impl std::fmt::Debug for Module<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = self.raw.functions().map(|entry| self.text(entry.name));
+impl fmt::Debug for Module<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.entries().map(|entry| self.text(entry.name));
         f.debug_list().entries(names).finish()
     }
 }
@@ -263,10 +299,17 @@ pub struct Outlined {
 /// A function as it was when this was made; dropping it gives it back to the host.
 pub struct Snapshot<'h> {
     function: FunctionHandle,
-    // Dropped after the function, whose iterators end first.
-    #[allow(dead_code)]
-    release: Release,
+    module: *const abi::Module,
     run: PhantomData<&'h ()>,
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        if let Some(release) = self.function.tables().modules.release {
+            // SAFETY: the module lives as long as the run, and nothing reads the function after this.
+            unsafe { release(self.module, self.function.as_raw()) }
+        }
+    }
 }
 
 impl Deref for Snapshot<'_> {

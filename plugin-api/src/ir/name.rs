@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_abi::SymbolId;
 
+use super::function::Function;
 use super::module::Module;
 use crate::data::EditError;
-use crate::raw::RawFunction;
 
 /// A name of an op, an attribute, a function: `"onnx.Relu"`, or its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,27 +21,27 @@ pub enum Name<'a> {
 impl Name<'_> {
     /// Whether it is that symbol's.
     #[inline]
-    pub(crate) fn is(self, symbol: SymbolId, function: &RawFunction) -> bool {
+    pub(crate) fn is(self, symbol: SymbolId, function: &Function) -> bool {
         match self {
-            Name::Text(text) => function.symbols().text(symbol) == text,
+            Name::Text(text) => function.text(symbol) == text,
             Name::Symbol(own) => own == symbol,
         }
     }
 
     /// The symbol; `None` if the module has none, so nothing in it is called so.
     #[inline]
-    pub(crate) fn find(self, function: &RawFunction) -> Option<SymbolId> {
+    pub(crate) fn find(self, function: &Function) -> Option<SymbolId> {
         match self {
-            Name::Text(text) => function.symbols().find(text),
+            Name::Text(text) => function.find_symbol(text),
             Name::Symbol(symbol) => Some(symbol),
         }
     }
 
     /// The symbol, made if it is new.
     #[inline]
-    pub(crate) fn intern(self, function: &RawFunction) -> Result<SymbolId, EditError> {
+    pub(crate) fn intern(self, function: &Function) -> Result<SymbolId, EditError> {
         match self {
-            Name::Text(text) => function.symbols().intern(text),
+            Name::Text(text) => function.intern(text),
             Name::Symbol(symbol) => Ok(symbol),
         }
     }

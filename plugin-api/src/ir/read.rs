@@ -66,29 +66,12 @@ impl Function {
         }
     }
 
-    /// The elements of a constant.
-    ///
-    /// # Errors
-    /// If the constant is stale, or the file that holds its bytes can't be read.
-    pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
-        self.raw.constant_data(constant)
-    }
-
-    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
-    /// read.
-    ///
-    /// # Errors
-    /// If the file that holds the bytes can't be read, or the host is older than this function.
-    pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
-        self.raw.constant_hash(constant)
-    }
-
     /// Whether two constants have the same bytes: 0.0 and -0.0 differ. Types aren't compared.
     ///
     /// # Errors
     /// If a file that holds the bytes can't be read, or the host is older than this function.
     pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
-        Ok(a == b || self.raw.constants_equal(a, b)? != 0)
+        Ok(a == b || self.raw_constants_equal(a, b)? != 0)
     }
 
     /// All constants that are values, in the order in which they were made. A parameter's default
@@ -126,7 +109,7 @@ impl Function {
     pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
         match self.constant_ints(value) {
             Ok(Some(ints)) => Some(ints.into_iter().map(Dim::constant).collect()),
-            Ok(None) => Some(self.raw.known_dims(value).ok()?.to_vec()),
+            Ok(None) => Some(self.raw_known_dims(value).ok()?.to_vec()),
             // Its file can't be read: whoever needs the bytes says so.
             Err(_) => None,
         }
@@ -176,7 +159,7 @@ impl Function {
         // They are few: comparing texts is faster than finding the symbol.
         let name = name.into();
         let mut attrs = self.raw.attr_range(attrs);
-        let attr = attrs.find(|attr| name.is(attr.name, &self.raw))?;
+        let attr = attrs.find(|attr| name.is(attr.name, self))?;
         Some(Attr::read(self, &attr))
     }
 
@@ -189,7 +172,7 @@ impl Function {
 
     /// An attribute of the function itself (`SkipOptimization`).
     pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
-        let name = name.into().find(&self.raw)?;
+        let name = name.into().find(self)?;
         let attrs = self.raw.function_attrs();
         let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
         Some(Attr::read(self, &attr))

@@ -6,8 +6,7 @@ use passdock_abi as abi;
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
 use super::function::Function;
-use crate::raw::lent::{self, Lent};
-use crate::raw::Records;
+use crate::ffi::{describe, Borrowed, Records};
 
 /// A type, in place.
 #[derive(Clone, Copy)]
@@ -449,7 +448,7 @@ impl TypeSpec {
         self
     }
 
-    pub(crate) fn desc(&self) -> Lent<'_, abi::TypeDesc> {
+    pub(crate) fn desc(&self) -> Borrowed<'_, abi::TypeDesc> {
         let like = abi::TypeDesc {
             kind: self.kind,
             dtype: self.dtype,
@@ -458,7 +457,7 @@ impl TypeSpec {
             name: self.name,
             ..abi::TypeDesc::EMPTY
         };
-        lent::ty(like, &self.dims, &self.layout, &self.items)
+        describe::ty(like, &self.dims, &self.layout, &self.items)
     }
 }
 

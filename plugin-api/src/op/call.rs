@@ -1,14 +1,15 @@
 //! [`OpCall`]: how a definition answers about one op.
+#![allow(unsafe_code)]
 
 use std::cell::RefCell;
 use std::ops::Deref;
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, ExprKind, OpId, Status, TypeId};
+use passdock_abi::{Dim, OpId, Status, TypeId};
 
-use crate::data::EditError;
+use crate::data::{found, EditError};
+use crate::ffi::Tables;
 use crate::ir::{Function, FunctionHandle, Type, TypeSpec};
-use crate::raw::RawOpCall;
 
 /// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
 /// too), and answers.
@@ -24,10 +25,11 @@ use crate::raw::RawOpCall;
 /// }
 /// ```
 pub struct OpCall {
-    raw: RawOpCall,
+    pub(crate) handle: *mut abi::OpCall,
+    op: OpId,
     function: FunctionHandle,
     /// Results that have room already: a second one would alias the first.
-    allocated: RefCell<Vec<u32>>,
+    allocated: RefCell<Vec<usize>>,
 }
 
 impl Deref for OpCall {
@@ -39,17 +41,26 @@ impl Deref for OpCall {
 }
 
 impl OpCall {
-    pub(crate) fn new(raw: RawOpCall, function: FunctionHandle) -> OpCall {
+    /// # Safety
+    /// The handles are as the contract says, and live until the function that the host calls returns.
+    pub(crate) unsafe fn from_raw(
+        tables: &'static Tables,
+        handle: *mut abi::OpCall,
+        function: abi::FunctionRef,
+        op: OpId,
+    ) -> OpCall {
         OpCall {
-            raw,
-            function,
+            handle,
+            op,
+            // SAFETY: the caller's promise.
+            function: unsafe { Function::from_raw(tables, function) },
             allocated: RefCell::new(Vec::new()),
         }
     }
 
     /// The op that is asked about.
     pub fn op(&self) -> OpId {
-        self.raw.op
+        self.op
     }
 
     /// An operand; `None` if there is no such one, or it is left out.
@@ -90,11 +101,7 @@ impl OpCall {
     /// # Errors
     /// If the host can't tell.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
-        match self.raw.operand_dims(index as u32) {
-            Ok(dims) => Ok(Some(dims.to_vec())),
-            Err(error) if error.status == Status::NOT_FOUND => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(found(self.raw_operand_dims(index))?.map(<[Dim]>::to_vec))
     }
 
     /// A result has this type.
@@ -102,7 +109,7 @@ impl OpCall {
     /// # Errors
     /// If there is no such result, or the type isn't one, and in `supports`, which only reads.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
-        self.raw.set_result_type(index as u32, &ty.desc())
+        self.raw_set_result_type(index, &ty.desc())
     }
 
     /// A result has the type of a value of the function.
@@ -113,28 +120,12 @@ impl OpCall {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }
 
-    /// A result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped.
-    ///
-    /// # Errors
-    /// If there is no such result, or a dim means nothing here.
-    pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
-        self.raw.set_result_dims(index as u32, dims)
-    }
-
-    /// A dim expression, in canonical form.
-    ///
-    /// # Errors
-    /// If a side names nothing, and in `supports`, which only reads.
-    pub fn add_expr(&self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
-        self.raw.add_expr(kind, left, right)
-    }
-
     /// The id of a type, to be used in another.
     ///
     /// # Errors
     /// If the description isn't one of a type, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw.add_type(&ty.desc())
+        self.raw_add_type(&ty.desc())
     }
 
     /// Room for `len` bytes of a result's elements, all zero, to be filled before returning. Can
@@ -149,60 +140,34 @@ impl OpCall {
         ty: &TypeSpec,
         len: usize,
     ) -> Result<&mut [u8], EditError> {
-        let index = index as u32;
         if self.allocated.borrow().contains(&index) {
             let message = format!("result {} was allocated before", index);
             return Err(EditError::new(Status::INVALID, message, Some(self.op())));
         }
-        let room = self.raw.room(index, &ty.desc(), len)?;
+        let room = self.raw_allocate_result(index, &ty.desc(), len);
+        let room = room.map_err(|error| match error.status {
+            Status::NOT_FOUND => EditError {
+                message: "its results are larger than the limit".to_owned(),
+                ..error
+            },
+            _ => error,
+        })?;
         self.allocated.borrow_mut().push(index);
-        Ok(room)
-    }
-
-    /// Sets the op's body, in any part of a definition but its types and its evaluation: the IR text of one function,
-    /// written for this very op. Its parameter `i` is the op's operand slot `i` (that of an operand that is left out
-    /// may not be used), its first results are the op's, and it has the opsets of the op's function.
-    ///
-    /// ```
-    /// use passdock_plugin_api::prelude::*;
-    ///
-    /// const SILU: OpDef = OpDef::new("acme.Silu", 1).operands(1, 1).decompose(|call| {
-    ///     call.set_body("fn @silu(%x) { %s = onnx.Sigmoid(%x) %y = onnx.Mul(%x, %s) return %y }")?;
-    ///     Ok(())
-    /// });
-    /// # assert!(SILU.all_traits().decomposes());
-    /// ```
-    ///
-    /// # Errors
-    /// If the text isn't one function in IR text.
-    pub fn set_body(&self, text: &str) -> Result<(), EditError> {
-        self.raw.set_body(text)
+        if room.is_null() || len == 0 {
+            return Ok(&mut []);
+        }
+        // SAFETY: `len` zeroed bytes of the host's that nobody else uses until the call returns.
+        Ok(unsafe { std::slice::from_raw_parts_mut(room, len) })
     }
 
     /// In `supports` of a definition: the target that is asked about; empty elsewhere.
     pub fn target(&self) -> &str {
-        self.raw.target().unwrap_or_default()
+        self.raw_target().unwrap_or_default()
     }
 
     /// In `layout` and `alter_layout` of a definition: the layout in which an operand is asked for, or can be had
     /// without an op more, as [`LaidOut`](crate::LaidOut) writes it; `None`: as it is.
     pub fn wanted_layout(&self, index: usize) -> Option<&str> {
-        self.raw.wanted_layout(index as u32).ok()
-    }
-
-    /// In the same: sets the layout in which the body takes an operand; where it isn't set, as it is.
-    ///
-    /// # Errors
-    /// If there is no such operand.
-    pub fn set_operand_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        self.raw.set_operand_layout(index as u32, layout)
-    }
-
-    /// In the same: sets the layout in which the body gives a result; where it isn't set, as it is.
-    ///
-    /// # Errors
-    /// If there is no such result.
-    pub fn set_result_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        self.raw.set_result_layout(index as u32, layout)
+        self.raw_wanted_layout(index).ok()
     }
 }

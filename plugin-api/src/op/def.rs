@@ -218,6 +218,19 @@ impl OpDef {
         self
     }
 
+    /// The functions of the definition, in the order by which the entries of a plugin's table name them.
+    pub(crate) fn functions(&self) -> [Option<OpFn>; 7] {
+        [
+            self.infer,
+            self.evaluate,
+            self.decompose,
+            self.legalize,
+            self.layout,
+            self.alter_layout,
+            self.supports,
+        ]
+    }
+
     /// The traits, those that follow from the rest included; none of what extends a definition.
     pub const fn all_traits(&self) -> OpTraits {
         if self.extends {

@@ -1,15 +1,21 @@
 //! [`Analysis`]: what a plugin works out about a function, and finds again as long as the function
 //! is what it was. The host's own analyses are in `columns.rs`.
+#![allow(unsafe_code)]
 
+use std::any::TypeId;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
+use passdock_abi as abi;
+use passdock_abi::{Status, SymbolId};
+
 use super::context::PassContext;
-use crate::data::{EditError, PassError};
+use crate::data::{found, EditError, PassError};
+use crate::ffi::{end, Tables};
 use crate::ir::Function;
-use crate::raw::{self, Found, SharedData, Tables};
 
 /// An analysis of a plugin's own: computed from a function, for several passes to use.
 ///
@@ -83,6 +89,40 @@ pub trait Analysis: Sized + Send + Sync + 'static {
     fn compute(function: &Function, cx: &PassContext) -> Result<Self, PassError>;
 }
 
+/// The owner of data that plugins share.
+const SHARED: *const c_void = std::ptr::null();
+
+/// Data that is to be shared by plugins, under a key, and what drops it.
+pub struct SharedData<'k> {
+    key: &'k str,
+    data: NonNull<c_void>,
+    drop: abi::DropAnalysis,
+}
+
+impl<'k> SharedData<'k> {
+    /// Data to give to the host.
+    ///
+    /// # Safety
+    /// - The data is laid out as all plugins that use the key know it, whoever built them.
+    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind.
+    /// - It depends on the function and the op definitions alone.
+    pub unsafe fn new(
+        key: &'k str,
+        data: NonNull<c_void>,
+        drop: abi::DropAnalysis,
+    ) -> SharedData<'k> {
+        SharedData { key, data, drop }
+    }
+}
+
+/// A value that the host holds, which says of which type it is, since a key is only a name.
+#[repr(C)]
+struct Cached<A> {
+    ty: TypeId,
+    tables: &'static Tables,
+    value: A,
+}
+
 impl Function {
     /// An analysis of the function as it is: found, or computed now and kept.
     ///
@@ -92,45 +132,147 @@ impl Function {
     /// The error of [`Analysis::compute`]; also if the analysis needs itself, or two of a plugin
     /// have one name.
     pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<AnalysisRef<'_, A>, PassError> {
-        let compute = || {
-            let compute = || A::compute(self, &cx.without_module());
-            raw::computing::<A, _, _>(&self.raw, A::NAME, compute)
+        let table = &self.tables().analyses;
+        if table.get.is_none() || table.put.is_none() {
+            let owned = Box::new(computed(self, cx)?);
+            return Ok(AnalysisRef(CachedOrOwned::Owned(owned)));
+        }
+        let data = match self.cached(self.owner(), A::NAME)? {
+            Some(data) => data,
+            None => {
+                let cached = Cached::<A> {
+                    ty: TypeId::of::<A>(),
+                    tables: self.tables(),
+                    value: computed(self, cx)?,
+                };
+                let data = Box::into_raw(Box::new(cached)).cast();
+                // SAFETY: the data is the host's from here on, which drops it once.
+                unsafe { self.raw_put(self.owner(), A::NAME, data, Some(drop_cached::<A>))? }
+            }
         };
-        Ok(AnalysisRef(raw::get_or_compute(
-            &self.raw,
-            A::NAME,
-            compute,
-        )?))
+        // SAFETY: under this owner there is only what the line above put there: a `Cached` of some type,
+        // whose type stands first. It lives until the function's next edit or its end, and the result is a
+        // borrow of the function, which keeps both away. It may be shared between threads.
+        unsafe {
+            if *data.cast::<TypeId>() == TypeId::of::<A>() {
+                let cached = &(*data.cast::<Cached<A>>()).value;
+                return Ok(AnalysisRef(CachedOrOwned::Cached(cached)));
+            }
+        }
+        let message = format!(
+            "two analyses of this plugin are called `{}`; give each a name of its own",
+            A::NAME
+        );
+        Err(EditError::new(Status::INVALID, message, None).into())
     }
 
     /// Keeps an analysis for the function as it is now, although this pass edited it since it was
     /// computed; whether there is one. For passes that know what their edits leave
     /// alone: setting an attribute doesn't move an op.
     pub fn preserve<A: Analysis>(&mut self) -> bool {
-        raw::preserve(&mut self.raw, A::NAME)
+        // SAFETY: the owner is only compared.
+        unsafe { self.raw_preserve(self.owner(), A::NAME) }.is_ok()
     }
 
     /// The data that plugins share under a key, good until the next edit: for crates that know how it
     /// is laid out, as `passdock-plugin-share` does.
     #[doc(hidden)]
     pub fn shared_data(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
-        self.raw.shared(key)
+        Ok(self.cached(SHARED, key)?.and_then(NonNull::new))
     }
 
     /// Gives the host data that plugins share, whatever the answer is; what is kept under its key.
     #[doc(hidden)]
     pub fn keep_shared_data(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
-        self.raw.keep_shared(shared)
+        let SharedData { key, data, drop } = shared;
+        if self.tables().analyses.put.is_none() {
+            // SAFETY: the promise to `SharedData::new`; nobody else has it.
+            unsafe { drop(data.as_ptr()) };
+        }
+        // SAFETY: of the data and its `drop`, the promise to `SharedData::new`. It is the host's from here on.
+        let data = unsafe { self.raw_put(SHARED, key, data.as_ptr(), Some(drop))? };
+        // What is kept isn't null: the host refuses null.
+        NonNull::new(data).ok_or_else(|| EditError::unsupported("put", None))
     }
 
-    #[doc(hidden)]
-    pub fn tables(&self) -> &'static Tables {
-        self.raw.tables
+    /// What the host has under a key for the function as it is.
+    fn cached(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
+        if self.tables().analyses.get.is_none() {
+            return Ok(None);
+        }
+        // SAFETY: the owner is only compared.
+        found(unsafe { self.raw_get(owner, key) })
+    }
+
+    /// Tells this plugin's keys from others'.
+    fn owner(&self) -> *const c_void {
+        let tables: *const Tables = self.tables();
+        tables.cast()
+    }
+}
+
+/// The host drops what it kept.
+unsafe extern "C" fn drop_cached<A>(data: *mut c_void) {
+    // SAFETY: made in `Function::analysis`, dropped once.
+    let cached = unsafe { Box::from_raw(data.cast::<Cached<A>>()) };
+    end(cached.tables, cached);
+}
+
+/// An analysis of a function that is being computed on this thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Running {
+    function: (usize, SymbolId),
+    analysis: TypeId,
+    name: &'static str,
+}
+
+thread_local! {
+    /// The analyses that are being computed, outermost first.
+    static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Ends what `computed` began, on a panic too.
+struct Done;
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        RUNNING.with(|running| running.borrow_mut().pop());
+    }
+}
+
+/// Computes an analysis, unless it is being computed already: then it needs itself, and the error
+/// names the chain.
+fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, PassError> {
+    let new = Running {
+        function: function.raw.identity(),
+        analysis: TypeId::of::<A>(),
+        name: A::NAME,
+    };
+    let chain = RUNNING.with(|running| {
+        let mut running = running.borrow_mut();
+        let at = running.iter().position(|one| *one == new);
+        running.push(new);
+        at.map(|at| running[at..].iter().map(|one| one.name).collect::<Vec<_>>())
+    });
+    let _done = Done;
+    match chain {
+        None => A::compute(function, &cx.without_module()),
+        Some(names) => {
+            let chain = names.join(" -> ");
+            let message = format!("the analysis `{}` needs itself: {}", A::NAME, chain);
+            Err(EditError::new(Status::REFUSED, message, None).into())
+        }
     }
 }
 
 /// An analysis of a function, borrowed from it.
-pub struct AnalysisRef<'f, A>(Found<'f, A>);
+pub struct AnalysisRef<'f, A>(CachedOrOwned<'f, A>);
+
+/// An analysis that the host holds, or one that was computed for a host that holds none.
+enum CachedOrOwned<'f, A> {
+    Cached(&'f A),
+    Owned(Box<A>),
+}
 
 impl<A> Deref for AnalysisRef<'_, A> {
     type Target = A;
@@ -138,8 +280,8 @@ impl<A> Deref for AnalysisRef<'_, A> {
     #[inline]
     fn deref(&self) -> &A {
         match &self.0 {
-            Found::Kept(kept) => kept,
-            Found::Own(own) => own,
+            CachedOrOwned::Cached(cached) => cached,
+            CachedOrOwned::Owned(owned) => owned,
         }
     }
 }

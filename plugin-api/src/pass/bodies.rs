@@ -1,12 +1,13 @@
 //! [`PassContext`]: what op definitions write as IR text, copied into a function.
+#![allow(unsafe_code)]
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, ValueId};
 
 use super::context::PassContext;
-use crate::data::{EditError, LaidOut};
+use crate::data::{found, EditError, LaidOut};
+use crate::ffi::{describe, text, Texts};
 use crate::ir::Function;
-use crate::raw::{lent, RawContext};
 
 impl PassContext {
     /// Copies the body that an op's definition gives it to the place before the op, and answers
@@ -21,8 +22,8 @@ impl PassContext {
         op: OpId,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let done = self.raw().decompose(&mut function.raw, op, &mut values);
-        unless_there_is_none(done.map(|()| values))
+        let done = found(self.raw_decompose(function, op, &mut values))?;
+        Ok(done.map(|()| values))
     }
 
     /// As [`PassContext::decompose`], with the body that the op's definition gives it for back ends.
@@ -35,8 +36,8 @@ impl PassContext {
         op: OpId,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let done = self.raw().legalize(&mut function.raw, op, &mut values);
-        unless_there_is_none(done.map(|()| values))
+        let done = found(self.raw_legalize(function, op, &mut values))?;
+        Ok(done.map(|()| values))
     }
 
     /// What an op is, as its definition says, in the layouts that are wanted: one for each operand, empty: as it is.
@@ -50,8 +51,11 @@ impl PassContext {
         op: OpId,
         wanted: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
-        let ask = RawContext::layout;
-        unless_there_is_none(self.raw().laid_out(&mut function.raw, op, wanted, ask))
+        let wanted: Vec<abi::Str> = wanted.iter().map(|text| abi::Str::new(text)).collect();
+        // SAFETY: the texts live until the call returns.
+        let answer = found(unsafe { self.raw_layout(function, op, &wanted) })?;
+        // SAFETY: what the host wrote lives until the next such call.
+        Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }
 
     /// As [`PassContext::layout`], in the layouts that the op's definition wants; `given` has those that its operands
@@ -65,8 +69,11 @@ impl PassContext {
         op: OpId,
         given: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
-        let ask = RawContext::alter_layout;
-        unless_there_is_none(self.raw().laid_out(&mut function.raw, op, given, ask))
+        let given: Vec<abi::Str> = given.iter().map(|text| abi::Str::new(text)).collect();
+        // SAFETY: the texts live until the call returns.
+        let answer = found(unsafe { self.raw_alter_layout(function, op, &given) })?;
+        // SAFETY: what the host wrote lives until the next such call.
+        Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }
 
     /// Copies ops that are given as the IR text of one function to the place before an op, which they come from: they
@@ -97,8 +104,8 @@ impl PassContext {
         result_count: usize,
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; result_count];
-        let desc = lent::text(op, text, args, &mut results);
-        let done = self.raw().insert_text(&mut function.raw, &desc);
+        let desc = describe::text(op, text, args, &mut results);
+        let done = self.raw_insert_text(function, &desc);
         done.map_err(|error| EditError {
             op: Some(op),
             ..error
@@ -139,11 +146,18 @@ impl PassContext {
     }
 }
 
-/// Makes an answer that isn't there `None`.
-fn unless_there_is_none<T>(answer: Result<T, EditError>) -> Result<Option<T>, EditError> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
-        Err(error) => Err(error),
+/// A copy of layouts that the host wrote.
+///
+/// # Safety
+/// What it points to is alive.
+unsafe fn laid_out(answer: &abi::LaidOut) -> LaidOut {
+    let all = |texts: Texts<'_>| texts.iter().map(str::to_owned).collect();
+    // SAFETY: the caller's promise.
+    unsafe {
+        LaidOut {
+            operands: all(Texts::new(answer.operands, answer.operand_count)),
+            results: all(Texts::new(answer.results, answer.result_count)),
+            body: text(answer.body).to_owned(),
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
+#![allow(unsafe_code)]
 
 use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
-use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::data::{found, Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::ffi::{self, describe, setting, Tables};
 use crate::ir::{Function, Module, OpBuilder};
-use crate::raw::lent;
-use crate::raw::{self, Late, RawContext, Tables};
 
 /// The outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,11 +50,9 @@ pub enum Support {
 /// }
 /// ```
 pub struct PassContext {
-    raw: RawContext,
-    /// Where the module's reference stands, or null. Most passes don't ask for it, and an empty one is
-    /// over before it could be read.
-    module_ref: *const abi::ModuleRef,
-    module: Late<Module<'static>>,
+    pub(crate) tables: &'static Tables,
+    pub(crate) handle: *mut abi::Context,
+    module: Option<Module<'static>>,
 }
 
 impl PassContext {
@@ -66,39 +64,36 @@ impl PassContext {
     /// the answer.
     #[doc(hidden)]
     #[inline]
-    #[allow(unsafe_code)]
     pub unsafe fn from_raw(
         tables: &'static Tables,
-        context: *mut abi::Context,
+        handle: *mut abi::Context,
         module: *const abi::ModuleRef,
     ) -> PassContext {
+        // SAFETY: the caller's promise; the module is given out for no longer than `self`.
+        let module = unsafe { module.as_ref().map(|one| Module::from_raw(tables, *one)) };
         PassContext {
-            // SAFETY: the caller's promise.
-            raw: unsafe { RawContext::new(tables, context) },
-            module_ref: module,
-            module: Late::new(),
+            tables,
+            handle,
+            module,
         }
     }
 
-    #[inline]
-    pub(crate) fn raw(&self) -> &RawContext {
-        &self.raw
+    pub(crate) fn tables(&self) -> &'static Tables {
+        self.tables
     }
 
     /// The same for what may look at one function only; it doesn't outlive this one.
     pub(crate) fn without_module(&self) -> PassContext {
         PassContext {
-            raw: self.raw.clone(),
-            module_ref: ptr::null(),
-            module: Late::new(),
+            module: None,
+            ..*self
         }
     }
 
     /// Calls back with the context on top of this thread's stack, which is the running pass's
     /// unless the pass runs others; `None` outside a pass.
-    #[allow(unsafe_code)]
     pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
-        let tables = raw::running()?;
+        let tables = ffi::running()?;
         let handle = tables.current()?;
         // SAFETY: a context that is on the stack stays there until this pass returns.
         let context = unsafe { PassContext::from_raw(tables, handle, ptr::null()) };
@@ -107,25 +102,19 @@ impl PassContext {
 
     /// The optimization level of the run.
     pub fn opt_level(&self) -> u32 {
-        self.raw.opt_level().unwrap_or(0)
+        self.raw_opt_level().unwrap_or(0)
     }
 
     /// Returns the name and version of the host, for what a pass reports: `passdock 0.1.0`; `None` if the host is older
     /// than this call.
     pub fn host_version(&self) -> Option<&str> {
-        self.raw.host_version().ok()
+        self.raw_host_version().ok()
     }
 
     /// The module as it was before the pass, to read, in a function pass. A module pass has its
     /// own.
-    #[allow(unsafe_code)]
     pub fn module(&self) -> Option<&Module<'_>> {
-        if self.module_ref.is_null() {
-            return None;
-        }
-        // SAFETY: the promise of `from_raw`'s caller; it is given out for no longer than `self`.
-        let make = || unsafe { Module::from_raw(self.raw.tables(), *self.module_ref) };
-        Some(self.module.get_or(make))
+        self.module.as_ref()
     }
 
     /// The options of the running pass: its defaults, overridden by config, overridden by the
@@ -135,7 +124,7 @@ impl PassContext {
     /// If an option is of another type than its field: the struct isn't the one that the pass
     /// declares.
     pub fn options<T: Options>(&self) -> Result<T, PassError> {
-        T::read(&|name| self.raw.option_value(name))
+        T::read(&|name| self.option(name))
     }
 
     /// An option of the running pass; `None` if it has none of that name.
@@ -143,7 +132,11 @@ impl PassContext {
     /// # Errors
     /// If the host can't tell options.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
-        self.raw.option_value(name)
+        match found(self.raw_option(name))? {
+            // SAFETY: the host wrote the setting, whose text lives as long as the context.
+            Some(value) => unsafe { setting(&value, &format!("option `{}`", name)) },
+            None => Ok(None),
+        }
     }
 
     /// The value of a config key that a plugin or the program registered: a struct of
@@ -152,7 +145,7 @@ impl PassContext {
     /// # Errors
     /// If the key or a field isn't registered, or a value is of another type.
     pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
-        T::read(&|field| self.raw.config_value(key, field))
+        T::read(&|field| self.config_value(key, field))
     }
 
     /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
@@ -160,22 +153,30 @@ impl PassContext {
     /// # Errors
     /// If there is no such key or field.
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
-        self.raw.config_value(key, field)
+        match self.raw_config(key, field) {
+            // SAFETY: as above.
+            Ok(value) => unsafe { setting(&value, &format!("config `{}`", key)) },
+            // Not `NOT_FOUND`, which stands for an option that has its default.
+            Err(error) if error.status == abi::Status::NOT_FOUND => Err(EditError {
+                status: abi::Status::INVALID,
+                ..error
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     /// The kind of a registered pass; `None` if there is no such pass.
     pub fn find_pass(&self, name: &str) -> Option<PassKind> {
-        self.raw.find_pass(name).ok()
+        self.raw_find_pass(name).ok()
     }
 
     /// Emits a diagnostic, shown when the pass has returned. An error doesn't stop the pass, but
     /// makes it count as failed.
     pub fn emit(&self, diagnostic: &Diagnostic) {
-        let (labels, notes) = (lent::labels(diagnostic), lent::texts(&diagnostic.notes));
+        let labels = describe::labels(diagnostic);
+        let notes = describe::texts(&diagnostic.notes);
         // A host that can't take it is no reason to fail the pass.
-        let _ = self
-            .raw
-            .emit(&lent::diagnostic(diagnostic, &labels, &notes));
+        let _ = self.raw_emit(&describe::diagnostic(diagnostic, &labels, &notes));
     }
 
     /// Emits a diagnostic that the pass can't go on after: `return
@@ -187,15 +188,6 @@ impl PassContext {
             return PassError::new(diagnostic.message.clone());
         }
         PassError::emitted()
-    }
-
-    /// Infers and refines the types of an op's results by its definition. Nothing known: nothing
-    /// done. An error says what is wrong with the op.
-    ///
-    /// # Errors
-    /// If the op is wrong, in the definition's words.
-    pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
-        self.raw.infer(&mut function.raw, op)
     }
 
     /// Whether a rule of this name may rewrite once more: the user may have disabled it, or be looking for the one
@@ -219,29 +211,10 @@ impl PassContext {
     ///
     /// A host too old to ask lets every rule.
     pub fn may_rewrite(&self, rule: &str) -> bool {
-        match self.raw.may_rewrite(rule) {
+        match self.raw_may_rewrite(rule) {
             Ok(()) => true,
             Err(error) => error.status == abi::Status::UNSUPPORTED,
         }
-    }
-
-    /// Counts a rewrite by a rule of this name, which the report shows below the pass.
-    pub fn rewrote(&self, rule: &str) {
-        self.raw.rewrote(rule);
-    }
-
-    /// The value that an attribute has where an op doesn't give it, by the op's definition; `None` if it has no
-    /// default, or nothing is known.
-    ///
-    /// # Errors
-    /// If the op is stale, or the host is older than this call.
-    pub fn attr_default(
-        &self,
-        function: &Function,
-        op: OpId,
-        name: &str,
-    ) -> Result<Option<AttrValue>, EditError> {
-        self.raw.attr_default(&function.raw, op, name)
     }
 
     /// Makes an op, infers the types of its results, and answers the first of them: what most new ops
@@ -289,11 +262,8 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Evaluated, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let (raw, desc) = (&mut function.raw, lent::evaluation(max_bytes));
-        let done = self
-            .raw
-            .evaluate_with(raw, op, operands, &desc, &mut values);
-        match done {
+        let desc = describe::evaluation(max_bytes);
+        match self.raw_evaluate_with(function, op, operands, &desc, &mut values) {
             Ok(()) => Ok(Evaluated::Constants(values)),
             Err(error) if error.status == abi::Status::NOT_FOUND => {
                 Ok(Evaluated::Refused(error.message))
@@ -314,12 +284,9 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let desc = lent::evaluation(max_bytes);
-        match self.raw.evaluate(&mut function.raw, op, &desc, &mut values) {
-            Ok(()) => Ok(Some(values)),
-            Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
-            Err(error) => Err(error),
-        }
+        let desc = describe::evaluation(max_bytes);
+        let done = found(self.raw_evaluate(function, op, &desc, &mut values))?;
+        Ok(done.map(|()| values))
     }
 
     /// An error says in what an op isn't one that its definition describes: how many operands it has,
@@ -328,7 +295,7 @@ impl PassContext {
     /// # Errors
     /// If the op isn't one that its definition describes.
     pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
-        unless_unsupported(self.raw.check_op(&function.raw, op))
+        unless_unsupported(self.raw_check_op(function, op))
     }
 
     /// Whether a target takes an op, as the definitions of its operator say, those that extend it
@@ -342,7 +309,7 @@ impl PassContext {
         op: OpId,
         target: &str,
     ) -> Result<Support, EditError> {
-        match self.raw.supports(&function.raw, op, target) {
+        match self.raw_supports(function, op, target) {
             Ok(()) => Ok(Support::Taken),
             Err(error) => match error.status {
                 abi::Status::NOT_FOUND | abi::Status::UNSUPPORTED => Ok(Support::Unsaid),
@@ -364,7 +331,7 @@ impl PassContext {
         op: OpId,
         operands: &[ValueId],
     ) -> Result<(), EditError> {
-        unless_unsupported(self.raw.infer_with(&mut function.raw, op, operands))
+        unless_unsupported(self.raw_infer_with(function, op, operands))
     }
 }
 
@@ -388,7 +355,7 @@ impl Module<'_> {
     /// If there is no such pass, it can't run here, or it fails; if what it requires is disabled, or is
     /// running.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
-        self.raw.end_editing();
-        Ok(self.raw.run_pass(&cx.raw, &lent::run(name))?)
+        self.end_editing();
+        Ok(self.raw_run_pass(cx, &describe::run(name))?)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::context::PassContext;
 use crate::data::{OptionSpec, PassError, PassResult};
+use crate::ffi::Texts;
 use crate::ir::Module;
-use crate::raw::Texts;
 
 /// The pass that an instrument is called about.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,13 @@
 //! What passes and instruments are written with, beside the IR: the run they are part of.
 
 mod analysis;
+mod attr_default;
 mod bodies;
 mod context;
 mod instrument;
 mod operators;
 
-pub use analysis::{Analysis, AnalysisRef};
+pub use analysis::{Analysis, AnalysisRef, SharedData};
 pub use context::{Evaluated, PassContext, Support};
 pub use instrument::{Instrument, InstrumentFunctions, MakeInstrument, PassInfo};
 pub use operators::nearest;

@@ -248,7 +248,7 @@ impl Parts {
         let captures = self.captures.iter().map(|&value| [value, params[&value]]);
         let captures: Vec<[ValueId; 2]> = captures.collect();
         let at = Position::end_of(body);
-        let values = lifted.clone_region_from_mapped(f, self.region, at, &args, &captures)?;
+        let values = lifted.clone_region_from(f, self.region, at, &args, &captures)?;
         let terminator = f.terminator(self.region).into_iter();
         let yielded = terminator.flat_map(|end| f.operands(end)).zip(values);
         let copies: HashMap<ValueId, ValueId> = yielded.collect();

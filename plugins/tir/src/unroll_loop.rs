@@ -262,7 +262,7 @@ impl Runs {
                 false => ValueId::NONE,
             };
             if run + 1 < self.extent {
-                f.clone_region(body, Position::before(op), &[value])?;
+                f.clone_region(body, Position::before(op), &[value], &[])?;
             } else {
                 f.inline_region(body, &[value])?;
             }

@@ -137,7 +137,7 @@ fn add_shared(
 ) -> Result<ValueId, EditError> {
     let adopted = ir::adopted(f, alone).map_err(|error| EditError::failed(error.message))?;
     let end = Position::end_of(f.body());
-    let copied = f.clone_region_from(&adopted, adopted.body(), end, &[])?;
+    let copied = f.clone_region_from(&adopted, adopted.body(), end, &[], &[])?;
     let value = copied[0];
     if let Some(name) = name {
         f.set_value_name(value, name)?;

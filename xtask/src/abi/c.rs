@@ -170,8 +170,8 @@ fn pointer(function: &Function, name: &str, indent: usize) -> String {
         ty => declarator(ty, ""),
     };
     let head = format!("{returns}(*{name})(");
-    let parameters = function.parameters();
-    let parameters = parameters
+    let parameters = function
+        .parameters
         .iter()
         .map(|(name, ty)| match ty.strip_prefix("fn ") {
             Some("DropAnalysis") => format!("void (*{name})(void *data)"),

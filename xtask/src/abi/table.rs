@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 
 /// The headers in the order in which one includes the other.
 const HEADERS: [&str; 6] = ["record", "view", "host", "analysis", "instrument", "plugin"];
@@ -15,7 +15,7 @@ pub(super) struct Table {
 }
 
 /// A header: what it is about, and its items in order.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) about: String,
@@ -27,7 +27,7 @@ pub(super) struct Header {
 }
 
 /// An item. Which fields it has says of which kind it is.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item {
     /// C that has no counterpart in Rust.
@@ -85,7 +85,7 @@ pub(super) enum Item {
 
 /// A row: of a struct's field the name, the type, the documentation, the initializer in C unless it is the type's, and
 /// the name in C unless it is the same. A constant has its value for a type.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) ty: String,
@@ -94,11 +94,11 @@ pub(super) struct Field {
     #[serde(default)]
     pub(super) init: String,
     #[serde(default)]
-    c: String,
+    pub(super) c: String,
 }
 
 /// A value of an enumeration; an element type has its spelling in IR text and its bits.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct Value {
     pub(super) name: String,
     pub(super) value: u32,
@@ -110,7 +110,7 @@ pub(super) struct Value {
     pub(super) bits: u32,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Struct {
     #[serde(rename = "struct")]
@@ -118,7 +118,13 @@ pub(super) struct Struct {
     pub(super) doc: String,
     /// Traits to derive, beside the usual.
     #[serde(default)]
-    pub(super) derive: Option<String>,
+    derive: Option<String>,
+    /// All traits to derive.
+    #[serde(skip_deserializing)]
+    derives: String,
+    /// Whether it starts with its size.
+    #[serde(skip_deserializing)]
+    pub(super) sized: bool,
     /// Whether C declares it first.
     #[serde(default)]
     pub(super) declared: bool,
@@ -141,7 +147,7 @@ pub(super) struct Struct {
 }
 
 /// A function of a table, or the type of a callback.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Function {
     #[serde(alias = "callback")]
@@ -150,7 +156,13 @@ pub(super) struct Function {
     /// many as another list has; `out T`, room for a result; `out [T]`, room for results and a count; `view T`,
     /// room for a pointer and a count; `Text`, a `Str`
     /// that the host refuses if it isn't UTF-8.
-    pub(super) args: Vec<String>,
+    args: Vec<Argument>,
+    /// The parameters as they cross: the name, the type in Rust.
+    #[serde(skip_deserializing)]
+    pub(super) parameters: Vec<(String, String)>,
+    /// The type of the handle that comes first.
+    #[serde(skip_deserializing)]
+    handle: String,
     #[serde(default = "status")]
     pub(super) returns: String,
     #[serde(default)]
@@ -161,25 +173,82 @@ pub(super) struct Function {
     /// Whether the SDK has no call of it.
     #[serde(default)]
     pub(super) not_in_sdk: bool,
+    /// The public method of the SDK that is nothing but the call.
+    #[serde(default)]
+    pub(super) method: Option<Method>,
     /// The module of the host that has the C function, if it isn't generated.
     #[serde(default)]
     pub(super) written_in: Option<String>,
+}
+
+/// A public method of the SDK: its documentation, and its name if it isn't that of the function.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Method {
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    pub(super) doc: String,
 }
 
 fn status() -> String {
     "Status".to_owned()
 }
 
-/// What an argument is, beside its name.
-pub(super) enum Argument<'a> {
-    Plain(&'a str),
-    List(&'a str),
+/// An argument of a function, read from `name: type`.
+#[derive(Deserialize, Serialize)]
+#[serde(try_from = "String")]
+struct Argument {
+    name: String,
+    kind: Kind,
+    /// The type of the argument, of an element of a list, or of a result.
+    ty: String,
+    /// The list that has as many elements.
+    other: String,
+    /// The name of the count of a list.
+    count: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize)]
+enum Kind {
+    Plain,
+    List,
     /// A list that is as long as another one.
-    SameLength(&'a str, &'a str),
-    Out(&'a str),
-    /// A pointer and a count to be told: elements that live on the other side.
-    View(&'a str),
-    OutList(&'a str),
+    SameLength,
+    Out,
+    /// Room for a pointer and a count: elements that live on the other side.
+    View,
+    OutList,
+}
+
+impl TryFrom<String> for Argument {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Argument, String> {
+        let (name, ty) = text
+            .split_once(": ")
+            .ok_or_else(|| format!("`{text}` isn't `name: type`"))?;
+        let list = |ty: &str| Some(ty.strip_prefix('[')?.strip_suffix(']')?.to_owned());
+        let (kind, ty) = match (ty.strip_prefix("view "), ty.strip_prefix("out ")) {
+            (Some(element), _) => (Kind::View, element.to_owned()),
+            (_, Some(out)) => {
+                list(out).map_or((Kind::Out, out.to_owned()), |ty| (Kind::OutList, ty))
+            }
+            _ => list(ty).map_or((Kind::Plain, ty.to_owned()), |ty| (Kind::List, ty)),
+        };
+        let (kind, ty, other) = match ty.split_once("; ") {
+            Some((element, other)) if kind == Kind::List => {
+                (Kind::SameLength, element.to_owned(), other.to_owned())
+            }
+            _ => (kind, ty, String::new()),
+        };
+        Ok(Argument {
+            name: name.to_owned(),
+            kind,
+            ty,
+            other,
+            count: String::new(),
+        })
+    }
 }
 
 impl Table {
@@ -191,10 +260,16 @@ impl Table {
             let header = toml::from_str(&text).with_context(|| format!("{}", path.display()))?;
             headers.push((name, header));
         }
-        let table = Table { headers };
-        for function in table.tables().flat_map(|table| &table.function) {
-            if function.args.iter().any(|arg| !arg.contains(": ")) {
-                bail!("an argument of `{}` isn't `name: type`", function.name);
+        let mut table = Table { headers };
+        let items = table
+            .headers
+            .iter_mut()
+            .flat_map(|(_, header)| &mut header.item);
+        for item in items {
+            match item {
+                Item::Callback(callback) => callback.complete(),
+                Item::Struct(of) => of.complete(),
+                _ => {}
             }
         }
         Ok(table)
@@ -211,11 +286,6 @@ impl Table {
         })
     }
 
-    /// The tables of the host's functions.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &Struct> {
-        self.structs().filter(|of| of.table.is_some())
-    }
-
     pub(super) fn callback(&self, name: &str) -> &Function {
         let found = self.items().find_map(|item| match item {
             Item::Callback(callback) if callback.name == name => Some(callback),
@@ -223,14 +293,10 @@ impl Table {
         });
         found.unwrap_or_else(|| panic!("the table has no callback `{name}`"))
     }
-
-    /// Whether a type is a struct that starts with its size.
-    pub(super) fn is_sized(&self, ty: &str) -> bool {
-        self.structs().any(|of| of.name == ty && of.is_sized())
-    }
 }
 
 /// A constant: its name in C, without `PASSDOCK_`, its value in C, its path in Rust and its documentation.
+#[derive(Serialize)]
 pub(super) struct Define<'a> {
     pub(super) c: String,
     pub(super) value: String,
@@ -323,14 +389,25 @@ impl Item {
 }
 
 impl Struct {
-    /// Whether it starts with its size.
-    pub(super) fn is_sized(&self) -> bool {
-        self.table.is_some() || self.fields[0].name == "struct_size"
-    }
-
-    /// Whether a reserved word is checked with its flags.
-    pub(super) fn has_reserved(&self) -> bool {
-        self.fields.iter().any(|field| field.name == "reserved")
+    /// Fills what follows from the rest.
+    fn complete(&mut self) {
+        self.function.iter_mut().for_each(Function::complete);
+        let is_callback = |field: &Field| field.ty.starts_with("fn ");
+        let is_number = |field: &Field| {
+            !field.ty.contains('*')
+                && !["Str", "FunctionRef", "ModuleRef", "Setting"].contains(&field.ty.as_str())
+        };
+        self.sized = self.table.is_some() || self.fields[0].name == "struct_size";
+        let derives = if self.table.is_some() || self.fields.iter().any(is_callback) {
+            "Clone, Copy"
+        } else if self.sized || !self.fields.iter().all(is_number) {
+            "Clone, Copy, Debug"
+        } else {
+            "Clone, Copy, Debug, PartialEq, Eq, Hash"
+        };
+        let more = self.derive.iter().map(String::as_str);
+        let derives: Vec<&str> = [derives].into_iter().chain(more).collect();
+        self.derives = derives.join(", ");
     }
 }
 
@@ -344,78 +421,38 @@ impl Field {
 }
 
 impl Function {
-    pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, Argument<'_>)> {
-        self.args.iter().map(|arg| {
-            let (name, ty) = arg.split_once(": ").unwrap_or((arg, ""));
-            if let Some(element) = ty.strip_prefix("view ") {
-                return (name, Argument::View(element));
-            }
-            let out = ty.strip_prefix("out ");
-            let argument = match (out, inside(out.unwrap_or(ty))) {
-                (Some(_), Some(element)) => Argument::OutList(element),
-                (Some(ty), None) => Argument::Out(ty),
-                (None, Some(list)) => match list.split_once("; ") {
-                    Some((element, other)) => Argument::SameLength(element, other),
-                    None => Argument::List(list),
-                },
-                (None, None) => Argument::Plain(ty),
-            };
-            (name, argument)
-        })
-    }
-
-    /// The parameters as they cross: the name, the type in Rust.
-    pub(super) fn parameters(&self) -> Vec<(String, String)> {
-        let is_list = |(_, argument): &(&str, Argument<'_>)| {
-            matches!(argument, Argument::List(_) | Argument::OutList(_))
+    /// Fills what follows from the rest.
+    fn complete(&mut self) {
+        let first = self.args.first().filter(|arg| arg.kind == Kind::Plain);
+        let handle = first.and_then(|arg| arg.ty.split_whitespace().last());
+        self.handle = handle.unwrap_or_default().to_owned();
+        let is_list = |arg: &&Argument| matches!(arg.kind, Kind::List | Kind::OutList);
+        let many = self.args.iter().filter(is_list).count() > 1;
+        let count_of = |list: &str| match many {
+            true => format!("{}_count", list.trim_end_matches('s')),
+            false => "count".to_owned(),
         };
-        let many = self.arguments().filter(is_list).count() > 1;
-        let mut parameters = Vec::new();
-        for (name, argument) in self.arguments() {
-            let mut add = |name: String, ty: String| parameters.push((name, ty));
-            match argument {
-                Argument::Plain("Text") => add(name.into(), "Str".into()),
-                Argument::Plain(ty) => add(name.into(), ty.into()),
-                Argument::SameLength(ty, _) => add(name.into(), format!("*const {ty}")),
-                Argument::Out(ty) => add(name.into(), format!("*mut {ty}")),
-                Argument::View(ty) => {
-                    add(name.into(), format!("*mut *const {ty}"));
-                    add("count".into(), "*mut usize".into());
-                }
-                Argument::List(ty) => {
-                    add(name.into(), format!("*const {ty}"));
-                    add(count_name(name, many), "usize".into());
-                }
-                Argument::OutList(ty) => {
-                    add(name.into(), format!("*mut {ty}"));
-                    add("count".into(), "usize".into());
-                }
-            }
+        for arg in &mut self.args {
+            arg.count = match arg.kind {
+                Kind::List => count_of(&arg.name),
+                Kind::SameLength => count_of(&arg.other),
+                Kind::View | Kind::OutList => "count".to_owned(),
+                Kind::Plain | Kind::Out => String::new(),
+            };
+            let (ty, counted) = match arg.kind {
+                Kind::Plain if arg.ty == "Text" => ("Str".to_owned(), None),
+                Kind::Plain => (arg.ty.clone(), None),
+                Kind::SameLength => (format!("*const {}", arg.ty), None),
+                Kind::Out => (format!("*mut {}", arg.ty), None),
+                Kind::View => (format!("*mut *const {}", arg.ty), Some("*mut usize")),
+                Kind::List => (format!("*const {}", arg.ty), Some("usize")),
+                Kind::OutList => (format!("*mut {}", arg.ty), Some("usize")),
+            };
+            self.parameters.push((arg.name.clone(), ty));
+            let count = counted.map(|ty| (arg.count.clone(), ty.to_owned()));
+            self.parameters.extend(count);
         }
-        parameters
     }
-
-    /// The name of the count of a list.
-    pub(super) fn count_of(&self, list: &str) -> String {
-        let counts = self.parameters();
-        let at = counts
-            .iter()
-            .position(|(name, _)| name == list)
-            .unwrap_or(0);
-        counts[at + 1].0.clone()
-    }
-}
-
-fn count_name(list: &str, many: bool) -> String {
-    match many {
-        true => format!("{}_count", list.trim_end_matches('s')),
-        false => "count".to_owned(),
-    }
-}
-
-/// What stands between brackets.
-fn inside(ty: &str) -> Option<&str> {
-    ty.strip_prefix('[')?.strip_suffix(']')
 }
 
 /// `OpDesc` as `op_desc`.

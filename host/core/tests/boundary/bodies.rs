@@ -118,7 +118,7 @@ fn an_op_that_would_mean_something_else_is_refused() {
         let said = edited(MAIN, &other, |f, other, _| f.replace_body(other));
         let region = edited(MAIN, &other, |f, other, _| {
             let (at, x) = (Position::end_of(f.body()), f.params()[0]);
-            f.clone_region_from(other, other.body(), at, &[x])
+            f.clone_region_from(other, other.body(), at, &[x], &[])
                 .map(|_| ())
         });
         let ops = edited(MAIN, &other, |f, other, _| {

@@ -52,7 +52,7 @@ fn random_calls_are_survived() {
                 13 => f
                     .replace_op(op, OpBuilder::new(name).operand(value).result(ty))
                     .map(drop),
-                14 if below(50) == 0 => f.clone_region(region, at, &[value]).map(drop),
+                14 if below(50) == 0 => f.clone_region(region, at, &[value], &[]).map(drop),
                 15 => f.add_arg(region, name, ty).map(drop),
                 16 => f.add_type(&spec).map(drop),
                 17 => {

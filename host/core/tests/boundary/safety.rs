@@ -54,7 +54,7 @@ fn handles_of_two_hosts_do_not_meet() {
                 cx.evaluate(&mut strange, op, 8).err(),
                 cx.evaluate_with(&mut strange, op, &values, 8).err(),
                 cx.decompose(&mut strange, op).err(),
-                f.clone_region_from(&strange, body, at, &values).err(),
+                f.clone_region_from(&strange, body, at, &values, &[]).err(),
             ];
             for error in errors {
                 let error = error.expect("another host's");
@@ -98,7 +98,7 @@ fn what_an_older_host_lacks_is_refused() {
         ]
         .assert_eq(&error.message);
         let (body, at) = (f.body(), Position::end_of(f.body()));
-        let error = f.clone_region(body, at, &[]).expect_err("nor is this");
+        let error = f.clone_region(body, at, &[], &[]).expect_err("nor is this");
         assert_eq!(error.status, Status::UNSUPPORTED);
         Ok(())
     });
@@ -115,7 +115,7 @@ fn handles_of_two_runs_are_told_apart() {
             let g = other.edit("main")?;
             let (body, at) = (g.body(), Position::end_of(f.body()));
             let arg = [f.params()[0]];
-            let copied = f.clone_region_from(g, body, at, &arg);
+            let copied = f.clone_region_from(g, body, at, &arg, &[]);
             expect!["What is to be copied is of another module."]
                 .assert_eq(&copied.expect_err("of another module").message);
             // The context on top is the inner one's; it may be asked about either function.

@@ -42,7 +42,7 @@ impl OpKind {
             symbol::TUPLE => OpKind::Tuple,
             symbol::TUPLE_GET => OpKind::TupleGet,
             symbol::RETURN | symbol::YIELD => OpKind::Terminator,
-            _ if f.raw.names_function(name) == Some(1) => OpKind::Call,
+            _ if f.raw_names_function(name) == Some(1) => OpKind::Call,
             // Few ops have regions, so few names are looked at.
             _ if f.regions(op).is_empty() => OpKind::Other,
             _ => match f.text(name) {

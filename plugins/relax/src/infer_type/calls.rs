@@ -178,7 +178,7 @@ impl Calls {
             let results = f.results(more).to_vec();
             args.splice(missing.., results);
         }
-        let results = f.clone_region_from(&source, source.body(), at, &args)?;
+        let results = f.clone_region_from(&source, source.body(), at, &args, &[])?;
         let end = f.create_op(OpBuilder::new(END).untyped_results(0), at)?;
         let first = f.next_op(start).filter(|&op| op != end);
         forget_own(f, &source, start, end, &given)?;

@@ -235,7 +235,7 @@ impl<'h> Callee<'h> {
         args.resize(self.f.params().len(), ValueId::NONE);
         let before = f.previous_op(call);
         let at = Position::before(call);
-        let mut values = f.clone_region_from(&self.f, self.f.body(), at, &args)?;
+        let mut values = f.clone_region_from(&self.f, self.f.body(), at, &args, &[])?;
         let first = match before {
             Some(before) => f.next_op(before),
             None => f.first_op(f.parent_region(call)),

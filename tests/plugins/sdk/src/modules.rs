@@ -56,8 +56,8 @@ pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
     let (main, copy) = m.edit_both("main", "copy")?;
     let (body, at) = (copy.body(), Position::end_of(copy.body()));
     let x = copy.params()[0];
-    let once = copy.clone_region_from(main, main.body(), at, &[x])?;
-    let twice = copy.clone_region_from(&snapshot, snapshot.body(), at, &once)?;
+    let once = copy.clone_region_from(main, main.body(), at, &[x], &[])?;
+    let twice = copy.clone_region_from(&snapshot, snapshot.body(), at, &once, &[])?;
     copy.set_results(body, &twice)?;
     assert_eq!(copy.op_count(), 7);
     Ok(())

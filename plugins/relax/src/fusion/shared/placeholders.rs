@@ -114,7 +114,7 @@ impl<'h> Placeholders<'h> {
         made.set_results(body, &[])?;
         let end = made.terminator(body).ok_or("A new function has no end.")?;
         let at = Position::before(end);
-        made.clone_region_from(&found.body, found.body.body(), at, &args)?;
+        made.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
         let mut said = Support::Unsaid;
         for op in made.ops() {

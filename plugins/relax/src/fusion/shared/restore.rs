@@ -142,7 +142,7 @@ impl<'h> Kernel<'h> {
         let same_words = self.has_words_of(f, &args);
         let before = f.previous_op(call);
         let (at, body) = (Position::before(call), self.f.body());
-        let mut values = f.clone_region_from_mapped(&self.f, body, at, &args, &captures)?;
+        let mut values = f.clone_region_from(&self.f, body, at, &args, &captures)?;
         values.truncate(f.result_count(call));
         let first = match before {
             Some(before) => f.next_op(before),

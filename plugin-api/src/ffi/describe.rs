@@ -1,4 +1,4 @@
-//! Descriptions that are lent to the host for a call: what they point to is borrowed.
+//! Descriptions for the host: what they point to is borrowed until the call returns.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -7,24 +7,23 @@ use std::mem::size_of;
 use passdock_abi as abi;
 use passdock_abi::{symbol, AttrKind, OpId, Position, RegionId, Str, SymbolId, TypeId, ValueId};
 
-use super::function::RawFunction;
 use super::gate::Panicked;
-use crate::data::{AttrValue, Diagnostic, EditError, PassError, Place};
+use crate::data::{AttrValue, Diagnostic, PassError, Place};
 
 /// A description, while what it points to is there.
 #[repr(transparent)]
-pub(crate) struct Lent<'a, T> {
+pub(crate) struct Borrowed<'a, T> {
     desc: T,
     borrow: PhantomData<&'a ()>,
 }
 
-impl<'a, T> Lent<'a, T> {
-    fn new(desc: T) -> Lent<'a, T> {
+impl<'a, T> Borrowed<'a, T> {
+    fn new(desc: T) -> Borrowed<'a, T> {
         let borrow = PhantomData;
-        Lent { desc, borrow }
+        Borrowed { desc, borrow }
     }
 
-    pub(super) fn get(&self) -> *const T {
+    pub(crate) fn get(&self) -> *const T {
         &self.desc
     }
 }
@@ -37,9 +36,9 @@ fn stride<T>() -> u32 {
 /// The ports of these names and types.
 pub(crate) fn ports<'a>(
     ports: impl IntoIterator<Item = (&'a str, TypeId)>,
-) -> Vec<Lent<'a, abi::PortDesc>> {
+) -> Vec<Borrowed<'a, abi::PortDesc>> {
     let port = |(name, ty)| {
-        Lent::new(abi::PortDesc {
+        Borrowed::new(abi::PortDesc {
             ty,
             name: Str::new(name),
             ..abi::PortDesc::EMPTY
@@ -50,10 +49,10 @@ pub(crate) fn ports<'a>(
 
 pub(crate) fn results<'a>(
     values: &'a [ValueId],
-    ports: &'a [Lent<'_, abi::PortDesc>],
-) -> Lent<'a, abi::ResultsDesc> {
+    ports: &'a [Borrowed<'_, abi::PortDesc>],
+) -> Borrowed<'a, abi::ResultsDesc> {
     assert_eq!(values.len(), ports.len());
-    Lent::new(abi::ResultsDesc {
+    Borrowed::new(abi::ResultsDesc {
         port_stride: stride::<abi::PortDesc>(),
         values: values.as_ptr(),
         ports: ports.as_ptr().cast(),
@@ -65,9 +64,9 @@ pub(crate) fn results<'a>(
 /// A region without ops.
 pub(crate) fn region<'a>(
     name: SymbolId,
-    args: &'a [Lent<'_, abi::PortDesc>],
-) -> Lent<'a, abi::RegionDesc> {
-    Lent::new(abi::RegionDesc {
+    args: &'a [Borrowed<'_, abi::PortDesc>],
+) -> Borrowed<'a, abi::RegionDesc> {
+    Borrowed::new(abi::RegionDesc {
         name,
         args: args.as_ptr().cast(),
         arg_count: args.len(),
@@ -81,10 +80,10 @@ pub(crate) fn op<'a>(
     like: abi::OpDesc,
     operands: &'a [ValueId],
     result_types: &'a [TypeId],
-    attrs: &'a [Lent<'_, abi::AttrDesc>],
-    regions: &'a [Lent<'_, abi::RegionDesc>],
-) -> Lent<'a, abi::OpDesc> {
-    Lent::new(abi::OpDesc {
+    attrs: &'a [Borrowed<'_, abi::AttrDesc>],
+    regions: &'a [Borrowed<'_, abi::RegionDesc>],
+) -> Borrowed<'a, abi::OpDesc> {
+    Borrowed::new(abi::OpDesc {
         operands: operands.as_ptr(),
         operand_count: operands.len(),
         result_types: result_types.as_ptr(),
@@ -100,10 +99,12 @@ pub(crate) fn op<'a>(
 }
 
 /// The strings of an attribute, as its description has them.
-pub(crate) fn strings(value: &AttrValue) -> Vec<Lent<'_, abi::Bytes>> {
+pub(crate) fn strings(value: &AttrValue) -> Vec<Borrowed<'_, abi::Bytes>> {
     match value {
         AttrValue::Strings(values) => {
-            let each = values.iter().map(|text| Lent::new(abi::Bytes::new(text)));
+            let each = values
+                .iter()
+                .map(|text| Borrowed::new(abi::Bytes::new(text)));
             each.collect()
         }
         _ => Vec::new(),
@@ -114,8 +115,8 @@ pub(crate) fn strings(value: &AttrValue) -> Vec<Lent<'_, abi::Bytes>> {
 pub(crate) fn attr<'a>(
     name: SymbolId,
     value: &'a AttrValue,
-    strings: &'a [Lent<'a, abi::Bytes>],
-) -> Lent<'a, abi::AttrDesc> {
+    strings: &'a [Borrowed<'a, abi::Bytes>],
+) -> Borrowed<'a, abi::AttrDesc> {
     let mut desc = abi::AttrDesc {
         name,
         ..abi::AttrDesc::EMPTY
@@ -141,15 +142,15 @@ pub(crate) fn attr<'a>(
         AttrValue::Tensors(ids) => list(&mut desc, AttrKind::TENSORS, ids),
         AttrValue::Types(ids) => list(&mut desc, AttrKind::TYPES, ids),
     }
-    Lent::new(desc)
+    Borrowed::new(desc)
 }
 
 /// The same, of a function: a parameter. Without a value it has no default.
 pub(crate) fn attr_param<'a>(
     name: SymbolId,
     value: Option<&'a AttrValue>,
-    strings: &'a [Lent<'a, abi::Bytes>],
-) -> Lent<'a, abi::AttrDesc> {
+    strings: &'a [Borrowed<'a, abi::Bytes>],
+) -> Borrowed<'a, abi::AttrDesc> {
     let mut desc = match value {
         Some(value) => attr(name, value, strings).desc,
         None => abi::AttrDesc {
@@ -158,7 +159,7 @@ pub(crate) fn attr_param<'a>(
         },
     };
     desc.flags = abi::Attr::PARAM;
-    Lent::new(desc)
+    Borrowed::new(desc)
 }
 
 /// A type; `like` has what isn't a list.
@@ -167,8 +168,8 @@ pub(crate) fn ty<'a>(
     dims: &'a [abi::Dim],
     layout: &'a [abi::Dim],
     items: &'a [TypeId],
-) -> Lent<'a, abi::TypeDesc> {
-    Lent::new(abi::TypeDesc {
+) -> Borrowed<'a, abi::TypeDesc> {
+    Borrowed::new(abi::TypeDesc {
         dims: dims.as_ptr(),
         dim_count: dims.len(),
         layout: layout.as_ptr(),
@@ -184,8 +185,8 @@ pub(crate) fn constant<'a>(
     (ty, region, flags): (TypeId, RegionId, u32),
     name: &'a str,
     data: &'a [u8],
-) -> Lent<'a, abi::ConstantDesc> {
-    Lent::new(abi::ConstantDesc {
+) -> Borrowed<'a, abi::ConstantDesc> {
+    Borrowed::new(abi::ConstantDesc {
         flags,
         ty,
         region,
@@ -195,36 +196,17 @@ pub(crate) fn constant<'a>(
     })
 }
 
-/// The function to copy from, unless it is another host's; `None`: the edited one.
-fn source(
-    function: &RawFunction,
-    source: Option<&RawFunction>,
-) -> Result<abi::FunctionRef, EditError> {
-    match source {
-        None => Ok(abi::FunctionRef {
-            handle: std::ptr::null_mut(),
-            view: std::ptr::null(),
-        }),
-        Some(source) => {
-            let what = "the function to copy from";
-            function.tables.expect(source.tables, what)?;
-            Ok(source.reference())
-        }
-    }
-}
-
-/// A region to copy, from another function if there is one.
+/// A region to copy, from another function if `source` isn't null.
 pub(crate) fn clone_region<'a>(
-    function: &RawFunction,
-    from: Option<&'a RawFunction>,
+    source: abi::FunctionRef,
     (region, at): (RegionId, Position),
     args: &'a [ValueId],
     captures: &'a [[ValueId; 2]],
     results: &'a mut [ValueId],
-) -> Result<Lent<'a, abi::CloneDesc>, EditError> {
-    Ok(Lent::new(abi::CloneDesc {
+) -> Borrowed<'a, abi::CloneDesc> {
+    Borrowed::new(abi::CloneDesc {
         region,
-        source: source(function, from)?,
+        source,
         at,
         args: args.as_ptr(),
         arg_count: args.len(),
@@ -233,20 +215,19 @@ pub(crate) fn clone_region<'a>(
         results: results.as_mut_ptr(),
         result_count: results.len(),
         ..abi::CloneDesc::EMPTY
-    }))
+    })
 }
 
-/// Ops to copy, from another function if there is one.
+/// Ops to copy, from another function if `source` isn't null.
 pub(crate) fn clone_ops<'a>(
-    function: &RawFunction,
-    from: Option<&'a RawFunction>,
+    source: abi::FunctionRef,
     ops: &'a [OpId],
     at: Position,
     captures: &'a [[ValueId; 2]],
     results: &'a mut [ValueId],
-) -> Result<Lent<'a, abi::CloneOpsDesc>, EditError> {
-    Ok(Lent::new(abi::CloneOpsDesc {
-        source: source(function, from)?,
+) -> Borrowed<'a, abi::CloneOpsDesc> {
+    Borrowed::new(abi::CloneOpsDesc {
+        source,
         ops: ops.as_ptr(),
         op_count: ops.len(),
         at,
@@ -255,7 +236,7 @@ pub(crate) fn clone_ops<'a>(
         results: results.as_mut_ptr(),
         result_count: results.len(),
         ..abi::CloneOpsDesc::EMPTY
-    }))
+    })
 }
 
 /// Ops as text.
@@ -264,8 +245,8 @@ pub(crate) fn text<'a>(
     text: &'a str,
     args: &'a [ValueId],
     results: &'a mut [ValueId],
-) -> Lent<'a, abi::TextDesc> {
-    Lent::new(abi::TextDesc {
+) -> Borrowed<'a, abi::TextDesc> {
+    Borrowed::new(abi::TextDesc {
         op,
         text: Str::new(text),
         args: args.as_ptr(),
@@ -280,8 +261,8 @@ pub(crate) fn outline<'a>(
     function: SymbolId,
     ops: &'a [OpId],
     name: &'a str,
-) -> Lent<'a, abi::OutlineDesc> {
-    Lent::new(abi::OutlineDesc {
+) -> Borrowed<'a, abi::OutlineDesc> {
+    Borrowed::new(abi::OutlineDesc {
         function,
         ops: ops.as_ptr(),
         op_count: ops.len(),
@@ -294,8 +275,8 @@ pub(crate) fn function(
     name: &str,
     kind: abi::FunctionKind,
     opsets_of: SymbolId,
-) -> Lent<'_, abi::FunctionDesc> {
-    Lent::new(abi::FunctionDesc {
+) -> Borrowed<'_, abi::FunctionDesc> {
+    Borrowed::new(abi::FunctionDesc {
         kind,
         name: Str::new(name),
         opsets_of,
@@ -304,24 +285,24 @@ pub(crate) fn function(
 }
 
 /// A pass to run.
-pub(crate) fn run(name: &str) -> Lent<'_, abi::RunDesc> {
-    Lent::new(abi::RunDesc {
+pub(crate) fn run(name: &str) -> Borrowed<'_, abi::RunDesc> {
+    Borrowed::new(abi::RunDesc {
         name: Str::new(name),
         ..abi::RunDesc::EMPTY
     })
 }
 
-pub(crate) fn evaluation(max_bytes: u64) -> Lent<'static, abi::EvaluateDesc> {
-    Lent::new(abi::EvaluateDesc {
+pub(crate) fn evaluation(max_bytes: u64) -> Borrowed<'static, abi::EvaluateDesc> {
+    Borrowed::new(abi::EvaluateDesc {
         max_bytes,
         ..abi::EvaluateDesc::EMPTY
     })
 }
 
 /// The places of a diagnostic.
-pub(crate) fn labels(said: &Diagnostic) -> Vec<Lent<'_, abi::Label>> {
+pub(crate) fn labels(said: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
     let label = |(place, text): &'_ (Place, String)| {
-        Lent::new(abi::Label {
+        Borrowed::new(abi::Label {
             op: place.op,
             part: place.part,
             index: place.index,
@@ -337,21 +318,21 @@ pub(crate) fn labels(said: &Diagnostic) -> Vec<Lent<'_, abi::Label>> {
 /// Texts.
 pub(crate) fn texts<'a, T: AsRef<str> + 'a>(
     texts: impl IntoIterator<Item = &'a T>,
-) -> Vec<Lent<'a, Str>> {
+) -> Vec<Borrowed<'a, Str>> {
     let texts = texts.into_iter();
     texts
-        .map(|text| Lent::new(Str::new(text.as_ref())))
+        .map(|text| Borrowed::new(Str::new(text.as_ref())))
         .collect()
 }
 
 /// A diagnostic, with its places and notes.
 pub(crate) fn diagnostic<'a>(
     said: &'a Diagnostic,
-    labels: &'a [Lent<'a, abi::Label>],
-    notes: &'a [Lent<'a, Str>],
-) -> Lent<'a, abi::Diagnostic> {
+    labels: &'a [Borrowed<'a, abi::Label>],
+    notes: &'a [Borrowed<'a, Str>],
+) -> Borrowed<'a, abi::Diagnostic> {
     let first = labels.first().map(|label| &label.desc);
-    Lent::new(abi::Diagnostic {
+    Borrowed::new(abi::Diagnostic {
         severity: said.severity,
         op: first.map_or(OpId::NONE, |label| label.op),
         code: Str::new(&said.code),
@@ -368,8 +349,8 @@ pub(crate) fn diagnostic<'a>(
 }
 
 /// The reason why a pass fails.
-pub(crate) fn failure(error: &PassError) -> Lent<'_, abi::Failure> {
-    Lent::new(abi::Failure {
+pub(crate) fn failure(error: &PassError) -> Borrowed<'_, abi::Failure> {
+    Borrowed::new(abi::Failure {
         op: error.op.unwrap_or(OpId::NONE),
         function: error.function.unwrap_or(symbol::EMPTY),
         message: Str::new(&error.message),
@@ -378,8 +359,8 @@ pub(crate) fn failure(error: &PassError) -> Lent<'_, abi::Failure> {
 }
 
 /// The panic of a pass.
-pub(crate) fn panicked(panic: &Panicked) -> Lent<'_, abi::Failure> {
-    Lent::new(abi::Failure {
+pub(crate) fn panicked(panic: &Panicked) -> Borrowed<'_, abi::Failure> {
+    Borrowed::new(abi::Failure {
         op: OpId::NONE,
         message: Str::new(&panic.message),
         file: Str::new(&panic.file),

@@ -24,6 +24,10 @@ unsafe impl Record for abi::Loc {}
 unsafe impl Record for abi::Opset {}
 unsafe impl Record for abi::Range {}
 unsafe impl Record for abi::FunctionEntry {}
+unsafe impl Record for abi::Liveness {}
+unsafe impl Record for abi::OpOrder {}
+unsafe impl Record for abi::OpEffects {}
+unsafe impl Record for abi::NameUse {}
 
 /// An element of a pool, of which a range is a slice.
 ///
@@ -72,6 +76,7 @@ pub(crate) unsafe fn pool<'a, T: Pooled>(column: &abi::Column, range: abi::Range
 }
 
 /// A range of a column's records, read one by one.
+#[derive(Clone)]
 pub(crate) struct Records<'a, T> {
     column: abi::Column,
     at: u32,
@@ -94,26 +99,28 @@ impl<'a, T: Record> Records<'a, T> {
         }
     }
 
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        (self.end - self.at) as usize
+    /// All records of a column.
+    ///
+    /// # Safety
+    /// As [`Records::new`].
+    pub(crate) unsafe fn all(column: abi::Column) -> Records<'a, T> {
+        let (at, end, borrow) = (0, column.len, PhantomData);
+        Records {
+            column,
+            at,
+            end,
+            borrow,
+        }
     }
 
     /// The record `index` places on.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<T> {
-        if index < self.len() {
-            // SAFETY: `new`'s caller vouches for the column.
-            unsafe { record(&self.column, self.at + index as u32) }
-        } else {
-            None
+        if index >= self.len() {
+            return None;
         }
-    }
-}
-
-impl<'a, T> Clone for Records<'a, T> {
-    fn clone(&self) -> Self {
-        Records { ..*self }
+        // SAFETY: `new`'s caller vouches for the column.
+        unsafe { record(&self.column, self.at + index as u32) }
     }
 }
 
@@ -128,6 +135,9 @@ impl<'a, T: Record> Iterator for Records<'a, T> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len(), Some(self.len()))
+        let len = (self.end - self.at) as usize;
+        (len, Some(len))
     }
 }
+
+impl<T: Record> ExactSizeIterator for Records<'_, T> {}

@@ -11,8 +11,7 @@ use std::sync::Once;
 
 use passdock_abi::Status;
 
-use super::context::RawContext;
-use super::lent;
+use super::describe;
 use super::tables::Tables;
 
 thread_local! {
@@ -127,9 +126,9 @@ pub fn end<T>(tables: &'static Tables, own: T) {
         Status::OK
     };
     enter(tables, body, |panic| {
-        if let Some(handle) = tables.current() {
+        if let (Some(handle), Some(fail)) = (tables.current(), tables.context.fail) {
             // SAFETY: the host's, for this call.
-            unsafe { RawContext::new(tables, handle) }.fail(&lent::panicked(panic));
+            unsafe { fail(handle, describe::panicked(panic).get()) };
         }
     });
 }

@@ -4,16 +4,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, Range, RegionId, Status, SymbolId};
+use passdock_abi::{Dim, OpId, Range, RegionId, SymbolId};
 
-use super::read::{pool, record, Pooled, Record, Records};
+use super::column::{pool, record, Pooled, Record, Records};
 use super::tables::{RawSymbols, Tables};
-use crate::data::EditError;
 
-/// A handle, its view, and the tables to call.
+/// One function: a handle, its view, and the tables to call.
 pub(crate) struct RawFunction {
     pub(crate) tables: &'static Tables,
-    pub(super) handle: *mut abi::Function,
+    pub(crate) handle: *mut abi::Function,
     view: *const abi::FunctionView,
     /// Made when the first iterator is, so that a pass that doesn't iterate pays nothing.
     alive: Cell<Option<Alive>>,
@@ -25,17 +24,17 @@ pub(crate) struct RawFunction {
 pub(crate) struct Alive(Rc<Cell<*const abi::FunctionView>>);
 
 impl Alive {
-    pub(super) fn new(view: *const abi::FunctionView) -> Alive {
+    pub(crate) fn new(view: *const abi::FunctionView) -> Alive {
         Alive(Rc::new(Cell::new(view)))
     }
 
     /// Ends the function: from now on nothing is there.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.0.set(std::ptr::null());
     }
 
     /// Whether anybody else holds it.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         Rc::strong_count(&self.0) > 1
     }
 
@@ -145,7 +144,7 @@ impl RawFunction {
     }
 
     /// The function's identity, in messages and while something is computed.
-    pub(super) fn identity(&self) -> (usize, SymbolId) {
+    pub(crate) fn identity(&self) -> (usize, SymbolId) {
         (seen!(self.symbols) as usize, self.name())
     }
 
@@ -223,11 +222,8 @@ impl RawFunction {
 
     pub(crate) fn opsets(&self) -> Records<'_, abi::Opset> {
         let column = seen!(self.opsets);
-        let all = Range {
-            start: 0,
-            len: column.len,
-        };
-        self.range(column, all)
+        // SAFETY: the column of a view, which holds `Opset`s.
+        unsafe { Records::all(column) }
     }
 
     #[inline]
@@ -241,24 +237,5 @@ impl RawFunction {
     pub(crate) fn symbols(&self) -> RawSymbols<'_> {
         // SAFETY: they live, and stay where they are, as long as the module.
         unsafe { RawSymbols::new(self.tables, seen!(self.symbols)) }
-    }
-
-    /// Turns a status into a result with the host's sentence.
-    #[inline]
-    pub(super) fn done(
-        &self,
-        status: Status,
-        call: &str,
-        op: Option<OpId>,
-    ) -> Result<(), EditError> {
-        if status.is_ok() {
-            return Ok(());
-        }
-        Err(self.error(status, call, op))
-    }
-
-    #[cold]
-    fn error(&self, status: Status, call: &str, op: Option<OpId>) -> EditError {
-        EditError::described(status, self.last_error(), call, op).within(self.name())
     }
 }

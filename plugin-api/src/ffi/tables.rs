@@ -120,6 +120,27 @@ unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *con
     }
 }
 
+/// The elements of an array whose stride the other side knows: of each, what both sides know, and zeros.
+///
+/// # Safety
+/// `first` points to so many elements of such a stride, whose fields may all be 0.
+pub(crate) unsafe fn strided<T>(
+    first: *const T,
+    count: usize,
+    stride: usize,
+) -> impl Iterator<Item = T> {
+    (0..count).map(move |at| {
+        let mut copy = std::mem::MaybeUninit::<T>::zeroed();
+        let size = stride.min(std::mem::size_of::<T>());
+        // SAFETY: the caller's promise.
+        unsafe {
+            let element = first.cast::<u8>().add(at * stride);
+            std::ptr::copy_nonoverlapping(element, copy.as_mut_ptr().cast::<u8>(), size);
+            copy.assume_init()
+        }
+    })
+}
+
 /// The part of a struct that the other side has, the rest zero. A null pointer is an empty one.
 ///
 /// # Safety
@@ -160,7 +181,7 @@ pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
 ///
 /// # Safety
 /// `bytes` are as the contract says and live for `'a`.
-pub(super) unsafe fn bytes<'a>(bytes: abi::Bytes) -> &'a [u8] {
+pub(crate) unsafe fn bytes<'a>(bytes: abi::Bytes) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe { elements(bytes.ptr, bytes.len) }
 }
@@ -169,7 +190,7 @@ pub(super) unsafe fn bytes<'a>(bytes: abi::Bytes) -> &'a [u8] {
 ///
 /// # Safety
 /// `first` is null, or points to `count` elements that live for `'a`.
-pub(super) unsafe fn elements<'a, T>(first: *const T, count: usize) -> &'a [T] {
+pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }
@@ -181,7 +202,7 @@ pub(super) unsafe fn elements<'a, T>(first: *const T, count: usize) -> &'a [T] {
 ///
 /// # Safety
 /// All zeros is a value of the type.
-pub(super) unsafe fn zeroed<T>() -> T {
+pub(crate) unsafe fn zeroed<T>() -> T {
     // SAFETY: the caller's promise.
     unsafe { std::mem::zeroed() }
 }
@@ -198,7 +219,7 @@ impl<'a> RawSymbols<'a> {
     /// # Safety
     /// `handle` is that of a view whose module lives for `'a`.
     #[inline]
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         tables: &'static Tables,
         handle: *const abi::Symbols,
     ) -> RawSymbols<'a> {
@@ -268,6 +289,6 @@ impl fmt::Debug for Texts<'_> {
 }
 
 /// A function of the host's, unless the host is too old to have it.
-pub(super) fn there<F>(function: Option<F>, name: &str, op: Option<OpId>) -> Result<F, EditError> {
+pub(crate) fn there<F>(function: Option<F>, name: &str, op: Option<OpId>) -> Result<F, EditError> {
     function.ok_or_else(|| EditError::unsupported(name, op))
 }

@@ -1,0 +1,54 @@
+//! Options and config values, as the host hands them out.
+
+use passdock_abi as abi;
+use passdock_abi::{SettingKind, Status};
+
+use super::tables::{prefix, strided, text};
+use crate::data::{EditError, OptionValue};
+
+/// The value of a setting; `None` if it has none.
+///
+/// # Safety
+/// The host wrote it, and what it points to is alive.
+pub(crate) unsafe fn setting(
+    setting: &abi::Setting,
+    name: &str,
+) -> Result<Option<OptionValue>, EditError> {
+    if setting.kind == SettingKind::NONE {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { value(setting) }.map(Some).map_err(|kind| {
+        let message = format!(
+            "{} is of a kind ({}) that this plugin is too old to know",
+            name, kind.0
+        );
+        EditError::new(Status::UNSUPPORTED, message, None)
+    })
+}
+
+/// The value of a setting, or the kind of one that this side doesn't know.
+///
+/// # Safety
+/// As above.
+unsafe fn value(setting: &abi::Setting) -> Result<OptionValue, SettingKind> {
+    let (count, stride) = (setting.item_count as usize, setting.item_stride as usize);
+    // SAFETY: the caller's promise; each value begins with its size.
+    let items =
+        unsafe { strided(setting.items, count, stride) }.map(|item: abi::SettingItem| unsafe {
+            Ok((text(item.name).to_owned(), value(&prefix(&item.value))?))
+        });
+    Ok(match setting.kind {
+        SettingKind::BOOL => OptionValue::Bool(setting.int != 0),
+        SettingKind::INT => OptionValue::Int(setting.int),
+        SettingKind::FLOAT => OptionValue::Float(setting.float),
+        // SAFETY: the caller's promise.
+        SettingKind::STRING => OptionValue::String(unsafe { text(setting.string) }.to_owned()),
+        SettingKind::LIST => {
+            let values = items.map(|item| item.map(|(_, value)| value));
+            OptionValue::List(values.collect::<Result<_, _>>()?)
+        }
+        SettingKind::TABLE => OptionValue::Table(items.collect::<Result<_, _>>()?),
+        kind => return Err(kind),
+    })
+}

@@ -1,0 +1,69 @@
+//! The attributes that the definition of an op lists.
+#![allow(unsafe_code)]
+
+use passdock_abi as abi;
+use passdock_abi::{AttrEntry, AttrKind, OpId};
+
+use super::context::PassContext;
+use crate::data::{found, AttrValue, EditError};
+use crate::ffi::{elements, strided, text};
+use crate::ir::Function;
+
+impl PassContext {
+    /// The value that an attribute has where an op doesn't give it, by the op's definition; `None` if it has no
+    /// default, or nothing is known.
+    ///
+    /// # Errors
+    /// If the op is stale, or the host is older than this call.
+    pub fn attr_default(
+        &self,
+        function: &Function,
+        op: OpId,
+        name: &str,
+    ) -> Result<Option<AttrValue>, EditError> {
+        let (first, count, stride) = match found(self.raw_attributes(function, op))? {
+            Some(listed) => listed,
+            None => return Ok(None),
+        };
+        // SAFETY: the definition's entries, so many bytes apart, which live for ever.
+        let entry = unsafe {
+            let mut entries = strided::<AttrEntry>(first, count as usize, stride as usize);
+            entries.find(|entry| text(entry.name) == name)
+        };
+        // SAFETY: as above.
+        Ok(entry.and_then(|entry| unsafe { default(&entry) }))
+    }
+}
+
+/// The default that an entry says.
+///
+/// # Safety
+/// The entry is as the contract says, and what it points to lives.
+unsafe fn default(entry: &AttrEntry) -> Option<AttrValue> {
+    if entry.flags & AttrEntry::DEFAULT == 0 {
+        return None;
+    }
+    Some(match entry.kind {
+        AttrKind::INT => AttrValue::Int(entry.bits as i64),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(entry.bits as u32)),
+        // SAFETY: the caller's promise, here and below: so many elements of the kind.
+        AttrKind::STRING => {
+            AttrValue::String(unsafe { elements(entry.data.cast::<u8>(), entry.count) }.to_vec())
+        }
+        // SAFETY: as above.
+        AttrKind::INTS => {
+            AttrValue::Ints(unsafe { elements(entry.data.cast::<i64>(), entry.count) }.to_vec())
+        }
+        // SAFETY: as above.
+        AttrKind::FLOATS => {
+            AttrValue::Floats(unsafe { elements(entry.data.cast::<f32>(), entry.count) }.to_vec())
+        }
+        AttrKind::STRINGS => {
+            // SAFETY: as above.
+            let texts = unsafe { elements(entry.data.cast::<abi::Str>(), entry.count) }.iter();
+            // SAFETY: as above.
+            AttrValue::Strings(texts.map(|one| unsafe { text(*one) }.into()).collect())
+        }
+        _ => return None,
+    })
+}
