@@ -11,6 +11,7 @@
 pub mod bisect;
 pub mod blame;
 pub mod diff;
+mod elements;
 pub mod extract;
 pub mod numerics;
 pub mod plugin_check;

@@ -152,7 +152,7 @@ fn plugins() {
         &bench,
         &[],
         "plugin-check",
-        &format!("plugin check {file} --only manifest,load"),
+        &format!("plugin check {file} --only manifest,read-only"),
     );
     for (definition, words) in [
         ("list-passes", "list passes FoldConstant"),

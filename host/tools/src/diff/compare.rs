@@ -1,181 +1,186 @@
-//! From pairs to the report: what isn't the same in a pair, and what has no counterpart.
+//! The report of two functions: the differences of paired nodes, and the nodes without a counterpart.
 
 use passdock_abi::{
-    ConstId, FunctionKind, LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, Value, ValueId,
+    Attr, ConstId, FunctionKind, LocId, OpId, RegionId, SymbolId, TypeId, Value, ValueId,
 };
+use passdock_core::PassError;
 use passdock_ir::{Function, text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::content::{self, Contents};
-use super::graph::{self, Graph, What, node_name};
 use super::interface::Interface;
-use super::lines::Lines;
-use super::matching::{self, Matching, moved};
+use super::matching::{self, Matching, attr_key, moved};
 use super::report::{
     Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired, Setting,
 };
-use super::{NONE, attrs, settings};
-use passdock_core::PassError;
+use super::settings;
+use super::side::{Node, Side, text_of};
 
 /// Two functions side by side.
 pub(super) struct Comparison<'f> {
-    pub(super) graphs: [Graph<'f>; 2],
+    pub(super) sides: [Side<'f>; 2],
     pub(super) interface: Interface,
     pub(super) m: Matching,
     pub(super) contents: Contents,
-    pub(super) lines: [Lines<'f>; 2],
     pub(super) out: FunctionDiff,
-    paired_areas: [FxHashSet<u32>; 2],
+    paired_regions: [FxHashSet<RegionId>; 2],
     /// The changes of each op of the second function.
-    changes: FxHashMap<u32, Vec<OpChange>>,
+    changes: FxHashMap<OpId, Vec<OpChange>>,
     /// The operands that came or went with each op or constant without a counterpart.
-    pub(super) rewired: [FxHashMap<u32, Vec<Rewired>>; 2],
-    /// Removed ops and the added constants that stand for their results; and back.
-    pub(super) folded: [FxHashMap<u32, u32>; 2],
-}
-
-impl FunctionDiff {
-    /// Nothing differs.
-    pub(super) fn new(f: &Function) -> FunctionDiff {
-        FunctionDiff {
-            name: f.text(f.name()).to_owned(),
-            ..FunctionDiff::default()
-        }
-    }
+    pub(super) rewired: [FxHashMap<Node, Vec<Rewired>>; 2],
+    /// Removed ops and the added constants that replace their results; and back.
+    pub(super) folded: [FxHashMap<Node, Node>; 2],
 }
 
 impl<'f> Comparison<'f> {
     pub(super) fn new(a: &'f Function, b: &'f Function) -> Result<Comparison<'f>, PassError> {
         let contents = Contents::new([a, b])?;
-        let graphs = [Graph::new(a, 0), Graph::new(b, 1)];
-        let interface = Interface::new(graphs.each_ref());
-        let mut lines = [Lines::new(a), Lines::new(b)];
-        let labels =
-            [0, 1].map(|side: usize| attrs::labels(&graphs[side], &contents, &mut lines[side]));
-        let m = matching::matching(graphs.each_ref(), &interface, labels);
+        let sides = [Side::new(a, 0), Side::new(b, 1)];
+        let interface = Interface::new(&sides);
+        let m = matching::matching(&sides, &interface, &contents);
+        let regions = |side: usize| m.regions.iter().map(|pair| pair[side]).collect();
+        let paired_regions = [regions(0), regions(1)];
         Ok(Comparison {
             interface,
             m,
             contents,
-            lines,
             out: FunctionDiff {
                 ops_before: a.op_count(),
                 ops_after: b.op_count(),
                 ordered: [a, b].iter().any(|f| f.kind() == FunctionKind::PRIM),
                 ..FunctionDiff::new(b)
             },
-            paired_areas: Default::default(),
+            paired_regions,
             changes: FxHashMap::default(),
             rewired: Default::default(),
             folded: Default::default(),
-            graphs,
+            sides,
         })
     }
 
     pub(super) fn functions(&self) -> [&'f Function; 2] {
-        self.graphs.each_ref().map(|graph| graph.f)
+        self.sides.each_ref().map(|side| side.f)
     }
 
-    /// Compares all pairs.
+    /// Reports all differences.
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();
-        for (a, b) in self.compare_pairs() {
-            self.list(a, b);
+        self.compare_pairs();
+        for regions in std::mem::take(&mut self.m.regions) {
+            self.list(regions);
         }
         self.out
     }
 
-    /// Compares the pairs of all areas, which are the answer.
-    pub(super) fn compare_pairs(&mut self) -> Vec<(u32, u32)> {
-        let areas = std::mem::take(&mut self.m.areas);
-        for &(a, b) in &areas {
-            self.paired_areas[0].insert(a);
-            self.paired_areas[1].insert(b);
+    /// Compares the paired nodes of all regions.
+    pub(super) fn compare_pairs(&mut self) {
+        for at in 0..self.m.regions.len() {
+            self.pairs(self.m.regions[at]);
         }
-        for &(a, b) in &areas {
-            self.pairs(a, b);
-        }
-        areas
     }
 
-    /// Whether a paired op of the second function says something else than its counterpart.
-    pub(super) fn is_changed(&self, op: u32) -> bool {
+    /// Whether a paired op of the second function differs from its counterpart.
+    pub(super) fn is_changed(&self, op: OpId) -> bool {
         self.changes.contains_key(&op)
     }
 
     fn settings(&mut self) {
-        let all = [0, 1].map(|side| {
-            let f = self.graphs[side].f;
+        let [old, new] = self.functions().map(|f| {
             let is_prim = f.kind() == FunctionKind::PRIM;
             let kind = if is_prim { "prim" } else { "fn" };
-            let mut all = vec![("kind".to_owned(), kind.to_owned())];
-            for opset in f.opsets() {
+            let opsets = f.opsets().iter().map(|opset| {
                 let name = format!("opset {:?}", f.text(opset.domain));
-                all.push((name, opset.version.to_string()));
-            }
-            all
+                (name, opset.version.to_string())
+            });
+            let kind = ("kind".to_owned(), kind.to_owned());
+            [kind].into_iter().chain(opsets).collect::<Vec<_>>()
         });
-        self.out.settings = settings(&all[0], &all[1]);
-        let mut changes = Vec::new();
-        self.attributes([OpId::NONE; 2], &mut changes);
-        for change in changes {
-            if let OpChange::Attribute { name, old, new } = change {
-                let name = format!("attribute {name}");
-                self.out.settings.push(Setting { name, old, new });
-            }
-        }
+        self.out.settings = settings(&old, &new);
+        let attributes = self.attributes([OpId::NONE; 2]).into_iter();
+        let attributes = attributes.map(|Setting { name, old, new }| Setting {
+            name: format!("attribute {name}"),
+            old,
+            new,
+        });
+        self.out.settings.extend(attributes);
     }
 
-    /// Compares all pairs of two areas.
-    fn pairs(&mut self, a: u32, b: u32) {
-        let nodes = self.graphs[1].areas[b as usize].nodes.clone();
-        let mut places = Vec::new();
-        let mut stand = Vec::new();
-        for new in nodes {
-            let old = self.m.counterpart(1, new);
-            if old == NONE {
-                continue;
-            }
-            match [self.graphs[0].node(old).what, self.graphs[1].node(new).what] {
-                [What::Op(old_op), What::Op(new_op)] => {
-                    places.push(old);
-                    stand.push(new_op);
+    /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
+    fn attributes(&self, ops: [OpId; 2]) -> Vec<Setting> {
+        let [f, g] = self.functions();
+        let attrs = [f.attrs(ops[0]), g.attrs(ops[1])];
+        let find = |side: usize, name: &str| {
+            let f = self.sides[side].f;
+            attrs[side].iter().find(|attr| f.text(attr.name) == name)
+        };
+        let text = |side: usize, attr: &Attr| self.sides[side].attr_text(ops[side], attr);
+        let key =
+            |side: usize, attr: &Attr| attr_key(&self.sides[side], &self.contents, ops[side], attr);
+        let news = attrs[1].iter().filter_map(|attr| {
+            let name = g.text(attr.name);
+            let before = find(0, name);
+            let is_same = before.is_some_and(|before| key(0, before) == key(1, attr));
+            (!is_same).then(|| Setting {
+                name: name.to_owned(),
+                old: before.map(|before| text(0, before)),
+                new: Some(text(1, attr)),
+            })
+        });
+        let gone = attrs[0].iter().filter_map(|attr| {
+            let name = f.text(attr.name);
+            find(1, name).is_none().then(|| Setting {
+                name: name.to_owned(),
+                old: Some(text(0, attr)),
+                new: None,
+            })
+        });
+        news.chain(gone).collect()
+    }
+
+    /// Compares the pairs of nodes of two regions.
+    fn pairs(&mut self, regions: [RegionId; 2]) {
+        let is_body = regions[1] == self.sides[1].f.body();
+        let positions = self.sides[0].nodes(regions[0]).into_iter().zip(0..);
+        let positions: FxHashMap<Node, usize> = positions.collect();
+        let mut paired = Vec::new();
+        for new in self.sides[1].nodes(regions[1]) {
+            match (self.m.counterpart(1, new), new) {
+                (Some(old @ Node::Op(old_op)), Node::Op(new_op)) => {
+                    paired.extend(positions.get(&old).map(|&at| (at, new_op)));
                     self.ops([old, new], [old_op, new_op]);
                 }
-                [What::Arg(old), What::Arg(new)] if b != 0 => self.values([old, new]),
-                [What::Const(old), What::Const(new)] => {
+                (Some(Node::Arg(old)), Node::Arg(new)) if !is_body => self.values([old, new]),
+                (Some(Node::Const(old)), Node::Const(new)) => {
                     let [f, g] = self.functions();
                     let [old, new] = [f.constant(old), g.constant(new)];
                     let names = [f.value(old.value).name, g.value(new.value).name];
-                    // What differs in their types is told with their contents.
-                    self.named(names, [TypeId::NONE; 2], |lines| lines.value(new.value));
-                    let op = |lines: &mut Lines<'_>| format!("{} = const", lines.value(new.value));
-                    self.located([old.loc, new.loc], op);
+                    // A difference of their types is listed with their contents.
+                    self.named(names, [TypeId::NONE; 2], |side| side.value_text(new.value));
+                    self.located([old.loc, new.loc], |side| {
+                        format!("{} = const", side.value_text(new.value))
+                    });
                 }
                 _ => {}
             }
         }
-        let moved = moved(&places);
-        for (old, op) in places.iter().zip(stand) {
-            if moved.contains(old) {
-                let op = self.lines[1].short_op(op);
-                self.out.moved.push(op);
-            }
+        let order: Vec<usize> = paired.iter().map(|(at, _)| *at).collect();
+        if !order.is_sorted() {
+            let moved = moved(&order);
+            let ops = paired.into_iter().filter(|(at, _)| moved.contains(at));
+            let ops = ops.map(|(_, op)| self.sides[1].short_op(op));
+            self.out.moved.extend(ops);
         }
-        self.arguments(a, b);
-        self.nested_ports(a, b);
+        if !is_body {
+            self.region_interface(regions);
+        }
     }
 
-    /// Arguments of a region that only one of two regions has.
-    fn arguments(&mut self, a: u32, b: u32) {
-        if b == 0 {
-            return;
-        }
+    /// Compares the arguments of two nested regions, and the names and types of their results.
+    fn region_interface(&mut self, [a, b]: [RegionId; 2]) {
         let [f, g] = self.functions();
-        let regions = self.regions_of([a, b]);
-        let (old, new) = (f.args(regions[0]).len(), g.args(regions[1]).len());
-        let region = g.text(g.region(regions[1]).name).to_owned();
+        let (old, new) = (f.args(a).len(), g.args(b).len());
+        let region = g.text(g.region(b).name).to_owned();
         let change = if new > old {
             Change::Added
         } else {
@@ -186,300 +191,263 @@ impl<'f> Comparison<'f> {
             index,
             change,
         });
-        self.change(self.graphs[1].areas[b as usize].owner, changes.collect());
-    }
-
-    fn regions_of(&self, areas: [u32; 2]) -> [RegionId; 2] {
-        [0, 1].map(|side| self.graphs[side].areas[areas[side] as usize].region)
+        self.change(g.region(b).parent, changes.collect());
+        for (index, (from, to)) in f.ports(a).iter().zip(g.ports(b)).enumerate() {
+            self.named([from.name, to.name], [from.ty, to.ty], |side| {
+                let region = side.region_text(b).unwrap_or_default();
+                format!("result {index} of {region}")
+            });
+        }
     }
 
     /// Adds changes of an op of the second function.
-    fn change(&mut self, op: u32, changes: Vec<OpChange>) {
+    fn change(&mut self, op: OpId, changes: Vec<OpChange>) {
         if !changes.is_empty() {
             self.changes.entry(op).or_default().extend(changes);
         }
     }
 
-    /// Compares the names and types by which a nested region gives out values.
-    fn nested_ports(&mut self, a: u32, b: u32) {
-        if b == 0 {
-            return;
-        }
-        let [f, g] = self.functions();
-        let [old, new] = self.regions_of([a, b]);
-        for (index, (from, to)) in f.ports(old).iter().zip(g.ports(new)).enumerate() {
-            self.named([from.name, to.name], [from.ty, to.ty], |lines| {
-                let place = lines.inside(new).unwrap_or_default();
-                format!("result {index} of {place}")
-            });
-        }
-    }
-
-    fn ops(&mut self, nodes: [u32; 2], ops: [OpId; 2]) {
+    fn ops(&mut self, nodes: [Node; 2], ops: [OpId; 2]) {
         let [f, g] = self.functions();
         let mut changes = Vec::new();
-        if self.graphs[0].node(nodes[0]).kind != self.graphs[1].node(nodes[1]).kind {
-            changes.push(OpChange::Kind {
-                old: f.text(f.op(ops[0]).name).to_owned(),
-                new: g.text(g.op(ops[1]).name).to_owned(),
-            });
+        let [old, new] = [0, 1].map(|side: usize| self.sides[side].kind(nodes[side]));
+        if old != new {
+            let (old, new) = (old.to_owned(), new.to_owned());
+            changes.push(OpChange::Kind { old, new });
         }
-        self.attributes(ops, &mut changes);
-        if self.graphs[1].terminator(0) == Some(nodes[1]) {
+        let attributes = self.attributes(ops).into_iter();
+        changes.extend(
+            attributes.map(|Setting { name, old, new }| OpChange::Attribute { name, old, new }),
+        );
+        if self.sides[1].terminator(g.body()) == Some(nodes[1]) {
             self.outputs(nodes);
         } else {
             self.operands(nodes, ops[1], &mut changes);
         }
-        self.results(ops, &mut changes);
+        self.op_results(ops, &mut changes);
         self.regions(nodes, &mut changes);
         let locs = [f.op(ops[0]).loc, g.op(ops[1]).loc];
-        self.located(locs, |lines| lines.short_op(ops[1]));
-        self.change(nodes[1], changes);
+        self.located(locs, |side| side.short_op(ops[1]));
+        self.change(ops[1], changes);
     }
 
-    fn results(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
-        let [f, g] = self.functions();
-        let (mut olds, mut news) = (f.results(ops[0]), g.results(ops[1]));
-        let there = |f: &Function, value: Option<ValueId>| {
-            value.filter(|&id| {
-                let value = f.value(id);
+    fn op_results(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
+        let functions = self.functions();
+        let [olds, news] = [0, 1].map(|side: usize| -> Vec<Option<ValueId>> {
+            let f = functions[side];
+            let is_present = |id: &ValueId| {
+                let value = f.value(*id);
                 value.flags & Value::ABSENT == 0 || value.use_count > 0
-            })
-        };
+            };
+            f.results(ops[side])
+                .map(|id| Some(id).filter(is_present))
+                .collect()
+        });
         for index in 0..olds.len().max(news.len()) {
-            match [there(f, olds.next()), there(g, news.next())] {
-                [Some(old), Some(new)] => self.values([old, new]),
-                [None, None] => {}
-                [old, new] => changes.push(OpChange::Result {
+            let result = |results: &[Option<ValueId>]| results.get(index).copied().flatten();
+            match (result(&olds), result(&news)) {
+                (Some(old), Some(new)) => self.values([old, new]),
+                (None, None) => {}
+                (old, new) => changes.push(OpChange::Result {
                     index,
-                    old: old.map(|old| self.lines[0].value(old)),
-                    new: new.map(|new| self.lines[1].value(new)),
+                    old: old.map(|old| self.sides[0].value_text(old)),
+                    new: new.map(|new| self.sides[1].value_text(new)),
                 }),
             }
         }
     }
 
-    /// Regions that only one of two ops has.
-    fn regions(&mut self, nodes: [u32; 2], changes: &mut Vec<OpChange>) {
-        let [old, new] = [0, 1].map(|side| self.graphs[side].areas_of(nodes[side]));
-        let added = new.map(|area| (1, area, Change::Added));
-        let removed = old.rev().map(|area| (0, area, Change::Removed));
-        let all = added.chain(removed);
-        for (side, area, change) in
-            all.filter(|(side, area, _)| !self.paired_areas[*side].contains(area))
-        {
-            let graph = &self.graphs[side];
-            let name = graph.f.region(graph.areas[area as usize].region).name;
-            changes.push(OpChange::Region {
-                name: graph.f.text(name).to_owned(),
+    /// Lists the regions that only one of two ops has.
+    fn regions(&self, nodes: [Node; 2], changes: &mut Vec<OpChange>) {
+        for (side, change) in [(1, Change::Added), (0, Change::Removed)] {
+            let mut regions = self.sides[side].regions(nodes[side]);
+            regions.retain(|region| !self.paired_regions[side].contains(region));
+            let f = self.sides[side].f;
+            changes.extend(regions.into_iter().map(|region| OpChange::Region {
+                name: f.text(f.region(region).name).to_owned(),
                 change,
-                ops: graph.ops_inside(area),
-            });
+                ops: self.sides[side].ops_inside(region),
+            }));
         }
     }
 
     /// Compares the names and the types of two values.
-    fn values(&mut self, [old, new]: [ValueId; 2]) {
-        let [old, new_value] = [self.graphs[0].f.value(old), self.graphs[1].f.value(new)];
-        let (names, types) = ([old.name, new_value.name], [old.ty, new_value.ty]);
-        self.named(names, types, |lines| lines.value(new));
+    fn values(&mut self, values: [ValueId; 2]) {
+        let [f, g] = self.functions();
+        let [old, new] = [f.value(values[0]), g.value(values[1])];
+        let (names, types) = ([old.name, new.name], [old.ty, new.ty]);
+        self.named(names, types, |side| side.value_text(values[1]));
     }
 
-    /// Compares two names, and two types, of what `value` says.
+    /// Compares two names, and two types, of what `value` describes.
     fn named(
         &mut self,
         names: [SymbolId; 2],
         types: [TypeId; 2],
-        value: impl Fn(&mut Lines<'f>) -> String,
+        value: impl Fn(&Side<'f>) -> String,
     ) {
-        if let Some([old, new]) = self.renamed(names) {
-            let value = value(&mut self.lines[1]);
-            self.out.renamed.push(Renaming { value, old, new });
-        }
-        if let Some(types) = self.retyped(types) {
-            let value = value(&mut self.lines[1]);
-            let [old, new] = types.map(Some);
-            self.out.types.push(Renaming { value, old, new });
-        }
+        let renaming = |[old, new]: [Option<String>; 2]| Renaming {
+            value: value(&self.sides[1]),
+            old,
+            new,
+        };
+        let renamed = self.renamed(names).map(renaming);
+        let retyped = self.retyped(types).map(|types| renaming(types.map(Some)));
+        self.out.renamed.extend(renamed);
+        self.out.types.extend(retyped);
     }
 
-    /// Two names as texts, if they differ.
-    pub(super) fn renamed(&mut self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
-        let [old, new] = [0, 1].map(|side| text_of(self.graphs[side].f, names[side]));
-        (old != new).then_some([old, new])
+    /// Returns two names as texts, if they differ.
+    pub(super) fn renamed(&self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
+        let [old, new] = [0, 1].map(|side| text_of(self.sides[side].f, names[side]));
+        (old != new).then(|| [old, new].map(|name| name.map(str::to_owned)))
     }
 
-    /// Two types as texts, if they differ.
-    pub(super) fn retyped(&mut self, types: [TypeId; 2]) -> Option<[String; 2]> {
-        let [old, new] = [0, 1].map(|side| text::type_text(self.graphs[side].f, types[side]));
+    /// Returns two types as texts, if they differ.
+    pub(super) fn retyped(&self, types: [TypeId; 2]) -> Option<[String; 2]> {
+        let [old, new] = [0, 1].map(|side| text::type_text(self.sides[side].f, types[side]));
         (old != new).then_some([old, new])
     }
 
     /// Compares the names of the ONNX nodes that `op` comes from.
-    fn located(&mut self, locs: [LocId; 2], op: impl FnOnce(&mut Lines<'f>) -> String) {
-        if locs.iter().all(|loc| loc.is_none()) {
-            return;
-        }
-        let [old, new] = [0, 1].map(|side| node_names(self.graphs[side].f, locs[side]));
+    fn located(&mut self, locs: [LocId; 2], op: impl FnOnce(&Side<'f>) -> String) {
+        let [old, new] = [0, 1].map(|side| self.sides[side].node_names(locs[side]));
         if old != new {
-            let op = op(&mut self.lines[1]);
+            let op = op(&self.sides[1]);
             self.out.relocated.push(Relocation { op, old, new });
         }
     }
 
-    /// Lists what differs in two areas, in program order.
-    fn list(&mut self, a: u32, b: u32) {
-        let mut olds = self.graphs[0].areas[a as usize].nodes.clone().peekable();
-        let news = self.graphs[1].areas[b as usize].nodes.clone();
-        for new in news {
-            let old = self.m.counterpart(1, new);
-            if old == NONE {
+    /// Lists the differences of two regions, in program order.
+    fn list(&mut self, [a, b]: [RegionId; 2]) {
+        let mut olds = self.sides[0].nodes(a).into_iter().enumerate().peekable();
+        let positions = olds.clone().map(|(at, node)| (node, at));
+        let positions: FxHashMap<Node, usize> = positions.collect();
+        for new in self.sides[1].nodes(b) {
+            let Some(old) = self.m.counterpart(1, new) else {
                 self.alone(1, new);
                 continue;
-            }
-            while let Some(before) = olds.next_if(|&before| before <= old) {
+            };
+            let place = positions.get(&old).copied().unwrap_or(0);
+            while let Some((_, before)) = olds.next_if(|&(at, _)| at <= place) {
                 self.removed(before);
             }
-            match [self.graphs[0].node(old).what, self.graphs[1].node(new).what] {
-                [What::Const(from), What::Const(to)] => self.constants([from, to], new),
-                [_, What::Op(op)] => {
-                    if let Some(changes) = self.changes.remove(&new) {
-                        let listed = self.op(1, new, op);
+            match (old, new) {
+                (Node::Const(from), Node::Const(to)) => self.constants([from, to]),
+                (_, Node::Op(op)) => {
+                    if let Some(changes) = self.changes.remove(&op) {
+                        let listed = self.op(1, op);
                         self.out.ops.push(OpDiff { changes, ..listed });
                     }
                 }
                 _ => {}
             }
         }
-        for before in olds {
+        for (_, before) in olds {
             self.removed(before);
         }
     }
 
-    fn removed(&mut self, old: u32) {
+    fn removed(&mut self, old: Node) {
         if !self.m.is_paired(0, old) {
             self.alone(0, old);
         }
     }
 
-    /// An op or a constant that only one of two areas has.
-    fn alone(&mut self, side: usize, node: u32) {
+    /// Lists an op or a constant that only one of two regions has.
+    fn alone(&mut self, side: usize, node: Node) {
         let rewired = self.rewired[side].remove(&node).unwrap_or_default();
         let change = [Change::Removed, Change::Added][side];
         let folded = self.folded[side].get(&node).copied();
-        match self.graphs[side].node(node).what {
+        let this = &self.sides[side];
+        match node {
             // The interface, or a change of the op around.
-            What::Arg(_) => {}
-            What::Const(id) => {
-                let text = Some(self.lines[side].constant(id));
+            Node::Arg(_) => {}
+            Node::Const(id) => {
+                let text = Some(this.constant_text(id));
                 let [old, new] = match side {
                     0 => [text, None],
                     _ => [None, text],
                 };
-                let from = folded.and_then(|from| self.graphs[0].op(from));
-                let replaces = from.map(|op| self.lines[0].short_op(op));
-                let listed = self.constant(side, node, id);
-                let graph = &self.graphs[side];
-                let mut users = graph.users(graph.f.constant(id).value).peekable();
-                let with_users =
-                    users.peek().is_some() && users.all(|(user, _)| !self.m.is_paired(side, user));
-                self.out.constants.push(ConstantDiff {
+                let mut users = this.f.uses(this.f.constant(id).value).peekable();
+                let has_users = users.peek().is_some();
+                let is_paired = |user| self.m.is_paired(side, Node::Op(user));
+                let replaced = folded.and_then(Node::op);
+                let listed = ConstantDiff {
                     change,
                     old,
                     new,
-                    replaces,
-                    with_users,
+                    replaces: replaced.map(|op| self.sides[0].short_op(op)),
+                    with_users: has_users && users.all(|(_, slot)| !is_paired(slot.user)),
                     rewired,
-                    ..listed
-                });
+                    ..self.constant(side, id)
+                };
+                self.out.constants.push(listed);
             }
-            What::Op(op) => {
-                let to = folded.and_then(|to| self.graphs[1].constant(to));
-                let folded = to.map(|id| {
-                    let value = self.graphs[1].f.constant(id).value;
-                    let (name, text) = (self.lines[1].value(value), self.lines[1].constant(id));
-                    format!("{name} = {text}")
+            Node::Op(op) => {
+                let folded = folded.and_then(Node::constant).map(|id| {
+                    let new = &self.sides[1];
+                    let name = new.value_text(new.f.constant(id).value);
+                    format!("{name} = {}", new.constant_text(id))
                 });
-                let listed = self.op(side, node, op);
-                self.out.ops.push(OpDiff {
+                let regions = this.f.regions_of(op);
+                let listed = OpDiff {
                     change,
                     folded,
-                    nested: self.graphs[side].nested_ops(node),
+                    nested: regions.map(|region| this.ops_inside(region)).sum(),
                     rewired,
-                    ..listed
-                });
+                    ..self.op(side, op)
+                };
+                self.out.ops.push(listed);
             }
         }
     }
 
-    /// The region that a node stands in, if it isn't the body.
-    fn inside(&mut self, side: usize, node: u32) -> Option<String> {
-        let graph = &self.graphs[side];
-        let region = graph.areas[graph.node(node).area as usize].region;
-        self.lines[side].inside(region)
-    }
-
-    /// An op without what differs.
-    fn op(&mut self, side: usize, node: u32, op: OpId) -> OpDiff {
-        let f = self.graphs[side].f;
+    /// Returns an op without its differences.
+    fn op(&self, side: usize, op: OpId) -> OpDiff {
+        let side = &self.sides[side];
         OpDiff {
-            kind: f.text(f.op(op).name).to_owned(),
-            op: self.lines[side].op(op),
-            location: node_names(f, f.op(op).loc),
-            inside: self.inside(side, node),
+            kind: side.kind(Node::Op(op)).to_owned(),
+            op: side.op_text(op),
+            location: side.node_names(side.f.op(op).loc),
+            inside: side.region_text(side.f.op(op).parent),
             ..OpDiff::default()
         }
     }
 
-    /// A constant without what differs.
-    fn constant(&mut self, side: usize, node: u32, id: ConstId) -> ConstantDiff {
-        let value = self.graphs[side].f.constant(id).value;
+    /// Returns a constant without its differences.
+    fn constant(&self, side: usize, id: ConstId) -> ConstantDiff {
+        let side = &self.sides[side];
         ConstantDiff {
-            name: self.lines[side].value(value),
-            inside: self.inside(side, node),
+            name: side.value_text(side.f.constant(id).value),
+            inside: side.region_text(side.constant_region(id)),
             ..ConstantDiff::default()
         }
     }
 
-    /// Compares two constants; `new` is the node of the second.
-    fn constants(&mut self, ids: [ConstId; 2], new: u32) {
-        let [old_class, new_class] = [0, 1].map(|side| self.contents.class(side, ids[side]));
-        if old_class == new_class {
+    fn constants(&mut self, ids: [ConstId; 2]) {
+        let [old, new] = [0, 1].map(|side| self.contents.class(side, ids[side]));
+        if old == new {
             return;
         }
         let fs = self.functions();
-        let types = [0, 1].map(|side| fs[side].constant(ids[side]).ty);
+        let types = [0, 1].map(|side: usize| fs[side].constant(ids[side]).ty);
         let numbers = match self.retyped(types) {
-            None => content::numbers(fs, types[1], ids),
+            None => {
+                let count = fs[1].constant_elements(types[1]).ok().flatten();
+                let data = [0, 1].map(|side: usize| fs[side].constant_data(ids[side]));
+                let dtype = fs[1].ty(types[1]).dtype;
+                count.and_then(|count| content::numbers(dtype, count, data[0], data[1]))
+            }
             Some(_) => None,
         };
-        let listed = self.constant(1, new, ids[1]);
-        self.out.constants.push(ConstantDiff {
-            old: Some(self.lines[0].constant(ids[0])),
-            new: Some(self.lines[1].constant(ids[1])),
+        let [old, new] = [0, 1].map(|side: usize| Some(self.sides[side].constant_text(ids[side])));
+        let listed = ConstantDiff {
+            old,
+            new,
             numbers,
-            ..listed
-        });
+            ..self.constant(1, ids[1])
+        };
+        self.out.constants.push(listed);
     }
-}
-
-/// The text of a name; `None`: there is none.
-pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<String> {
-    graph::text_of(f, name).map(str::to_owned)
-}
-
-/// The names of the ONNX nodes that something comes from. A place in a text isn't one.
-fn node_names(f: &Function, loc: LocId) -> Option<String> {
-    let name = |loc: LocId| node_name(f, loc).map(str::to_owned);
-    let record = f.loc(loc)?;
-    if record.kind != LocKind::FUSED {
-        return name(loc);
-    }
-    let range = Range {
-        start: record.a,
-        len: record.b,
-    };
-    let parts = f.ids_in(range).iter().filter_map(|&part| name(LocId(part)));
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
 }

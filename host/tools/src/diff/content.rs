@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use half::{bf16, f16};
-use passdock_abi::{ConstId, DType, TypeId};
+use passdock_abi::{ConstId, DType};
+use passdock_core::{ErrorKind, PassError};
 use passdock_ir::{ConstantData, Function, Payload, text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-use passdock_core::{ErrorKind, PassError};
+use crate::elements::{Element, elements};
 
 /// The class of each constant of two functions.
 pub(super) struct Contents {
@@ -29,134 +29,119 @@ pub struct Numbers {
     pub max_abs: f64,
 }
 
-impl Contents {
-    pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
-        // Constants that may be equal, by type and length.
-        let mut buckets: FxHashMap<(String, u64), [Vec<ConstId>; 2]> = FxHashMap::default();
-        for (side, f) in functions.into_iter().enumerate() {
-            for (id, constant) in f.live_constants() {
-                let key = (text::type_text(f, constant.ty), f.constant_data(id).len());
-                buckets.entry(key).or_default()[side].push(id);
-            }
-        }
-        let mut classes = [FxHashMap::default(), FxHashMap::default()];
-        let mut next = 0;
-        for bucket in buckets.values() {
-            let data = |side: usize| {
-                let ids = bucket[side].iter();
-                ids.map(move |&id| (side, id, functions[side].constant_data(id)))
-            };
-            let sources = [0, 1].map(|side| data(side).filter_map(|(.., data)| Source::new(data)));
-            let [old, new] = sources.map(|sources| sources.collect::<FxHashSet<_>>());
-            let is_read = bucket.iter().all(|ids| !ids.is_empty());
-            let mut by_source = FxHashMap::default();
-            let mut by_hash: FxHashMap<u64, Vec<(&ConstantData, u32)>> = FxHashMap::default();
-            for (side, id, data) in data(0).chain(data(1)) {
-                let source = Source::new(data);
-                let mut class = source
-                    .as_ref()
-                    .and_then(|source| by_source.get(source))
-                    .copied();
-                let is_shared = source
-                    .as_ref()
-                    .is_some_and(|it| old.contains(it) && new.contains(it));
-                let mut alike = None;
-                if class.is_none() && is_read && !is_shared {
-                    let hash = data.hash().map_err(unreadable)?;
-                    let others = alike.insert(by_hash.entry(hash).or_default());
-                    for &(other, known) in others.iter() {
-                        if other.same(data).map_err(unreadable)? {
-                            class = Some(known);
-                            break;
-                        }
-                    }
-                }
-                let class = class.unwrap_or_else(|| {
-                    next += 1;
-                    if let Some(others) = alike {
-                        others.push((data, next - 1));
-                    }
-                    next - 1
-                });
-                classes[side].insert(id, class);
-                by_source.extend(source.map(|source| (source, class)));
-            }
-        }
-        Ok(Contents { classes })
-    }
-
-    /// Returns the class of a constant; of none, [`NONE`](super::NONE).
-    pub(super) fn class(&self, side: usize, id: ConstId) -> u32 {
-        self.classes[side].get(&id).copied().unwrap_or(super::NONE)
-    }
-}
-
-/// The file and offset of a constant's bytes: those of equal sources are equal.
+/// A key of constants that may be equal.
 #[derive(PartialEq, Eq, Hash)]
-enum Source<'d> {
-    /// A file that is mapped already, whose name may be another file's by now.
+enum Key<'d> {
+    /// A file that is mapped, whose name may be another file's by now, and an offset.
     Mapped(*const (), u64),
-    /// A file of this name.
+    /// A file of this name, and an offset.
     External(&'d str, u64),
+    /// The hash of the bytes.
+    Hash(u64),
+    /// A constant without an equal in the other function.
+    Unique(usize, ConstId),
 }
 
-impl Source<'_> {
-    fn new(data: &ConstantData) -> Option<Source<'_>> {
+impl Key<'_> {
+    /// Returns the place of bytes in a file: those of equal places are equal.
+    fn place(data: &ConstantData) -> Option<Key<'_>> {
         match data.payload() {
-            Payload::Mapped(range) => Some(Source::Mapped(
-                Arc::as_ptr(&range.source).cast(),
-                range.offset,
-            )),
-            Payload::External(range) => Some(Source::External(range.source.name(), range.offset)),
+            Payload::Mapped(range) => {
+                Some(Key::Mapped(Arc::as_ptr(&range.source).cast(), range.offset))
+            }
+            Payload::External(range) => Some(Key::External(range.source.name(), range.offset)),
             _ => None,
         }
     }
 }
 
-fn unreadable(message: String) -> PassError {
-    PassError::new(ErrorKind::Read, message)
+impl Contents {
+    pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
+        let unreadable = |message: String| PassError::new(ErrorKind::Read, message);
+        // Constants that may be equal, by type and length.
+        let mut buckets: FxHashMap<(String, u64), [Vec<(ConstId, &ConstantData)>; 2]> =
+            FxHashMap::default();
+        for (side, f) in functions.into_iter().enumerate() {
+            for (id, constant) in f.live_constants() {
+                let data = &**f.constant_data(id);
+                let key = (text::type_text(f, constant.ty), data.len());
+                buckets.entry(key).or_default()[side].push((id, data));
+            }
+        }
+        let mut classes = [FxHashMap::default(), FxHashMap::default()];
+        let mut next = 0;
+        for bucket in buckets.values() {
+            let places = bucket.each_ref().map(|constants| -> FxHashSet<Key<'_>> {
+                constants
+                    .iter()
+                    .filter_map(|(_, data)| Key::place(data))
+                    .collect()
+            });
+            let is_shared = |place: &Key<'_>| places.iter().all(|places| places.contains(place));
+            let is_read = bucket.iter().all(|constants| !constants.is_empty());
+            let mut known: FxHashMap<Key<'_>, Vec<(&ConstantData, u32)>> = FxHashMap::default();
+            for (side, constants) in bucket.iter().enumerate() {
+                for &(id, data) in constants {
+                    let key = match Key::place(data).filter(is_shared) {
+                        Some(place) => place,
+                        None if is_read => Key::Hash(data.hash().map_err(unreadable)?),
+                        None => Key::Unique(side, id),
+                    };
+                    let is_hash = matches!(key, Key::Hash(_));
+                    let alike = known.entry(key).or_default();
+                    let mut class = None;
+                    for &(other, of_other) in alike.iter() {
+                        if !is_hash || other.same(data).map_err(unreadable)? {
+                            class = Some(of_other);
+                            break;
+                        }
+                    }
+                    let class = class.unwrap_or_else(|| {
+                        next += 1;
+                        alike.push((data, next));
+                        next
+                    });
+                    classes[side].insert(id, class);
+                }
+            }
+        }
+        Ok(Contents { classes })
+    }
+
+    /// Returns the class of a constant.
+    pub(super) fn class(&self, side: usize, id: ConstId) -> Option<u32> {
+        self.classes[side].get(&id).copied()
+    }
 }
 
-/// The difference of two constants of one type, if their elements are numbers of whole bytes and their
-/// bytes are at hand.
+/// Compares two constants of one type, if their elements are numbers and their bytes can be read.
 pub(super) fn numbers(
-    [a, b]: [&Function; 2],
-    ty: TypeId,
-    [old, new]: [ConstId; 2],
+    dtype: DType,
+    count: u64,
+    old: &ConstantData,
+    new: &ConstantData,
 ) -> Option<Numbers> {
-    let (old, new) = (a.constant_data(old), b.constant_data(new));
+    if matches!(dtype, DType::C64 | DType::C128) {
+        return None;
+    }
     let (old, new) = (old.bytes().ok()?, new.bytes().ok()?);
-    let dtype = b.ty(ty).dtype;
-    Some(match dtype {
-        DType::F32 => compare(old, new, |b| f64::from(f32::from_le_bytes(b))),
-        DType::F64 => compare(old, new, f64::from_le_bytes),
-        DType::F16 => compare(old, new, |b| f16::from_le_bytes(b).to_f64()),
-        DType::BF16 => compare(old, new, |b| bf16::from_le_bytes(b).to_f64()),
-        DType::U8 => compare(old, new, |b| f64::from(u8::from_le_bytes(b))),
-        DType::I8 => compare(old, new, |b| f64::from(i8::from_le_bytes(b))),
-        DType::U16 => compare(old, new, |b| f64::from(u16::from_le_bytes(b))),
-        DType::I16 => compare(old, new, |b| f64::from(i16::from_le_bytes(b))),
-        DType::U32 => compare(old, new, |b| f64::from(u32::from_le_bytes(b))),
-        DType::I32 => compare(old, new, |b| f64::from(i32::from_le_bytes(b))),
-        DType::U64 => compare(old, new, |b| u64::from_le_bytes(b) as f64),
-        DType::I64 | DType::INDEX => compare(old, new, |b| i64::from_le_bytes(b) as f64),
-        _ => return None,
-    })
-}
-
-fn compare<const N: usize>(old: &[u8], new: &[u8], number: impl Fn([u8; N]) -> f64) -> Numbers {
-    let (old, new) = (old.as_chunks::<N>().0, new.as_chunks::<N>().0);
     let mut numbers = Numbers {
-        elements: old.len() as u64,
+        elements: 0,
         differing: 0,
         max_abs: 0.0,
     };
-    for (&old, &new) in old.iter().zip(new) {
-        if old != new {
-            numbers.differing += 1;
-            // A NaN isn't a number, and `max` leaves it out.
-            numbers.max_abs = numbers.max_abs.max((number(new) - number(old)).abs());
+    for (old, new) in elements(dtype, old, count).zip(elements(dtype, new, count)) {
+        let is_same = match (old, new) {
+            (Element::Float(old), Element::Float(new)) => old.to_bits() == new.to_bits(),
+            (Element::Integer(old), Element::Integer(new)) => old == new,
+            _ => return None,
+        };
+        numbers.elements += 1;
+        numbers.differing += u64::from(!is_same);
+        let distance = old.distance(new);
+        if distance.is_finite() {
+            numbers.max_abs = numbers.max_abs.max(distance);
         }
     }
-    numbers
+    Some(numbers)
 }

@@ -7,9 +7,8 @@ use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::text;
 use rustc_hash::FxHashMap;
 
-use super::compare::text_of;
-use super::graph::Graph;
 use super::matching::common;
+use super::side::{Side, text_of};
 
 /// The pairs of parameters and of results, by their positions.
 pub(super) struct Interface {
@@ -18,24 +17,25 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    pub(super) fn new(graphs: [&Graph<'_>; 2]) -> Interface {
+    pub(super) fn new(sides: &[Side<'_>; 2]) -> Interface {
         Interface {
-            params: pair(graphs, graphs.map(Graph::params)),
-            results: pair(graphs, graphs.map(Graph::results)),
+            params: pair(sides, sides.each_ref().map(Side::params)),
+            results: pair(sides, sides.each_ref().map(Side::results)),
         }
     }
 }
 
-fn pair(graphs: [&Graph<'_>; 2], ports: [Vec<(SymbolId, TypeId)>; 2]) -> Vec<(usize, usize)> {
-    let name = |side: usize, at: usize| text_of(graphs[side].f, ports[side][at].0);
+fn pair(sides: &[Side<'_>; 2], ports: [Vec<(SymbolId, TypeId)>; 2]) -> Vec<(usize, usize)> {
+    let name = |side: usize, at: usize| text_of(sides[side].f, ports[side][at].0);
     let news = (0..ports[1].len()).filter_map(|at| Some((name(1, at)?, at)));
-    let mut by_name: FxHashMap<String, usize> = news.collect();
-    let named = |at| Some((at, by_name.remove(&name(0, at)?)?));
+    let mut by_name: FxHashMap<&str, usize> = news.collect();
+    let named = |at| Some((at, by_name.remove(name(0, at)?)?));
     let mut pairs: Vec<(usize, usize)> = (0..ports[0].len()).filter_map(named).collect();
     let mut keys = [0, 1].map(|side: usize| -> Vec<(Option<usize>, String)> {
-        let f = graphs[side].f;
-        let types = ports[side].iter().map(|port| text::type_text(f, port.1));
-        types.map(|ty| (None, ty)).collect()
+        let types = ports[side].iter();
+        types
+            .map(|port| (None, text::type_text(sides[side].f, port.1)))
+            .collect()
     });
     for &(from, to) in &pairs {
         keys[0][from] = (Some(from), String::new());

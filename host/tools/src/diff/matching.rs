@@ -12,33 +12,40 @@
 
 use std::hash::{Hash, Hasher};
 
+use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::NONE;
-use super::graph::{ARG, CONST, Graph};
+use super::content::Contents;
 use super::interface::Interface;
+use super::side::{Node, Side, text_of};
 
-/// The pairs of nodes and of areas.
+/// The pairs of nodes and of regions.
+#[derive(Default)]
 pub(super) struct Matching {
-    /// The counterpart in the other function of each node of either, or NONE.
-    pub(super) to: [Vec<u32>; 2],
-    /// The pairs of areas, outer ones first.
-    pub(super) areas: Vec<(u32, u32)>,
+    counterparts: [FxHashMap<Node, Node>; 2],
+    /// The pairs of regions, outer ones first.
+    pub(super) regions: Vec<[RegionId; 2]>,
 }
 
 impl Matching {
-    pub(super) fn counterpart(&self, side: usize, node: u32) -> u32 {
-        self.to[side][node as usize]
+    pub(super) fn counterpart(&self, side: usize, node: Node) -> Option<Node> {
+        self.counterparts[side].get(&node).copied()
     }
 
-    pub(super) fn is_paired(&self, side: usize, node: u32) -> bool {
-        self.counterpart(side, node) != NONE
+    pub(super) fn is_paired(&self, side: usize, node: Node) -> bool {
+        self.counterparts[side].contains_key(&node)
     }
 
-    fn pair(&mut self, a: u32, b: u32) {
-        self.to[0][a as usize] = b;
-        self.to[1][b as usize] = a;
+    /// Returns the first function's node of a pair, as a name for both.
+    pub(super) fn pair(&self, side: usize, node: Node) -> Option<Node> {
+        let other = self.counterpart(side, node)?;
+        Some([node, other][side])
+    }
+
+    fn add(&mut self, a: Node, b: Node) {
+        self.counterparts[0].insert(a, b);
+        self.counterparts[1].insert(b, a);
     }
 }
 
@@ -57,71 +64,74 @@ pub(super) fn common<T: Eq + Hash>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
 }
 
 /// Returns the numbers that aren't in order among the others, as few as possible.
-pub(super) fn moved<T: Copy + Ord + Hash>(numbers: &[T]) -> FxHashSet<T> {
-    let mut moved: FxHashSet<T> = numbers.iter().copied().collect();
-    if !numbers.is_sorted() {
-        let mut sorted = numbers.to_vec();
-        sorted.sort_unstable();
-        for (at, _) in common(&sorted, numbers) {
-            moved.remove(&sorted[at]);
-        }
-        return moved;
+pub(super) fn moved(numbers: &[usize]) -> FxHashSet<usize> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    let mut moved: FxHashSet<usize> = numbers.iter().copied().collect();
+    for (at, _) in common(&sorted, numbers) {
+        moved.remove(&sorted[at]);
     }
-    FxHashSet::default()
+    moved
 }
 
-/// Hashes a value.
-pub(super) fn hash(value: impl Hash) -> u64 {
+fn hash(value: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Pairs the nodes of two functions, whose labels are hashes of their kinds, attributes and constant operands.
+/// Pairs the nodes of two functions.
 pub(super) fn matching(
-    graphs: [&Graph<'_>; 2],
+    sides: &[Side<'_>; 2],
     interface: &Interface,
-    labels: [Vec<u64>; 2],
+    contents: &Contents,
 ) -> Matching {
+    let bodies = [0, 1].map(|side: usize| sides[side].f.body());
     let mut matcher = Matcher {
-        graphs,
-        interface,
-        labels,
+        sides,
+        contents,
         m: Matching {
-            to: graphs.map(|graph| vec![NONE; graph.nodes.len()]),
-            areas: vec![(0, 0)],
+            regions: vec![bodies],
+            ..Matching::default()
         },
-        flows: graphs.map(|graph| vec![0; graph.nodes.len()]),
+        labels: Default::default(),
+        flows: Default::default(),
     };
+    matcher.ends(bodies, interface.params.clone());
     let mut at = 0;
-    while let Some(&areas) = matcher.m.areas.get(at) {
-        matcher.area(areas.into());
+    while let Some(&regions) = matcher.m.regions.get(at) {
+        matcher.regions(regions);
         at += 1;
     }
     matcher.m
 }
 
-struct Matcher<'g, 'f> {
-    graphs: [&'g Graph<'f>; 2],
-    interface: &'g Interface,
-    labels: [Vec<u64>; 2],
+struct Matcher<'s, 'f> {
+    sides: &'s [Side<'f>; 2],
+    contents: &'s Contents,
     m: Matching,
-    /// The hashes of all that flows into the nodes.
-    flows: [Vec<u64>; 2],
+    /// Hashes of the nodes' kinds, attributes and constant operands.
+    labels: [FxHashMap<Node, u64>; 2],
+    /// Hashes of all that flows into the nodes.
+    flows: [FxHashMap<Node, u64>; 2],
 }
 
 impl Matcher<'_, '_> {
-    /// Pairs the nodes of two areas.
-    fn area(&mut self, areas: [u32; 2]) {
-        self.ends(areas);
-        let own = [0, 1].map(|side: usize| -> Vec<u32> {
-            let graph = self.graphs[side];
-            let nodes = graph.areas[areas[side] as usize].nodes.clone();
-            nodes.filter(|&node| graph.node(node).kind != ARG).collect()
+    /// Pairs the nodes of two regions, whose arguments and terminators are paired.
+    fn regions(&mut self, regions: [RegionId; 2]) {
+        let nodes = [0, 1].map(|side: usize| {
+            let mut nodes = self.sides[side].nodes(regions[side]);
+            nodes.retain(|node| !matches!(node, Node::Arg(_)));
+            nodes
         });
-        let named = self.unique(&own, |m, side, node| {
-            let node = m.graphs[side].node(node);
-            Some(hash((node.name?, node.kind)))
+        for (side, nodes) in nodes.iter().enumerate() {
+            let labels = nodes.iter().map(|&node| (node, self.new_label(side, node)));
+            let labels: Vec<(Node, u64)> = labels.collect();
+            self.labels[side].extend(labels);
+        }
+        let named = self.unique(&nodes, |m, side, node| {
+            let side = &m.sides[side];
+            Some(hash((side.name(node)?, side.kind(node))))
         });
         // An exporter that numbers its values gives all of them other names when one is added.
         let same = named
@@ -131,68 +141,81 @@ impl Matcher<'_, '_> {
         if names_hold {
             self.pair_all(named);
         }
-        for (side, own) in own.iter().enumerate() {
-            for &node in own {
-                self.flows[side][node as usize] = self.flow(side, node, self.label(side, node));
+        for (side, nodes) in nodes.iter().enumerate() {
+            for &node in nodes {
+                let flow = self.flow(side, node, self.label(side, node));
+                self.flows[side].insert(node, flow);
             }
         }
-        let alike = self.unique(&own, |m, side, node| {
-            (!m.has_little_data(side, node)).then(|| m.flows[side][node as usize])
+        let alike = self.unique(&nodes, |m, side, node| {
+            (!m.has_little_data(side, node)).then(|| m.flows[side][&node])
         });
         self.pair_all(alike);
-        self.in_order(&own, names_hold, |m, side, node| m.label(side, node));
-        self.in_order(&own, names_hold, |m, side, node| {
-            hash(m.graphs[side].node(node).kind)
+        self.in_order(&nodes, names_hold, Self::label);
+        self.in_order(&nodes, names_hold, |m, side, node| {
+            hash(m.sides[side].kind(node))
         });
         // An op of another kind with the same operands.
-        self.in_order(&own, names_hold, |m, side, node| {
-            m.flow(
-                side,
-                node,
-                u64::from(m.graphs[side].node(node).kind == CONST),
-            )
+        self.in_order(&nodes, names_hold, |m, side, node| {
+            m.flow(side, node, u64::from(node.constant().is_some()))
         });
-        self.descend(&own[0]);
+        self.descend(&nodes[0]);
     }
 
-    /// Pairs the arguments and the terminators of two areas.
-    fn ends(&mut self, areas: [u32; 2]) {
-        let [a, b] = [0, 1].map(|side: usize| &self.graphs[side].areas[areas[side] as usize]);
-        let pairs = match areas {
-            [0, 0] => self.interface.params.clone(),
-            _ => {
-                let args = [(0, a), (1, b)]
-                    .map(|(side, area)| self.graphs[side].f.args(area.region).len());
-                (0..args[0].min(args[1])).map(|at| (at, at)).collect()
-            }
-        };
-        for (from, to) in pairs {
-            self.m
-                .pair(a.nodes.start + from as u32, b.nodes.start + to as u32);
+    /// Pairs arguments of two regions by position, and the terminators.
+    fn ends(&mut self, regions: [RegionId; 2], args: Vec<(usize, usize)>) {
+        let [olds, news] = [0, 1].map(|side: usize| -> Vec<Node> {
+            let args = self.sides[side].f.args(regions[side]);
+            args.map(Node::Arg).collect()
+        });
+        for (from, to) in args {
+            self.m.add(olds[from], news[to]);
         }
-        let ends = [0, 1].map(|side: usize| self.graphs[side].terminator(areas[side]));
+        let ends = [0, 1].map(|side: usize| self.sides[side].terminator(regions[side]));
         if let [Some(a), Some(b)] = ends {
-            self.m.pair(a, b);
+            self.m.add(a, b);
         }
     }
 
-    fn label(&self, side: usize, node: u32) -> u64 {
-        self.labels[side][node as usize]
+    fn label(&self, side: usize, node: Node) -> u64 {
+        self.labels[side][&node]
     }
 
-    fn pair_all(&mut self, pairs: Vec<(u32, u32)>) {
-        for (a, b) in pairs {
-            self.m.pair(a, b);
-        }
+    fn new_label(&self, side: usize, node: Node) -> u64 {
+        let (contents, side) = (self.contents, &self.sides[side]);
+        let class = |id| contents.class(side.index, id);
+        let op = match node {
+            Node::Const(id) => return hash((side.kind(node), class(id))),
+            Node::Op(op) => op,
+            Node::Arg(_) => return hash(side.kind(node)),
+        };
+        let attrs = side.f.attrs(op).iter();
+        let attrs =
+            attrs.map(|attr| hash((side.f.text(attr.name), attr_key(side, contents, op, attr))));
+        let regions = side.f.regions_of(op);
+        let regions = regions.map(|region| hash(text_of(side.f, side.f.region(region).name)));
+        // Their order means nothing.
+        let sum = attrs.chain(regions).fold(0, u64::wrapping_add);
+        let constants = side
+            .operands(node)
+            .map(|value| match side.definition(value) {
+                Some((definition, _)) => definition.constant().map(class),
+                None => Some(None),
+            });
+        hash((side.kind(node), sum, constants.collect::<Vec<_>>()))
+    }
+
+    fn pair_all(&mut self, pairs: Vec<(Node, Node)>) {
+        pairs.into_iter().for_each(|(a, b)| self.m.add(a, b));
     }
 
     /// Finds the nodes without a counterpart that alone on their side have a key.
     fn unique(
         &self,
-        nodes: &[Vec<u32>; 2],
-        key: impl Fn(&Self, usize, u32) -> Option<u64>,
-    ) -> Vec<(u32, u32)> {
-        let mut by_key: FxHashMap<u64, [Vec<u32>; 2]> = FxHashMap::default();
+        nodes: &[Vec<Node>; 2],
+        key: impl Fn(&Self, usize, Node) -> Option<u64>,
+    ) -> Vec<(Node, Node)> {
+        let mut by_key: FxHashMap<u64, [Vec<Node>; 2]> = FxHashMap::default();
         for (side, nodes) in nodes.iter().enumerate() {
             for &node in nodes.iter().filter(|&&node| !self.m.is_paired(side, node)) {
                 if let Some(key) = key(self, side, node) {
@@ -200,90 +223,104 @@ impl Matcher<'_, '_> {
                 }
             }
         }
-        let pairs = by_key
-            .into_values()
-            .filter_map(|nodes| match [&nodes[0][..], &nodes[1][..]] {
-                [&[a], &[b]] => Some((a, b)),
-                _ => None,
-            });
+        let pairs = by_key.into_values().filter_map(|nodes| match &nodes {
+            [a, b] if a.len() == 1 && b.len() == 1 => Some((a[0], b[0])),
+            _ => None,
+        });
         pairs.collect()
     }
 
     /// Whether a node is a constant that is told from others by its name: two are not one because both are 1.
-    fn has_little_data(&self, side: usize, node: u32) -> bool {
+    fn has_little_data(&self, side: usize, node: Node) -> bool {
         /// More data than is the same by chance.
         const BYTES: u64 = 32;
-        let graph = self.graphs[side];
-        let is_small = |id| graph.f.constant_data(id).len() < BYTES;
-        graph.constant(node).is_some_and(is_small) && graph.node(node).is_named()
+        let side = &self.sides[side];
+        let is_small = |id| side.f.constant_data(id).len() < BYTES && side.is_named(id);
+        node.constant().is_some_and(is_small)
     }
 
     /// Hashes a label and what flows into a node, whose hashes are computed.
-    fn flow(&self, side: usize, node: u32, label: u64) -> u64 {
-        let graph = self.graphs[side];
-        let mut flow = label;
-        for value in graph.operands(node) {
-            let source = graph.place(value).map(|(def, index)| {
-                let other = self.m.counterpart(side, def);
-                match other {
-                    NONE => (NONE, self.flows[side][def as usize], index),
-                    _ => ([def, other][side], 0, index),
-                }
+    fn flow(&self, side: usize, node: Node, label: u64) -> u64 {
+        let operands = self.sides[side].operands(node);
+        operands.fold(label, |flow, value| {
+            let definition = self.sides[side].definition(value);
+            let source = definition.map(|(node, index)| match self.m.pair(side, node) {
+                Some(pair) => (Some(pair), 0, index),
+                None => (
+                    None,
+                    self.flows[side].get(&node).copied().unwrap_or(0),
+                    index,
+                ),
             });
-            flow = hash((flow, source));
-        }
-        flow
+            hash((flow, source))
+        })
     }
 
     /// Pairs nodes that are in order between paired ones and have the same key. A constant with a name isn't paired by
     /// its position, if names hold.
     fn in_order(
         &mut self,
-        nodes: &[Vec<u32>; 2],
+        nodes: &[Vec<Node>; 2],
         names_hold: bool,
-        key: impl Fn(&Self, usize, u32) -> u64,
+        key: impl Fn(&Self, usize, Node) -> u64,
     ) {
-        let keys = [0, 1].map(|side: usize| -> Vec<(u32, u32, u64)> {
-            let graph = self.graphs[side];
-            let has_position = |node: u32| {
-                !names_hold || graph.constant(node).is_none() || !graph.node(node).is_named()
-            };
-            let key = |&node: &u32| match self.m.counterpart(side, node) {
-                NONE => has_position(node).then(|| (node, NONE, key(self, side, node))),
-                other => Some((node, [node, other][side], 0)),
-            };
-            nodes[side].iter().filter_map(key).collect()
-        });
-        let same = [0, 1].map(|side: usize| {
-            keys[side]
+        let keyed = [0, 1].map(|side: usize| -> Vec<(Node, (Option<Node>, u64))> {
+            let is_named = |id: ConstId| self.sides[side].is_named(id);
+            let has_position = |node: Node| !names_hold || !node.constant().is_some_and(is_named);
+            let keyed = nodes[side]
                 .iter()
-                .map(|key| (key.1, key.2))
-                .collect::<Vec<_>>()
+                .filter_map(|&node| match self.m.pair(side, node) {
+                    Some(pair) => Some((node, (Some(pair), 0))),
+                    None => has_position(node).then(|| (node, (None, key(self, side, node)))),
+                });
+            keyed.collect()
         });
-        for (i, j) in common(&same[0], &same[1]) {
-            self.m.pair(keys[0][i].0, keys[1][j].0);
+        let keys = [0, 1].map(|side: usize| -> Vec<(Option<Node>, u64)> {
+            keyed[side].iter().map(|(_, key)| *key).collect()
+        });
+        for (i, j) in common(&keys[0], &keys[1]) {
+            self.m.add(keyed[0][i].0, keyed[1][j].0);
         }
     }
 
     /// Pairs the regions of paired ops: by name, the first with the first.
-    fn descend(&mut self, nodes: &[u32]) {
+    fn descend(&mut self, nodes: &[Node]) {
         for &a in nodes {
-            let b = self.m.counterpart(0, a);
-            let of_a = self.graphs[0].areas_of(a);
-            if b == NONE || of_a.is_empty() {
+            let Some(b) = self.m.counterpart(0, a) else {
                 continue;
-            }
-            let name = |side: usize, area: u32| self.graphs[side].areas[area as usize].name;
-            let mut of_b: Vec<u32> = self.graphs[1].areas_of(b).collect();
-            for area in of_a {
-                let same = of_b
-                    .iter()
-                    .position(|&other| name(1, other) == name(0, area));
-                if let Some(at) = same {
-                    let other = of_b.remove(at);
-                    self.m.areas.push((area, other));
+            };
+            let [f, g] = [self.sides[0].f, self.sides[1].f];
+            let mut news = self.sides[1].regions(b);
+            for old in self.sides[0].regions(a) {
+                let name = text_of(f, f.region(old).name);
+                let is_same = |new: &RegionId| text_of(g, g.region(*new).name) == name;
+                if let Some(at) = news.iter().position(is_same) {
+                    let new = news.remove(at);
+                    let args = f.args(old).len().min(g.args(new).len());
+                    self.ends([old, new], (0..args).map(|at| (at, at)).collect());
+                    self.m.regions.push([old, new]);
                 }
             }
         }
     }
+}
+
+/// Returns the kind, flags and value of an attribute: equal keys are equal attributes of either function.
+pub(super) fn attr_key(
+    side: &Side<'_>,
+    contents: &Contents,
+    op: OpId,
+    attr: &Attr,
+) -> (AttrKind, u32, Vec<Option<u32>>, String) {
+    let class = |id: u32| contents.class(side.index, ConstId(id));
+    let (classes, text) = match attr.kind {
+        AttrKind::NONE => (Vec::new(), String::new()),
+        AttrKind::TENSOR => (vec![class(attr.bits as u32)], String::new()),
+        AttrKind::TENSORS => {
+            let ids = side.f.ids_in(attr.list).iter();
+            (ids.map(|&id| class(id)).collect(), String::new())
+        }
+        _ => (Vec::new(), side.whole_attr(op, attr)),
+    };
+    (attr.kind, attr.flags, classes, text)
 }

@@ -39,21 +39,19 @@
 //! deep regions nest. A constant's bytes are read only where the other module has one of the same type
 //! and length at another place.
 
-mod attrs;
 mod compare;
 mod content;
-mod graph;
 mod interface;
-mod lines;
 mod matching;
 mod operands;
 mod ports;
 mod report;
+mod side;
 
-use graph::What;
+use std::sync::Arc;
+
 use passdock_abi::{OpId, SymbolId};
 use passdock_ir::{Function, Module};
-use rustc_hash::FxHashMap;
 
 use compare::Comparison;
 use passdock_core::PassError;
@@ -62,9 +60,7 @@ pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,
 };
-
-/// No node, no name, no counterpart.
-const NONE: u32 = u32::MAX;
+use side::Node;
 
 /// Compares two modules.
 ///
@@ -77,7 +73,7 @@ pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     };
     for new in b.functions() {
         match a.function_named(new.text(new.name())) {
-            Some(old) if std::sync::Arc::ptr_eq(old, new) => {}
+            Some(old) if Arc::ptr_eq(old, new) => {}
             Some(old) => {
                 let function = Comparison::new(old, new)?.report();
                 diff.functions
@@ -94,7 +90,7 @@ pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     Ok(diff)
 }
 
-/// A function that only one module has.
+/// Reports a function that only one module has.
 fn alone(f: &Function, change: Change) -> FunctionDiff {
     let ops = f.op_count();
     FunctionDiff {
@@ -105,24 +101,19 @@ fn alone(f: &Function, change: Change) -> FunctionDiff {
     }
 }
 
-/// The differences of two lists of names and values: in order of the second, then what it doesn't
-/// have.
+/// Returns the differences of two lists of names and values: in order of the second, then what it doesn't have.
 fn settings(old: &[(String, String)], new: &[(String, String)]) -> Vec<Setting> {
-    let map = |pairs: &[(String, String)]| -> FxHashMap<String, String> {
-        pairs.iter().cloned().collect()
+    let find = |pairs: &[(String, String)], name: &str| {
+        let pair = pairs.iter().find(|pair| pair.0 == name);
+        pair.map(|pair| pair.1.clone())
     };
-    let (olds, news) = (map(old), map(new));
-    let names = new
-        .iter()
-        .chain(old.iter().filter(|(name, _)| !news.contains_key(name)));
-    names
-        .map(|(name, _)| Setting {
-            name: name.clone(),
-            old: olds.get(name).cloned(),
-            new: news.get(name).cloned(),
-        })
-        .filter(|setting| setting.old != setting.new)
-        .collect()
+    let gone = old.iter().filter(|(name, _)| find(new, name).is_none());
+    let all = new.iter().chain(gone).map(|(name, _)| Setting {
+        name: name.clone(),
+        old: find(old, name),
+        new: find(new, name),
+    });
+    all.filter(|setting| setting.old != setting.new).collect()
 }
 
 /// The ops of a function that two modules have, as far as they are the same ops.
@@ -152,7 +143,7 @@ pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
     let mut all = Vec::new();
     for new in b.functions() {
         let old = a.function_named(new.text(new.name()));
-        let Some(old) = old.filter(|old| !std::sync::Arc::ptr_eq(old, new)) else {
+        let Some(old) = old.filter(|old| !Arc::ptr_eq(old, new)) else {
             continue;
         };
         all.push(PairedOps {
@@ -166,19 +157,18 @@ pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
 impl Comparison<'_> {
     fn paired_ops(mut self) -> Vec<PairedOp> {
         self.compare_pairs();
-        let [old, new] = &self.graphs;
-        let nodes = 0..new.nodes.len() as u32;
+        let regions = self.m.regions.iter();
+        let nodes = regions.flat_map(|pair| self.sides[1].nodes(pair[1]));
         let paired = nodes.filter_map(|node| {
-            let other = self.m.counterpart(1, node);
-            let before = (other != NONE).then(|| old.node(other).what)?;
-            match (before, new.node(node).what) {
-                (What::Op(before), What::Op(after)) => Some(PairedOp {
-                    before,
-                    after,
-                    changed: self.is_changed(node),
-                }),
-                _ => None,
-            }
+            let after = node.op()?;
+            let Some(Node::Op(before)) = self.m.counterpart(1, node) else {
+                return None;
+            };
+            Some(PairedOp {
+                before,
+                after,
+                changed: self.is_changed(after),
+            })
         });
         paired.collect()
     }

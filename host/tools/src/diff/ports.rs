@@ -1,26 +1,25 @@
-//! What differs between the parameters and results of two functions.
+//! The differences of the parameters and results of two functions.
 
-use passdock_abi::{SymbolId, TypeId, ValueId};
+use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::{Function, text};
+use rustc_hash::FxHashSet;
 
 use super::compare::Comparison;
 use super::matching::moved;
 use super::report::{PortChange, PortDiff};
+use super::side::Node;
 
 impl Comparison<'_> {
     /// Compares parameters, and the names and types of results.
     pub(super) fn ports(&mut self) {
-        let params = [0, 1].map(|side: usize| self.graphs[side].params());
+        let params = self.sides.each_ref().map(|side| side.params());
         let pairs = self.interface.params.clone();
         self.list_ports("input", &params, &pairs);
-        let functions = self.functions();
-        let args = functions.map(|f| f.args(f.body()).collect::<Vec<_>>());
         for (old, new) in pairs {
-            self.default([args[0][old], args[1][new]], new);
+            self.default(old, new);
         }
-        let results = [0, 1].map(|side: usize| self.graphs[side].results());
-        let pairs = self.interface.results.clone();
-        self.list_ports("output", &results, &pairs);
+        let results = self.sides.each_ref().map(|side| side.results());
+        self.list_ports("output", &results, &self.interface.results.clone());
     }
 
     fn list_ports(
@@ -30,58 +29,71 @@ impl Comparison<'_> {
         pairs: &[(usize, usize)],
     ) {
         let [f, g] = self.functions();
-        let mut from = vec![None; news.len()];
-        let mut gone = vec![true; olds.len()];
-        for &(old, new) in pairs {
-            from[new] = Some(old);
-            gone[old] = false;
-        }
+        let kept: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
         for (index, &(name, ty)) in olds.iter().enumerate() {
-            if gone[index] {
+            if !kept.contains(&index) {
                 let ty = text::type_text(f, ty);
-                let name = shown(f, name, index);
-                self.port(port, index, name, PortChange::Removed { ty });
+                self.port(
+                    port,
+                    index,
+                    shown(f, name, index),
+                    PortChange::Removed { ty },
+                );
             }
         }
-        let paired: Vec<usize> = from.iter().flatten().copied().collect();
-        let moved = moved(&paired);
+        let mut paired = pairs.to_vec();
+        paired.sort_unstable_by_key(|&(_, new)| new);
+        let order: Vec<usize> = paired.iter().map(|&(old, _)| old).collect();
+        let moved = moved(&order);
+        let mut paired = paired.into_iter().peekable();
         for (index, &(name, ty)) in news.iter().enumerate() {
-            let shown = || shown(g, name, index);
-            let Some(old) = from[index] else {
-                let ty = text::type_text(g, ty);
-                self.port(port, index, shown(), PortChange::Added { ty });
-                continue;
-            };
-            if moved.contains(&old) {
-                self.port(port, index, shown(), PortChange::Moved { old, new: index });
+            let mut changes = Vec::new();
+            match paired.next_if(|&(_, new)| new == index) {
+                None => changes.push(PortChange::Added {
+                    ty: text::type_text(g, ty),
+                }),
+                Some((old, new)) => {
+                    if moved.contains(&old) {
+                        changes.push(PortChange::Moved { old, new });
+                    }
+                    let (old_name, old_ty) = olds[old];
+                    let renamed = self.renamed([old_name, name]);
+                    changes.extend(renamed.map(|[old, new]| PortChange::Renamed { old, new }));
+                    let retyped = self.retyped([old_ty, ty]);
+                    changes.extend(retyped.map(|[old, new]| PortChange::Type { old, new }));
+                }
             }
-            let (old_name, old_ty) = olds[old];
-            if let Some([old, new]) = self.renamed([old_name, name]) {
-                self.port(port, index, shown(), PortChange::Renamed { old, new });
-            }
-            if let Some([old, new]) = self.retyped([old_ty, ty]) {
-                self.port(port, index, shown(), PortChange::Type { old, new });
+            for change in changes {
+                self.port(port, index, shown(g, name, index), change);
             }
         }
     }
 
-    fn default(&mut self, values: [ValueId; 2], index: usize) {
-        let constants = [0, 1].map(|side| self.graphs[side].f.value(values[side]).constant);
-        let [old, new] = [0, 1].map(|side| self.contents.class(side, constants[side]));
-        if old != new {
-            let [old, new] = [0, 1].map(|side: usize| {
-                let default = constants[side].option();
-                default.map(|id| self.lines[side].constant(id))
-            });
-            let name = self.lines[1].value(values[1]);
-            self.port("input", index, name, PortChange::Default { old, new });
+    /// Compares the defaults of two parameters.
+    fn default(&mut self, old: usize, new: usize) {
+        let places = [old, new];
+        let args = [0, 1].map(|side: usize| {
+            let f = self.sides[side].f;
+            f.args(f.body()).nth(places[side])
+        });
+        let [Some(from), Some(to)] = args else { return };
+        let values = [from, to];
+        let constants =
+            [0, 1].map(|side: usize| self.sides[side].f.value(values[side]).constant.option());
+        let class = |side: usize| constants[side].and_then(|id| self.contents.class(side, id));
+        if class(0) != class(1) {
+            let text = |side: usize| constants[side].map(|id| self.sides[side].constant_text(id));
+            let (old, new_text) = (text(0), text(1));
+            let name = self.sides[1].value_text(to);
+            let change = PortChange::Default { old, new: new_text };
+            self.port("input", new, name, change);
         }
     }
 
-    /// Compares what the bodies give out.
-    pub(super) fn outputs(&mut self, nodes: [u32; 2]) {
+    /// Compares the values that the bodies return.
+    pub(super) fn outputs(&mut self, nodes: [Node; 2]) {
         let [olds, news] = self.values_of(nodes);
-        let g = self.graphs[1].f;
+        let g = self.sides[1].f;
         let ports = g.ports(g.body());
         for (from, to) in self.interface.results.clone() {
             let (Some(&old), Some(&new)) = (olds.get(from), news.get(to)) else {
@@ -109,7 +121,7 @@ impl Comparison<'_> {
     }
 }
 
-/// A port as a report names it.
+/// Returns the name of a port in a report.
 fn shown(f: &Function, name: SymbolId, index: usize) -> String {
     match name.option() {
         Some(name) => text::value_text(f.text(name)),

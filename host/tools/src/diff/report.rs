@@ -1,5 +1,6 @@
 //! What is reported: plain data, and its counts.
 
+use passdock_ir::Function;
 use serde::Serialize;
 
 pub use super::content::Numbers;
@@ -330,6 +331,14 @@ impl Diff {
 }
 
 impl FunctionDiff {
+    /// Creates the report of a function without differences.
+    pub(super) fn new(f: &Function) -> FunctionDiff {
+        FunctionDiff {
+            name: f.text(f.name()).to_owned(),
+            ..FunctionDiff::default()
+        }
+    }
+
     /// Counts what differs in one function.
     pub fn summary(&self) -> Summary {
         let mut sum = Summary::default();

@@ -13,14 +13,14 @@ use passdock_core::{ErrorKind, PassError, capitalized};
 use passdock_ir::Module;
 use serde::Serialize;
 
-use super::elements::Overrides;
 use super::interface::{self, InterfaceDifference};
 use super::ort::{self, Runtime};
 use super::outputs::{OutputComparison, compare_results, worst};
 use super::precision::brought_in;
 use super::sessions::{Sessions, run_all};
-use super::sizes::{self, SampleSize, Samples};
+use super::sizes::{self, SampleSize};
 use super::text;
+use super::tolerance::Overrides;
 
 /// The help where ONNX Runtime isn't found.
 const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` \
@@ -114,23 +114,8 @@ pub struct Comparison {
     pub computed_in: Option<&'static str>,
     /// Each output that both models have.
     pub outputs: Vec<OutputComparison>,
-    /// Differences for sizes that contradict what the model before declares: one symbol has several sizes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub apart: Vec<ApartSizes>,
     /// The reason why the model after doesn't run where the one before does.
     pub failure: Option<RunFailure>,
-}
-
-/// Inputs in which a symbol has another size each, and the difference for them. It isn't the fault of the model after:
-/// the one before declares that the sizes are equal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ApartSizes {
-    /// The symbol.
-    pub symbol: String,
-    /// Each input with its type.
-    pub inputs: BTreeMap<String, String>,
-    /// The difference.
-    pub difference: String,
 }
 
 /// A model that doesn't run.
@@ -173,80 +158,46 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Result<Comparison, PassError> {
     let runtime = load(options)?;
+    let not_opened = |error| not_compared(&format!("of the model before: {error}").into());
+    let directory = || Sessions::new(runtime.clone()).map_err(not_opened);
     // Two, since data files of both may have the same names.
-    let sessions = [(); 2].map(|()| Sessions::new(runtime.clone()));
-    let first = sessions[0]
-        .open(before)
-        .map_err(|error| not_compared(&format!("of the model before: {error}").into()))?;
-    let (second, refusal) = match sessions[1].open(after) {
-        Ok(second) => (Some(second), None),
-        Err(message) => (None, Some(message)),
-    };
-    let after_ports = second.as_ref().map(|second| &second.ports);
-    let samples = sizes::samples(&first, after_ports, options, true);
-    let Samples {
-        samples,
-        results,
-        sizes,
-        apart,
-    } = samples.map_err(|reason| not_compared(&reason))?;
+    let sessions = [directory()?, directory()?];
+    let first = sessions[0].open(before).map_err(not_opened)?;
+    let second = sessions[1].open(after);
+    let after_ports = second.as_ref().ok().map(|second| &second.ports);
+    let samples = sizes::samples(&first, after_ports, options);
+    let samples = samples.map_err(|reason| not_compared(&reason))?;
     let computed_in = brought_in(before, after);
-    let overrides = options.overrides(computed_in);
-    let mut comparison = Comparison {
-        same: false,
+    let interface = after_ports.map(|after| interface::compare(&first.ports, after));
+    let interface = interface.unwrap_or_default();
+    let results = match second {
+        Err(message) => Err((false, message)),
+        Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
+        Ok(second) => run_all(&second, &samples.samples).map_err(|message| (true, message)),
+    };
+    let (outputs, failure) = match results {
+        Ok(after) => {
+            let overrides = options.overrides(computed_in);
+            let outputs = compare_results(&samples.results, &after, overrides);
+            (outputs, None)
+        }
+        Err((is_taken, message)) => (Vec::new(), Some(RunFailure { is_taken, message })),
+    };
+    Ok(Comparison {
+        same: failure.is_none()
+            && interface.iter().all(|difference| !difference.breaks)
+            && outputs.iter().all(|output| output.same),
         onnxruntime: RuntimeUsed {
             library: runtime.path.display().to_string(),
             version: runtime.version.clone(),
         },
         seed: options.inputs.is_none().then_some(options.seed),
-        sizes,
-        interface: after_ports.map_or(Vec::new(), |after| interface::compare(&first.ports, after)),
+        sizes: samples.sizes,
+        interface,
         computed_in: computed_in.and_then(DType::name),
-        outputs: Vec::new(),
-        apart: Vec::new(),
-        failure: refusal.map(|message| RunFailure {
-            is_taken: false,
-            message,
-        }),
-    };
-    if let Some(second) = second.filter(|second| interface::takes(&first.ports, &second.ports)) {
-        match run_all(&second, &samples) {
-            Ok(after) => comparison.outputs = compare_results(&results, &after, overrides),
-            Err(message) => {
-                comparison.failure = Some(RunFailure {
-                    is_taken: true,
-                    message,
-                })
-            }
-        }
-        for sample in apart {
-            if comparison
-                .apart
-                .iter()
-                .any(|known| known.symbol == sample.symbol)
-            {
-                continue;
-            }
-            let difference = match run_all(&second, std::slice::from_ref(&sample.sample)) {
-                Ok(after) => worst(&compare_results(&[sample.results], &after, overrides)),
-                Err(message) => Some(fails_now(&message)),
-            };
-            comparison
-                .apart
-                .extend(difference.map(|difference| ApartSizes {
-                    inputs: SampleSize::new(&sample.sample).inputs,
-                    symbol: sample.symbol,
-                    difference,
-                }));
-        }
-    }
-    comparison.same = comparison.failure.is_none()
-        && !comparison
-            .interface
-            .iter()
-            .any(|difference| difference.breaks)
-        && comparison.outputs.iter().all(|output| output.same);
-    Ok(comparison)
+        outputs,
+        failure,
+    })
 }
 
 /// The error of a comparison that can't be made.

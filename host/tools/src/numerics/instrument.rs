@@ -95,10 +95,12 @@ struct Chain {
     /// How versions are run; otherwise why none is checked.
     runner: Result<Runner, Reason>,
     first: Module,
-    /// The module after the last pass.
+    /// The last version that a pass began or ended with.
     current: Module,
-    /// The passes that run: the module before each, and whether another pass ran inside it.
-    running: Vec<(Module, bool)>,
+    /// The passes that run.
+    running: Vec<String>,
+    /// Whether no other pass ran inside the innermost one.
+    is_leaf: bool,
     /// The passes since the last version that ran.
     pending: Vec<String>,
 }
@@ -107,26 +109,10 @@ struct Chain {
 struct Runner {
     sessions: Sessions,
     samples: Vec<Sample>,
-    original: Arc<Evaluation>,
-    /// The last version that ran, and its results.
-    last: (Module, Arc<Evaluation>),
-    /// The last version that didn't, and why.
-    refused: Option<(Module, NoResults)>,
-}
-
-/// The results of a version.
-struct Evaluation {
     ports: ModelPorts,
-    results: Vec<Vec<ModelOutput>>,
-}
-
-/// The reason why a version has no results.
-#[derive(Clone)]
-enum NoResults {
-    /// ONNX Runtime refuses it, or it can't be written.
-    Refused(String),
-    /// ONNX Runtime takes it and fails to run it.
-    Failed(String),
+    original: Vec<Vec<ModelOutput>>,
+    /// The results of the last version that ran.
+    last: Vec<Vec<ModelOutput>>,
 }
 
 impl Runner {
@@ -135,148 +121,118 @@ impl Runner {
         module: &Module,
         options: &CompareOptions,
     ) -> Result<Runner, Reason> {
-        let sessions = Sessions::new(runtime);
-        let (samples, evaluation) = {
+        let sessions = Sessions::new(runtime)?;
+        let (ports, samples) = {
             let session = sessions.open(module)?;
-            let samples = sizes::samples(&session, None, options, false)?;
-            let (ports, results) = (session.ports.clone(), samples.results);
-            (samples.samples, Arc::new(Evaluation { ports, results }))
+            (
+                session.ports.clone(),
+                sizes::samples(&session, None, options)?,
+            )
         };
         Ok(Runner {
             sessions,
-            samples,
-            original: evaluation.clone(),
-            last: (module.clone(), evaluation),
-            refused: None,
+            samples: samples.samples,
+            ports,
+            original: samples.results.clone(),
+            last: samples.results,
         })
     }
 
-    /// Returns the results of a version, which runs if it isn't the last one that did.
-    fn evaluate(&mut self, module: &Module) -> Result<Arc<Evaluation>, NoResults> {
-        if self.last.0.is_same(module) {
-            return Ok(self.last.1.clone());
-        }
-        if let Some((refused, reason)) = &self.refused
-            && refused.is_same(module)
-        {
-            return Err(reason.clone());
-        }
-        let run = || {
-            let session = self.sessions.open(module).map_err(NoResults::Refused)?;
-            let ports = session.ports.clone();
-            if let Some(difference) = other_names(&self.original.ports, &ports) {
-                return Err(NoResults::Refused(difference));
-            }
-            let results = run_all(&session, &self.samples).map_err(NoResults::Failed)?;
-            Ok(Arc::new(Evaluation { ports, results }))
-        };
-        match run() {
-            Ok(evaluation) => {
-                self.last = (module.clone(), evaluation.clone());
-                Ok(evaluation)
-            }
-            Err(reason) => {
-                self.refused = Some((module.clone(), reason.clone()));
-                Err(reason)
-            }
+    /// Runs a version. The error says whether ONNX Runtime takes it, and fails to run it.
+    fn run(&self, module: &Module) -> Result<Vec<Vec<ModelOutput>>, (bool, String)> {
+        let refused = |message| (false, message);
+        let session = self.sessions.open(module).map_err(refused)?;
+        let differences = interface::compare(&self.ports, &session.ports);
+        let mut differences = differences.into_iter();
+        match differences.find(|difference| matches!(difference.what, "name" | "order")) {
+            Some(difference) => Err(refused(difference.to_string())),
+            None => run_all(&session, &self.samples).map_err(|message| (true, message)),
         }
     }
-}
-
-/// Describes a difference of the names of inputs or outputs, or of their order.
-fn other_names(before: &ModelPorts, after: &ModelPorts) -> Option<String> {
-    let mut differences = interface::compare(before, after).into_iter();
-    let other = differences.find(|difference| matches!(difference.what, "name" | "order"));
-    other.map(|difference| difference.to_string())
 }
 
 impl Chain {
-    fn begin(&mut self, module: &Module) {
-        if let Some((_, has_inner)) = self.running.last_mut() {
-            *has_inner = true;
+    fn begin(&mut self, module: &Module, pass: &str) {
+        if !self.current.is_same(module) {
+            // The pass around it changed something first.
+            self.pending.extend(self.running.last().cloned());
+            self.current = module.clone();
         }
-        self.running.push((module.clone(), false));
+        self.running.push(pass.to_owned());
+        self.is_leaf = true;
     }
 
     /// Ends the innermost pass; `None` if only those inside it changed something.
-    fn end(&mut self, module: &Module, pass: &str, options: &CompareOptions) -> Option<Row> {
-        let (before, has_inner) = self.running.pop()?;
-        let before = if has_inner {
-            self.current.clone()
-        } else {
-            before
-        };
-        if has_inner && before.is_same(module) {
+    fn end(&mut self, module: &Module, options: &CompareOptions) -> Option<Row> {
+        let pass = self.running.pop()?;
+        let is_leaf = std::mem::take(&mut self.is_leaf);
+        let is_same = self.current.is_same(module);
+        if is_same && !is_leaf {
             return None;
         }
         self.current = module.clone();
         let mut row = Row {
-            pass: pass.to_owned(),
-            result: RowResult::Unchanged,
-            error: None,
-            total: None,
-            computed_in: None,
-            together: Vec::new(),
+            pass,
+            ..Row::default()
         };
-        if before.is_same(module) {
-            return Some(row);
+        if !is_same {
+            self.check(module, options, &mut row);
         }
+        Some(row)
+    }
+
+    /// Compares a version with the last one that ran.
+    fn check(&mut self, module: &Module, options: &CompareOptions, row: &mut Row) {
         let runner = match &mut self.runner {
             Ok(runner) => runner,
             Err(reason) => {
                 row.result = RowResult::NotChecked(reason.text.clone());
-                return Some(row);
+                return;
             }
         };
-        let evaluated = runner.evaluate(&before);
-        let base = evaluated.clone().unwrap_or_else(|_| runner.last.1.clone());
-        match runner.evaluate(module) {
-            Ok(after) => {
-                row.computed_in = brought_in(&self.first, module);
-                let overrides = options.overrides(row.computed_in);
-                let opaque = after.results.iter().flatten();
-                let opaque =
-                    opaque.filter_map(|output| Some((&output.name, output.value.opaque()?)));
-                let opaque: Vec<_> = opaque.collect();
-                let compare = |base: &Evaluation| {
-                    let mut outputs =
-                        outputs::compare_results(&base.results, &after.results, overrides);
-                    outputs.retain(|output| !opaque.iter().any(|(name, _)| **name == output.name));
-                    let ratio = outputs
-                        .iter()
-                        .map(|output| output.ratio)
-                        .fold(0.0, f64::max);
-                    (outputs, ratio)
-                };
-                let (outputs, ratio) = compare(&base);
-                row.result = match (outputs::worst(&outputs), opaque.first()) {
-                    (Some(difference), _) => RowResult::Different(difference),
-                    (None, Some((name, kind))) => RowResult::NotChecked(format!(
-                        "the output `{name}` is {kind}, which can't be compared"
-                    )),
-                    (None, None) => RowResult::Same,
-                };
-                if !matches!(row.result, RowResult::NotChecked(_)) {
-                    (row.error, row.total) = (Some(ratio), Some(compare(&runner.original).1));
-                }
-                if evaluated.is_err() {
-                    row.together = std::mem::take(&mut self.pending);
-                }
-            }
-            Err(reason) => {
-                self.pending.push(pass.to_owned());
-                row.result = match reason {
-                    NoResults::Failed(error) if evaluated.is_ok() => {
+        let after = match runner.run(module) {
+            Ok(after) => after,
+            Err((is_taken, message)) => {
+                row.result = match is_taken && self.pending.is_empty() {
+                    true => {
                         row.error = Some(f64::INFINITY);
-                        RowResult::Different(compare::fails_now(&error))
+                        RowResult::Different(compare::fails_now(&message))
                     }
-                    NoResults::Failed(reason) | NoResults::Refused(reason) => {
-                        RowResult::NotChecked(reason)
-                    }
+                    false => RowResult::NotChecked(message),
                 };
+                self.pending.push(row.pass.clone());
+                return;
             }
+        };
+        row.together = std::mem::take(&mut self.pending);
+        row.computed_in = brought_in(&self.first, module);
+        let overrides = options.overrides(row.computed_in);
+        let opaque = after.iter().flatten();
+        let opaque = opaque.filter_map(|output| Some((&*output.name, output.value.opaque()?)));
+        let opaque: Vec<(&str, &str)> = opaque.collect();
+        let compare = |base: &[Vec<ModelOutput>]| {
+            let mut outputs = outputs::compare_results(base, &after, overrides);
+            outputs.retain(|output| opaque.iter().all(|(name, _)| *name != output.name));
+            let ratio = outputs
+                .iter()
+                .map(|output| output.ratio)
+                .fold(0.0, f64::max);
+            (outputs::worst(&outputs), ratio)
+        };
+        let (difference, error) = compare(&runner.last);
+        let total = compare(&runner.original).1;
+        row.result = match (difference, opaque.first()) {
+            (Some(difference), _) => RowResult::Different(difference),
+            (None, None) => RowResult::Same,
+            (None, Some((name, kind))) => {
+                let reason = format!("the output `{name}` is {kind}, which can't be compared");
+                RowResult::NotChecked(reason)
+            }
+        };
+        if !matches!(row.result, RowResult::NotChecked(_)) {
+            (row.error, row.total) = (Some(error), Some(total));
         }
-        Some(row)
+        runner.last = after;
     }
 }
 
@@ -299,16 +255,15 @@ impl Numerics {
         })
     }
 
-    /// Begins a pass; returns the error or the warning if no version of this model can be checked.
-    fn begin(&self, module: &Module) -> Option<(Reason, &'static str)> {
+    /// Begins a pass; returns the reason and the help if no version of this model can be checked.
+    fn begin(&self, call: &PassCall<'_>) -> Option<(Reason, &'static str)> {
         let mut state = util::lock(&self.state);
         let state = &mut *state;
-        let thread = thread::current().id();
-        let chain = state.chains.get(&thread);
+        let (module, thread) = (call.module, thread::current().id());
+        let mut not_checked = None;
         // A module that no pass made from the current one is another model.
         let is_new = |chain: &Chain| chain.running.is_empty() && !chain.current.is_same(module);
-        let mut wrong = None;
-        if chain.is_none_or(is_new) {
+        if state.chains.get(&thread).is_none_or(is_new) {
             let library = self.options.library.as_deref();
             let load = || {
                 let option = library.map(|_| "library");
@@ -323,32 +278,35 @@ impl Numerics {
                 Err(_) => "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.",
                 Ok(_) => "The options `inputs` and `dims` say with which inputs a model runs.",
             };
+            not_checked = runner.as_ref().err().map(|reason| (reason.clone(), help));
             if state.chains.is_empty() {
-                state.samples = runner
-                    .as_ref()
-                    .map_or(Vec::new(), |runner| runner.samples.clone());
-                state.not_checked = runner.as_ref().err().map(|reason| reason.text.clone());
+                match &runner {
+                    Ok(runner) => state.samples.clone_from(&runner.samples),
+                    Err(reason) => state.not_checked = Some(reason.text.clone()),
+                }
             }
-            wrong = runner.as_ref().err().map(|reason| (reason.clone(), help));
             let chain = Chain {
                 runner,
                 first: module.clone(),
                 current: module.clone(),
                 running: Vec::new(),
+                is_leaf: false,
                 pending: Vec::new(),
             };
             state.chains.insert(thread, chain);
         }
         if let Some(chain) = state.chains.get_mut(&thread) {
-            chain.begin(module);
+            chain.begin(module, &call.info.name);
         }
-        wrong
+        not_checked
     }
 
+    /// Ends a pass that failed, or that doesn't run.
     fn end_failed(&self) {
         let mut state = util::lock(&self.state);
         if let Some(chain) = state.chains.get_mut(&thread::current().id()) {
             chain.running.pop();
+            chain.is_leaf = false;
         }
     }
 
@@ -362,23 +320,22 @@ impl Numerics {
     ) -> InstrumentResult {
         let ci = std::env::var("CI").unwrap_or_default().to_ascii_lowercase();
         let is_ci = matches!(&*ci, "1" | "true" | "yes" | "on");
-        let help = help.map(str::to_owned);
-        let note = match kind {
+        let cause = match kind {
             ErrorKind::Numerics => None,
-            _ if self.required => Some("`required` is set, so that what isn't checked is an error"),
-            _ if is_ci => {
-                Some("the environment variable `CI` is set, so that what isn't checked is an error")
-            }
+            _ if self.required => Some("`required`"),
+            _ if is_ci => Some("the environment variable `CI`"),
             _ => None,
         };
-        if note.is_some() || (kind == ErrorKind::Numerics && !self.warns) {
+        let help = help.map(str::to_owned);
+        if cause.is_some() || (kind == ErrorKind::Numerics && !self.warns) {
             let mut error = PassError::new(kind, message);
             error.help = help;
-            return Err(match note {
-                Some(note) => error.note(note),
-                None => error,
+            if let Some(cause) = cause {
+                error = error.note(format!(
+                    "{cause} is set, so that what isn't checked is an error"
+                ));
             }
-            .into());
+            return Err(error.into());
         }
         let context = PassContext::current();
         let mut warning = Diagnostic::new(Severity::Warning, kind.code(), message);
@@ -410,7 +367,7 @@ impl PassInstrument for Numerics {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let Some((reason, help)) = self.begin(call.module) else {
+        let Some((reason, help)) = self.begin(call) else {
             return Ok(());
         };
         let result = match reason.option {
@@ -435,7 +392,7 @@ impl PassInstrument for Numerics {
             let Some(chain) = chains.get_mut(&thread::current().id()) else {
                 return Ok(());
             };
-            let Some(row) = chain.end(call.module, pass, &self.options) else {
+            let Some(row) = chain.end(call.module, &self.options) else {
                 return Ok(());
             };
             let report = row.message().filter(|_| chain.runner.is_ok());
@@ -482,19 +439,13 @@ impl State {
             }
         };
         let columns = ["pass", "results", ">error/allowed", ">since the start", ""];
-        let number =
-            |error: Option<f64>| error.map_or(String::new(), |error| format!("{error:.4}"));
+        let number = |error: Option<f64>| error.map_or(String::new(), |e| format!("{e:.4}"));
         let rows = self.rows.iter().map(|row| {
             // Where nothing is checked, the reason is above.
             let reason = row.reason().filter(|_| self.not_checked.is_none());
+            let (error, total) = (number(row.error), number(row.total));
             let (pass, result) = (row.pass.clone(), row.result().to_owned());
-            [
-                pass,
-                result,
-                number(row.error),
-                number(row.total),
-                reason.unwrap_or_default(),
-            ]
+            [pass, result, error, total, reason.unwrap_or_default()]
         });
         Some(text + &table::TextTable::of(columns, rows).render())
     }

@@ -17,7 +17,6 @@
 //!   of a run with the first.
 
 mod compare;
-mod elements;
 mod instrument;
 mod interface;
 mod options;
@@ -29,12 +28,13 @@ mod samples;
 mod sessions;
 mod sizes;
 mod text;
+mod tolerance;
 mod verify_outputs;
 
-pub use compare::{ApartSizes, CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
-pub use elements::ElementDifference;
+pub use compare::{CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
 pub use instrument::instrument;
 pub use interface::InterfaceDifference;
 pub use outputs::OutputComparison;
 pub use sizes::SampleSize;
+pub use tolerance::ElementDifference;
 pub use verify_outputs::{VERIFY_OUTPUTS, verify_outputs};

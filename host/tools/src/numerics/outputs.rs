@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::elements::{self, ElementDifference, Overrides};
 use super::ort::{ModelOutput, OutputValue, Tensor};
+use super::tolerance::{self, ElementDifference, Overrides, Peak};
+use crate::elements::Element;
 
 /// An output, over all runs.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -38,22 +39,36 @@ impl OutputComparison {
         if (before.dtype, &before.shape) != (after.dtype, &after.shape) {
             return self.differ(format!("was {} and is {} now", before.ty(), after.ty()));
         }
-        let measured = elements::measure(before, after, run, overrides);
-        self.elements += measured.elements;
-        self.differing += measured.beyond;
-        self.same &= measured.beyond == 0;
-        if measured.beyond > 0 && (self.worst.is_none() || measured.ratio > self.ratio) {
-            self.worst = measured.worst;
+        let parts = tolerance::parts(before.dtype);
+        let difference = |peak: Peak<'_>, value: f64| {
+            let (at, x, y) = peak.pair?;
+            Some(ElementDifference {
+                value,
+                run,
+                index: tolerance::index(&before.shape, at / parts),
+                before: x.text(before.dtype),
+                after: y.text(before.dtype),
+            })
+        };
+        let differences = tolerance::compare(before, after, overrides);
+        self.elements += parts * Tensor::elements(&before.shape).unwrap_or(0);
+        self.differing += differences.beyond;
+        self.same &= differences.beyond == 0;
+        let peak = differences.ratio;
+        if differences.beyond > 0 && (self.worst.is_none() || peak.value > self.ratio) {
+            let distance = match peak.pair {
+                Some((_, x @ Element::Float(_), y)) => x.distance(y),
+                _ => f64::NAN,
+            };
+            self.worst = difference(peak, distance);
         }
-        self.ratio = self.ratio.max(measured.ratio);
-        for (largest, new) in [
-            (&mut self.absolute, measured.absolute),
-            (&mut self.relative, measured.relative),
+        self.ratio = self.ratio.max(peak.value);
+        for (largest, peak) in [
+            (&mut self.absolute, differences.absolute),
+            (&mut self.relative, differences.relative),
         ] {
-            let value =
-                |difference: &Option<ElementDifference>| difference.as_ref().map(|it| it.value);
-            if value(&new) > value(largest) {
-                *largest = new;
+            if peak.value > largest.as_ref().map_or(0.0, |largest| largest.value) {
+                *largest = difference(peak, peak.value);
             }
         }
     }
@@ -113,33 +128,28 @@ pub(super) fn compare_results(
             let Some(new) = after.iter().find(|new| new.name == old.name) else {
                 continue;
             };
+            let name = || old.name.clone();
             match (&old.value, &new.value) {
                 (OutputValue::Tensors(from), OutputValue::Tensors(to)) => {
-                    if !from
-                        .iter()
-                        .map(|part| &part.0)
-                        .eq(to.iter().map(|part| &part.0))
-                    {
-                        named(&mut outputs, old.name.clone()).differ(format!(
-                            "had {} tensors and has {}",
-                            from.len(),
-                            to.len()
-                        ));
+                    let positions = |parts: &[(String, Tensor)]| -> Vec<String> {
+                        parts.iter().map(|part| part.0.clone()).collect()
+                    };
+                    if positions(from) != positions(to) {
+                        let counts = format!("had {} tensors and has {}", from.len(), to.len());
+                        named(&mut outputs, name()).differ(counts);
                         continue;
                     }
                     for ((position, before), (_, after)) in from.iter().zip(to) {
-                        named(&mut outputs, format!("{}{position}", old.name))
-                            .add(run, before, after, overrides);
+                        named(&mut outputs, name() + position).add(run, before, after, overrides);
                     }
                 }
                 // An optional value that is absent.
                 (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
-                    named(&mut outputs, old.name.clone());
+                    named(&mut outputs, name());
                 }
                 (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {
-                    named(&mut outputs, old.name.clone()).differ(format!(
-                        "is {kind} in one of the models, which can't be compared"
-                    ));
+                    let what = format!("is {kind} in one of the models, which can't be compared");
+                    named(&mut outputs, name()).differ(what);
                 }
             }
         }

@@ -3,7 +3,8 @@
 use passdock_abi::DType;
 use passdock_core::ErrorKind;
 
-/// A pass, and what it did to the results.
+/// A pass, and its effect on the results.
+#[derive(Default)]
 pub(super) struct Row {
     pub(super) pass: String,
     pub(super) result: RowResult,
@@ -16,7 +17,9 @@ pub(super) struct Row {
     pub(super) together: Vec<String>,
 }
 
+#[derive(Default)]
 pub(super) enum RowResult {
+    #[default]
     Unchanged,
     Same,
     Different(String),

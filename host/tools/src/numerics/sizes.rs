@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use passdock_core::suggest;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::compare::{CompareOptions, Reason};
-use super::elements::{self, Overrides};
 use super::ort::{ModelOutput, ModelPort, ModelPorts, OrtSession, OutputValue, PortDim};
 use super::outputs;
 use super::samples::{self, Sample};
 use super::sessions::run_all;
+use super::tolerance::{self, Overrides};
 
 /// The sizes of one or several samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +20,7 @@ pub struct SampleSize {
     pub inputs: BTreeMap<String, String>,
     /// The number of runs with inputs of these sizes.
     pub runs: usize,
-    /// The symbol that has another size in each input, if one has.
+    /// The placeholder of an exporter that has another size in each input, if one has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
     /// The reason why the model before doesn't run with them.
@@ -27,13 +28,12 @@ pub struct SampleSize {
 }
 
 impl SampleSize {
-    /// Returns the sizes of one sample.
-    pub(super) fn new(sample: &Sample) -> SampleSize {
-        let inputs = sample
-            .iter()
-            .map(|(name, tensor)| (name.clone(), tensor.ty()));
+    fn new(sample: &Sample) -> SampleSize {
+        let inputs = sample.iter();
         SampleSize {
-            inputs: inputs.collect(),
+            inputs: inputs
+                .map(|(name, tensor)| (name.clone(), tensor.ty()))
+                .collect(),
             runs: 1,
             apart: None,
             refused: None,
@@ -47,18 +47,9 @@ pub(super) struct Samples {
     pub(super) samples: Vec<Sample>,
     pub(super) results: Vec<Vec<ModelOutput>>,
     pub(super) sizes: Vec<SampleSize>,
-    pub(super) apart: Vec<ApartSample>,
 }
 
-/// A sample in which a symbol that the model declares to be one size has another one in each input.
-pub(super) struct ApartSample {
-    pub(super) symbol: String,
-    pub(super) sample: Sample,
-    pub(super) results: Vec<ModelOutput>,
-}
-
-/// Reads samples or generates some, and runs the model before on them. With `apart` sizes of equal symbols are tried
-/// apart, too.
+/// Reads samples or generates some, and runs the model before on them. With `after` sizes fit that model, too.
 ///
 /// # Errors
 /// If the model runs with none, its results can't be compared, or an option is wrong.
@@ -66,7 +57,6 @@ pub(super) fn samples(
     before: &OrtSession<'_>,
     after: Option<&ModelPorts>,
     options: &CompareOptions,
-    apart: bool,
 ) -> Result<Samples, Reason> {
     let all = match &options.inputs {
         Some(path) => {
@@ -76,50 +66,40 @@ pub(super) fn samples(
             })?;
             let results = run_all(before, &samples)
                 .map_err(|error| format!("ONNX Runtime fails to run the model before: {error}"))?;
-            let mut all = Samples {
-                samples,
-                results,
-                ..Samples::default()
-            };
-            for size in all.samples.iter().map(SampleSize::new) {
-                match all
-                    .sizes
-                    .iter_mut()
-                    .find(|known| known.inputs == size.inputs)
-                {
+            let mut sizes: Vec<SampleSize> = Vec::new();
+            for size in samples.iter().map(SampleSize::new) {
+                match sizes.iter_mut().find(|known| known.inputs == size.inputs) {
                     Some(known) => known.runs += 1,
-                    None => all.sizes.push(size),
+                    None => sizes.push(size),
                 }
             }
-            all
+            Samples {
+                samples,
+                results,
+                sizes,
+            }
         }
         None => {
             check_dims(&before.ports.inputs, &options.dims)?;
-            generate(before, after, options, apart)?
+            generate(before, after, options)?
         }
     };
     if all.results.iter().all(|outputs| is_all_nan(outputs)) {
-        return Err("each result of the model is NaN for the sample inputs"
-            .to_owned()
-            .into());
+        let reason = "each result of the model is NaN for the sample inputs";
+        return Err(reason.to_owned().into());
     }
     // The seed of a random op may depend on its position in the module: its results can't be compared.
-    let again = run_all(before, &all.samples[..1]);
-    let same = again.is_ok_and(|again| {
+    let is_reproducible = run_all(before, &all.samples[..1]).is_ok_and(|again| {
         let outputs = outputs::compare_results(&all.results[..1], &again, Overrides::default());
         // An output that can't be compared isn't random for that.
-        outputs
-            .iter()
-            .all(|output| output.same || output.what.is_some())
+        let mut outputs = outputs.iter();
+        outputs.all(|output| output.same || output.what.is_some())
     });
-    match same {
-        true => Ok(all),
-        false => Err(
-            "the model's results aren't reproducible: two runs of it differ"
-                .to_owned()
-                .into(),
-        ),
+    if !is_reproducible {
+        let reason = "the model's results aren't reproducible: two runs of it differ";
+        return Err(reason.to_owned().into());
     }
+    Ok(all)
 }
 
 /// Rejects sizes of dims that no input has.
@@ -133,11 +113,10 @@ fn check_dims(inputs: &[ModelPort], dims: &BTreeMap<String, i64>) -> Result<(), 
         false => format!("which are {}", symbols.join(", ")),
     };
     let near = suggest::did_you_mean(unknown, symbols.iter().copied());
-    let text = format!(
-        "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {existing}.{near}"
-    );
     Err(Reason {
-        text,
+        text: format!(
+            "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {existing}.{near}"
+        ),
         option: Some("dims"),
     })
 }
@@ -147,12 +126,11 @@ fn generate(
     before: &OrtSession<'_>,
     after: Option<&ModelPorts>,
     options: &CompareOptions,
-    apart: bool,
 ) -> Result<Samples, Reason> {
     let (inputs, dims) = fitting(&before.ports.inputs, after, &options.dims);
     let seed = options.seed as usize;
     let mut all = Samples::default();
-    let (mut too_large, mut tried, mut first) = (None, Vec::new(), None);
+    let (mut too_large, mut first, mut tried) = (None, None, FxHashSet::default());
     for guess in samples::guesses() {
         let runs = all.sizes.iter().filter(|size| size.refused.is_none());
         if runs.count() >= options.sizes.max(1) {
@@ -165,32 +143,32 @@ fn generate(
                 continue;
             }
         };
-        let number = |run| samples::generate(&inputs, &shapes, guess, [seed, run]);
-        let samples = (0..options.runs.max(1))
-            .map(number)
-            .collect::<Result<Vec<Sample>, String>>()?;
+        if !tried.insert((shapes.clone(), guess.below)) {
+            continue;
+        }
+        let runs = 0..options.runs.max(1);
+        let samples = runs.map(|run| samples::generate(&inputs, &shapes, guess, [seed, run]));
+        let samples = samples.collect::<Result<Vec<Sample>, String>>()?;
         let mut size = SampleSize::new(&samples[0]);
+        // Other values of these sizes may have been refused.
         let known = all
             .sizes
             .iter()
             .position(|known| known.inputs == size.inputs);
-        if tried.contains(&samples) || known.is_some_and(|at| all.sizes[at].refused.is_none()) {
+        if known.is_some_and(|at| all.sizes[at].refused.is_none()) {
             continue;
         }
-        (size.runs, size.refused) = match run_all(before, &samples) {
+        match run_all(before, &samples) {
             Ok(results) => {
-                all.samples.extend_from_slice(&samples);
+                size.runs = samples.len();
+                all.samples.extend(samples);
                 all.results.extend(results);
                 first.get_or_insert((shapes, guess));
-                (samples.len(), None)
             }
-            Err(error) => (0, Some(error)),
-        };
-        tried.push(samples);
+            Err(error) => (size.runs, size.refused) = (0, Some(error)),
+        }
         match known {
-            // Other values of these sizes were refused.
-            Some(at) if size.refused.is_none() => all.sizes[at] = size,
-            Some(_) => {}
+            Some(at) => all.sizes[at] = size,
             None => all.sizes.push(size),
         }
     }
@@ -201,28 +179,19 @@ fn generate(
         });
         return Err(refused.or(too_large).unwrap_or_default().into());
     };
-    let apart = apart.then(|| samples::apart(&inputs, &dims, &shapes));
-    for shapes in apart.into_iter().flatten() {
-        let sample = samples::generate(&inputs, &shapes.shapes, guess, [seed, 0])?;
-        let Ok(results) = run_all(before, std::slice::from_ref(&sample)) else {
-            continue;
-        };
-        // Exporters write such a name for any unknown size: it doesn't say that sizes are equal.
-        if passdock_onnx::is_placeholder(&shapes.symbol) {
-            all.sizes.push(SampleSize {
-                apart: Some(shapes.symbol),
-                ..SampleSize::new(&sample)
-            });
-            all.samples.push(sample);
-            all.results.extend(results);
-            continue;
+    // A version that isn't compared with another model runs with one size.
+    if after.is_some() {
+        for (symbol, shapes) in samples::apart(&inputs, &dims, &shapes) {
+            let sample = samples::generate(&inputs, &shapes, guess, [seed, 0])?;
+            if let Ok(results) = run_all(before, std::slice::from_ref(&sample)) {
+                all.sizes.push(SampleSize {
+                    apart: Some(symbol),
+                    ..SampleSize::new(&sample)
+                });
+                all.samples.push(sample);
+                all.results.extend(results);
+            }
         }
-        all.apart
-            .extend(results.into_iter().map(|results| ApartSample {
-                symbol: shapes.symbol.clone(),
-                sample: sample.clone(),
-                results,
-            }));
     }
     Ok(all)
 }
@@ -265,7 +234,7 @@ fn is_all_nan(outputs: &[ModelOutput]) -> bool {
     let mut tensors = tensors
         .filter(|(_, tensor)| !tensor.data.is_empty())
         .peekable();
-    tensors.peek().is_some() && tensors.all(|(_, tensor)| elements::is_all_nan(tensor))
+    tensors.peek().is_some() && tensors.all(|(_, tensor)| tolerance::is_all_nan(tensor))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use passdock_core::table::TextTable;
 
 use super::compare::Comparison;
-use super::elements::ElementDifference;
 use super::outputs::OutputComparison;
 use super::sizes::SampleSize;
+use super::tolerance::ElementDifference;
 
 /// Renders the samples, the differences of the interfaces and a table of the outputs.
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -31,13 +31,6 @@ pub(super) fn text(comparison: &Comparison) -> String {
     }
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
-    }
-    for apart in &comparison.apart {
-        let (symbol, inputs) = (&apart.symbol, typed(&apart.inputs));
-        text += &format!(
-            "differs only where `{symbol}`, which the model declares to be one size, is several: {inputs} ({})\n",
-            apart.difference
-        );
     }
     text
 }
@@ -76,35 +69,29 @@ fn table(outputs: &[OutputComparison]) -> String {
         "at",
         "",
     ];
+    let cells = |largest: Option<&ElementDifference>| match largest {
+        None => ["0".to_owned(), String::new(), String::new()],
+        Some(largest) => [
+            match largest.value.is_nan() {
+                true => String::new(),
+                false => format!("{:.2e}", largest.value),
+            },
+            format!("{:?}", largest.index),
+            format!("{} → {}", largest.before, largest.after),
+        ],
+    };
     let rows = outputs.iter().map(|output| {
-        let mut row = [(); 8].map(|()| String::new());
-        row[0].clone_from(&output.name);
-        row[1] = if output.same { "same" } else { "DIFFERENT" }.to_owned();
+        let name = output.name.clone();
+        let result = if output.same { "same" } else { "DIFFERENT" }.to_owned();
         if let Some(what) = &output.what {
-            row[4].clone_from(what);
+            let mut row = [(); 8].map(|()| String::new());
+            (row[0], row[1], row[4]) = (name, result, what.clone());
             return row;
         }
         // Strings and bools have no distance.
         let absolute = output.absolute.as_ref().or(output.worst.as_ref());
-        for (at, largest) in [(2, absolute), (5, output.relative.as_ref())] {
-            let Some(ElementDifference {
-                value,
-                index,
-                before,
-                after,
-                ..
-            }) = largest
-            else {
-                row[at] = "0".to_owned();
-                continue;
-            };
-            if !value.is_nan() {
-                row[at] = format!("{value:.2e}");
-            }
-            row[at + 1] = format!("{index:?}");
-            row[at + 2] = format!("{before} → {after}");
-        }
-        row
+        let ([a, b, c], [d, e, f]) = (cells(absolute), cells(output.relative.as_ref()));
+        [name, result, a, b, c, d, e, f]
     });
     TextTable::of(columns, rows).render()
 }

@@ -1,6 +1,5 @@
-//! The corpus: modules that every pass should be able to meet, and those of the plugin's author.
+//! The corpus: modules that every pass should handle, and those of the plugin's author.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use passdock_abi::FunctionKind;
@@ -8,7 +7,7 @@ use passdock_core::{ErrorKind, PassError, PassKind};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
-/// Texts, by name.
+/// Modules as text, by name.
 const TEXTS: [(&str, &str); 8] = [
     ("small.ir", include_str!("corpus/small.ir")),
     ("elementwise.ir", include_str!("corpus/elementwise.ir")),
@@ -27,33 +26,20 @@ const MODEL: (&str, &[u8]) = (
 
 /// A module to run passes on.
 pub(super) struct Sample {
-    /// The module's name, for people.
+    /// The module's name in messages.
     pub(super) name: String,
-    /// The text that it is made of, if it is of one.
-    text: Option<String>,
     module: Module,
 }
 
 impl Sample {
-    /// A module of no text.
-    pub(super) fn of(name: String, module: Module) -> Sample {
-        Sample {
-            name,
-            text: None,
-            module,
-        }
-    }
-
-    fn of_text(name: &str, text: impl Into<String>) -> Result<Sample, PassError> {
-        let text = text.into();
+    fn from_text(name: &str, text: &str) -> Result<Sample, PassError> {
         Ok(Sample {
             name: name.to_owned(),
-            module: model_file::parse_text(name, &text)?,
-            text: Some(text),
+            module: model_file::parse_text(name, text)?,
         })
     }
 
-    /// Whether it has what a pass of this kind runs on.
+    /// Whether the module has what a pass of this kind runs on.
     pub(super) fn concerns(&self, kind: PassKind) -> bool {
         let has = |kind| self.module.functions().any(|f| f.kind() == kind);
         match kind {
@@ -63,84 +49,70 @@ impl Sample {
         }
     }
 
-    /// The module, for one run: a pass that writes past what it may finds nothing that others are given. Of
-    /// one that comes out of a file, constants are the same.
+    /// Copies the module for one run, so that a pass that writes where it mustn't changes no other run's module.
     pub(super) fn fresh(&self) -> Module {
-        let text = self.text.as_deref();
-        if let Some(Ok(made)) = text.map(|text| model_file::parse_text(&self.name, text)) {
-            return made;
-        }
         let mut copy = self.module.clone();
         for function in self.module.functions() {
-            // It is there, under this name.
+            // The function exists under this name.
             _ = copy.replace((**function).clone());
         }
         copy
     }
 }
 
-/// The corpus, and behind it the models of these files.
+/// Returns the corpus, and the models of these files.
 ///
 /// # Errors
 /// If a model can't be read.
 pub(super) fn samples(models: &[PathBuf]) -> Result<Vec<Sample>, PassError> {
-    let mut samples = Vec::new();
-    for (name, text) in TEXTS {
-        samples.push(Sample::of_text(name, text)?);
-    }
+    let texts = TEXTS.iter();
+    let samples = texts.map(|(name, text)| Sample::from_text(name, text));
+    let mut samples = samples.collect::<Result<Vec<Sample>, PassError>>()?;
     let (name, bytes) = MODEL;
-    let model = passdock_onnx::read_bytes(Path::new(name), bytes.to_vec())
+    let module = passdock_onnx::read_bytes(Path::new(name), bytes.to_vec())
         .map_err(|error| PassError::new(ErrorKind::Read, error.to_string()))?;
-    samples.push(Sample::of(name.to_owned(), model));
+    let name = name.to_owned();
+    samples.push(Sample { name, module });
     for path in models {
-        let name = path.display().to_string();
-        samples.push(Sample::of(name, model_file::read(path)?));
+        let (name, module) = (path.display().to_string(), model_file::read(path)?);
+        samples.push(Sample { name, module });
     }
     Ok(samples)
 }
 
-/// A module of so many functions of each kind, and so many ops, that passes run on several threads.
+/// Returns a module with enough functions of each kind, and enough ops, that passes run on several threads.
 ///
 /// # Errors
-/// None but of a defect.
+/// If the generated text is wrong, which is a defect.
 pub(super) fn many() -> Result<Sample, PassError> {
-    let mut text = "module {\n".to_owned();
-    for number in 0..64 {
-        // Writing to a string doesn't fail.
-        _ = writeln!(
-            text,
-            "  fn @f{number}(%x: f32[2], %z: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{"
-        );
-        let mut last = "x".to_owned();
-        for (at, op) in OPS.iter().cycle().take(100).enumerate() {
-            _ = match *op {
-                "Add" | "Sub" | "Mul" => {
-                    writeln!(text, "    %v{at} = onnx.{op}(%{last}, %z) : f32[2]")
-                }
-                _ => writeln!(text, "    %v{at} = onnx.{op}(%{last}) : f32[2]"),
-            };
-            last = format!("v{at}");
-        }
-        _ = writeln!(text, "    return %{last}\n  }}");
-        _ = writeln!(
-            text,
-            "  prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    \
-             for %i in 0..4 unroll {{"
-        );
-        for at in 0..40 {
-            _ = writeln!(text, "      %v{at} = tir.load(%a, %i) : f32");
-        }
-        _ = writeln!(text, "      tir.store(%v0, %b, %i)\n    }}\n  }}");
+    let (mut ops, mut last) = (String::new(), "x".to_owned());
+    for (at, op) in OPS.iter().cycle().take(100).enumerate() {
+        let other = if BINARY.contains(op) { ", %z" } else { "" };
+        ops += &format!("    %v{at} = onnx.{op}(%{last}{other}) : f32[2]\n");
+        last = format!("v{at}");
     }
-    text.push('}');
-    let name = "64 functions of each kind";
-    Sample::of_text(name, text)
+    let loads = (0..40).map(|at| format!("      %v{at} = tir.load(%a, %i) : f32\n"));
+    let loads: String = loads.collect();
+    let functions = (0..64).map(|number| {
+        format!(
+            "  fn @f{number}(%x: f32[2], %z: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{\n{ops}    return %{last}\n  }}\n  \
+             prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}      \
+             tir.store(%v0, %b, %i)\n    }}\n  }}\n"
+        )
+    });
+    let functions: String = functions.collect();
+    Sample::from_text(
+        "64 functions of each kind",
+        &format!("module {{\n{functions}}}"),
+    )
 }
 
-/// Ops of which each has something to simplify beside it.
+/// Ops that passes simplify next to each other.
 const OPS: [&str; 8] = [
     "Relu", "Relu", "Sigmoid", "Identity", "Add", "Abs", "Sub", "Mul",
 ];
+/// The ops of two operands among them.
+const BINARY: [&str; 3] = ["Add", "Sub", "Mul"];
 
 #[cfg(test)]
 mod tests {

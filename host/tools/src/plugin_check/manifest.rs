@@ -1,81 +1,59 @@
-//! What a plugin says of itself, and whether its library is what it says.
+//! The manifest of a plugin, and the loading of its library.
 
-use passdock_core::{Field, PanicStrategy, Plugin, boundary};
+use passdock_core::{Field, PanicStrategy, Plugin, boundary, capitalized};
 
-use super::{CheckAnswer, CheckedPlugin, Trail};
+use super::subject::Subject;
+use super::{CheckResult, Trail};
 
-/// The manifest is readable, complete, and true of the library.
-pub(super) fn manifest(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
-    trail.at("the manifest was read");
-    let plugin = match Plugin::open(&checked.file) {
-        Ok(plugin) => plugin,
-        Err(error) => return CheckAnswer::of(vec![sentence(&error.to_string())], Vec::new()),
-    };
-    let mut findings: Vec<String> = plugin
-        .unknown_keys()
-        .into_iter()
-        .map(|said| {
-            let help = said.help.unwrap_or_default();
-            format!("{} {help}", said.message).trim_end().to_owned()
-        })
-        .collect();
+/// Checks that the manifest is complete and matches the library, which loads twice.
+pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
+    let plugin = &subject.plugin;
+    let unknown = plugin.unknown_keys().into_iter().map(|diagnostic| {
+        let help = diagnostic.help.unwrap_or_default();
+        let text = format!("{} {help}", diagnostic.message);
+        text.trim_end().to_owned()
+    });
+    let mut findings: Vec<String> = unknown.collect();
     let mut notes = Vec::new();
     let manifest = plugin.manifest();
-    for pass in &manifest.passes {
-        if pass.summary.trim().is_empty() {
-            findings.push(format!("The pass `{}` has no summary.", pass.name()));
+    let passes = manifest.passes.iter();
+    let passes = passes.map(|p| ("pass", p.name(), &p.summary, &p.declaration.options));
+    let instruments = manifest.instruments.iter();
+    let instruments = instruments.map(|i| ("instrument", &*i.name, &i.summary, &i.options));
+    for (kind, name, summary, options) in passes.chain(instruments) {
+        if summary.trim().is_empty() {
+            findings.push(format!("The {kind} `{name}` has no summary."));
         }
-        undocumented(pass.name(), &pass.declaration.options, &mut notes);
-    }
-    for instrument in &manifest.instruments {
-        if instrument.summary.trim().is_empty() {
-            let name = &instrument.name;
-            findings.push(format!("The instrument `{name}` has no summary."));
-        }
-        undocumented(&instrument.name, &instrument.options, &mut notes);
+        let is_undocumented = |field: &&Field| field.doc.trim().is_empty();
+        notes.extend(options.iter().filter(is_undocumented).map(|field| {
+            let field = &field.name;
+            format!("The option `{field}` of `{name}` has no documentation.")
+        }));
     }
     if manifest.plugin.version.trim().is_empty() {
         notes.push("The plugin has no version.".to_owned());
     }
     if manifest.plugin.panic == PanicStrategy::Abort {
-        notes.push(
-            "A panic ends the host's process: build with `panic = \"unwind\"` to have it caught."
-                .to_owned(),
-        );
+        let note =
+            "A panic ends the host's process: build with `panic = \"unwind\"` to have it caught.";
+        notes.push(note.to_owned());
     }
-    trail.at(Trail::LOADING);
+    subject.trail.at(Trail::LOADING);
     if let Err(error) = plugin.load(boundary::host()) {
-        findings.push(sentence(&error.to_string()));
+        findings.push(capitalized(&error.to_string()));
+        return CheckResult {
+            unusable: true,
+            ..CheckResult::new(findings, notes)
+        };
     }
-    CheckAnswer::of(findings, notes)
-}
-
-/// The library loads, twice.
-pub(super) fn load(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
-    for time in ["", " for the second time"] {
-        trail.at(&format!("{}{time}", Trail::LOADING));
-        let loaded =
-            Plugin::open(&checked.file).and_then(|plugin| plugin.load(boundary::host()).map(drop));
-        if let Err(error) = loaded {
-            let said = match time {
-                "" => sentence(&error.to_string()),
-                time => format!("Loaded{time}: {}", sentence(&error.to_string())),
-            };
-            return CheckAnswer::of(vec![said], Vec::new());
-        }
+    subject
+        .trail
+        .at("the library was loaded for the second time");
+    let again =
+        Plugin::open(subject.file()).and_then(|again| again.load(boundary::host()).map(drop));
+    if let Err(error) = again {
+        let error = capitalized(&error.to_string());
+        findings.push(format!("Loaded for the second time: {error}"));
     }
-    CheckAnswer::of(Vec::new(), Vec::new())
-}
-
-fn undocumented(owner: &str, fields: &[Field], notes: &mut Vec<String>) {
-    for field in fields.iter().filter(|field| field.doc.trim().is_empty()) {
-        let name = &field.name;
-        notes.push(format!(
-            "The option `{name}` of `{owner}` has no documentation."
-        ));
-    }
-}
-
-fn sentence(text: &str) -> String {
-    passdock_core::capitalized(text)
+    CheckResult::new(findings, notes)
 }

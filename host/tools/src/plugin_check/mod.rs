@@ -1,29 +1,27 @@
-//! Checks of a plugin, for its author: what the plugin says of itself, and what its passes, op
-//! definitions and instruments do to a corpus of modules.
+//! Checks of a plugin for its author: its manifest, and its passes, op definitions and instruments on a corpus of
+//! modules.
 //!
-//! Each of [`CHECKS`] has a name and is run by [`run`], which lets the plugin's code loose on this
-//! process: whoever wants to live through a crash runs each in a process of its own, as `passdock
-//! plugin check` does. [`Trail`] says then where it was.
+//! [`run`] runs one of [`CHECKS`] in this process, which the plugin's code may end: `passdock plugin check` starts a
+//! process for each. [`Trail`] has the step at which such a process ended.
 
-mod answer;
 mod corpus;
-mod faults;
-mod hosts;
+mod determinism;
 mod instruments;
 mod manifest;
+mod older_hosts;
 mod ops;
 mod options;
-mod requirements;
-mod same;
+mod passes;
+mod result;
 mod subject;
 mod trail;
 
 use std::path::PathBuf;
 
-use passdock_core::PassError;
+use passdock_core::{boundary, capitalized};
 use passdock_driver::pipeline::Request;
 
-pub use answer::{CheckAnswer, CheckVerdict};
+pub use result::{CheckResult, CheckVerdict};
 use subject::Subject;
 pub use trail::Trail;
 
@@ -32,154 +30,109 @@ pub use trail::Trail;
 pub struct PluginCheck {
     /// The check's name.
     pub name: &'static str,
-    /// What holds of a plugin that passes, in a sentence.
+    /// The property of a plugin that passes, in a sentence.
     pub description: &'static str,
-    /// Whether it is run in two processes, whose answers have to be the same.
+    /// Whether it runs in two processes, whose outputs have to be the same.
     pub twice: bool,
-    work: Work,
+    /// Whether it loads the library itself.
+    loads: bool,
+    check: fn(&Subject<'_>) -> CheckResult,
 }
 
-/// The work of a check.
-#[derive(Clone, Copy)]
-enum Work {
-    /// On the file alone.
-    File(fn(&CheckedPlugin, &Trail) -> CheckAnswer),
-    /// On the plugin among others, in a registry, loaded.
-    Subject(fn(&Subject<'_>) -> CheckAnswer),
-    /// As that, but the check loads it.
-    Unloaded(fn(&Subject<'_>) -> CheckAnswer),
-}
-
-/// The plugin to check, and what it is checked with.
+/// The plugin to check, and the files that it is checked with.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedPlugin {
     /// The plugin's file.
     pub file: PathBuf,
-    /// Where other plugins are, which its passes may require.
+    /// Other plugins, which its passes may require.
     pub plugins: Request,
-    /// Models that its passes run on, beside the corpus.
+    /// Models that its passes run on, next to the corpus.
     pub models: Vec<PathBuf>,
-    /// Its passes that aren't run by themselves: those that were seen not to come to an end.
+    /// Passes that aren't run by themselves, because they hung in another check.
     pub without: Vec<String>,
 }
 
-/// All checks, in the order in which they are run.
-pub const CHECKS: [PluginCheck; 15] = [
+/// All checks, in the order in which they run.
+pub const CHECKS: [PluginCheck; 8] = [
     PluginCheck {
-        name: "manifest",
-        description: "The manifest is read without a doubt, has summaries, and says what the library has.",
-        twice: false,
-        work: Work::File(manifest::manifest),
+        loads: true,
+        ..PluginCheck::new(
+            "manifest",
+            "The manifest has only known keys, has summaries, and lists what the library has; the library loads twice.",
+            manifest::manifest,
+        )
     },
+    PluginCheck::new(
+        "passes",
+        "Passes run on the corpus: names resolve, nothing panics, errors have a message, results verify, and only passes \
+         with `changes_interface` change an interface.",
+        passes::passes,
+    ),
+    PluginCheck::new(
+        "read-only",
+        "Passes edit a module by the host's functions only.",
+        passes::read_only,
+    ),
+    PluginCheck::new(
+        "options",
+        "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of one.",
+        options::options,
+    ),
     PluginCheck {
-        name: "load",
-        description: "The library loads, and once more in the same process.",
-        twice: false,
-        work: Work::File(manifest::load),
-    },
-    PluginCheck {
-        name: "requirements",
-        description: "The passes that passes require and Sequentials list are there, and go in no circle.",
-        twice: false,
-        work: Work::Subject(requirements::requirements),
-    },
-    PluginCheck {
-        name: "panics",
-        description: "No pass panics on the corpus.",
-        twice: false,
-        work: Work::Subject(faults::panics),
-    },
-    PluginCheck {
-        name: "failures",
-        description: "A pass that can't go on says why: no answer but OK comes without a sentence.",
-        twice: false,
-        work: Work::Subject(faults::failures),
-    },
-    PluginCheck {
-        name: "verifier",
-        description: "What passes make of the corpus is right, by the verifier, and by the definitions of operators.",
-        twice: false,
-        work: Work::Subject(faults::verifier),
-    },
-    PluginCheck {
-        name: "interface",
-        description: "Only passes with `changes_interface` change parameters, results and opsets.",
-        twice: false,
-        work: Work::Subject(faults::interface),
-    },
-    PluginCheck {
-        name: "read-only",
-        description: "No pass writes into what it was given: it edits by the host's functions.",
-        twice: false,
-        work: Work::Subject(faults::read_only),
-    },
-    PluginCheck {
-        name: "options",
-        description: "Passes run with the default, the limits and each choice of each option, and with empty lists and \
-            lists of one.",
-        twice: false,
-        work: Work::Subject(options::options),
-    },
-    PluginCheck {
-        name: "determinism",
-        description: "A pass makes the same of the same module, in another process, too.",
         twice: true,
-        work: Work::Subject(same::determinism),
+        ..PluginCheck::new(
+            "determinism",
+            "A pass makes the same module each time, in another process, and on several threads.",
+            determinism::determinism,
+        )
     },
+    PluginCheck::new(
+        "ops",
+        "Op definitions work on the corpus, and on calls that are generated from their declarations.",
+        ops::ops,
+    ),
+    PluginCheck::new(
+        "instruments",
+        "Instruments with default options observe passes and report without an error.",
+        instruments::instruments,
+    ),
     PluginCheck {
-        name: "threads",
-        description: "Passes with `thread_safe` make the same on one thread and on several.",
-        twice: false,
-        work: Work::Subject(same::threads),
-    },
-    PluginCheck {
-        name: "idempotence",
-        description: "Only told, never failed: which passes change what they made before.",
-        twice: false,
-        work: Work::Subject(same::idempotence),
-    },
-    PluginCheck {
-        name: "ops",
-        description: "Op definitions answer on the corpus, and on calls made of what they say of themselves.",
-        twice: false,
-        work: Work::Subject(ops::ops),
-    },
-    PluginCheck {
-        name: "instruments",
-        description: "Instruments with default options watch passes and report without an error.",
-        twice: false,
-        work: Work::Subject(instruments::instruments),
-    },
-    PluginCheck {
-        name: "older-hosts",
-        description: "The plugin works in a host that has the tables of its `min_host`, and no extension.",
-        twice: false,
-        work: Work::Unloaded(hosts::older_hosts),
+        loads: true,
+        ..PluginCheck::new(
+            "older-hosts",
+            "The plugin works in a host that has the tables of its `min_host`, and no extension.",
+            older_hosts::older_hosts,
+        )
     },
 ];
 
-/// Runs a check in this process, which may not live through it. `trail` hears what is done next.
-///
-/// # Errors
-/// If there is no plugin in the file for any check but the first, a model can't be read, or the
-/// directories of other plugins can't.
-pub fn run(
-    check: &PluginCheck,
-    plugin: &CheckedPlugin,
-    trail: &Trail,
-) -> Result<CheckAnswer, PassError> {
-    match check.work {
-        Work::File(work) => Ok(work(plugin, trail)),
-        Work::Subject(work) | Work::Unloaded(work) => {
-            let subject = Subject::new(plugin, trail)?.and_then(|subject| match check.work {
-                // Nothing that its passes do could be seen, and so nothing could be found.
-                Work::Subject(_) => subject.loaded(),
-                _ => Ok(subject),
-            });
-            Ok(match subject {
-                Ok(subject) => work(&subject),
-                Err(why) => CheckAnswer::unusable(why),
-            })
+impl PluginCheck {
+    const fn new(
+        name: &'static str,
+        description: &'static str,
+        check: fn(&Subject<'_>) -> CheckResult,
+    ) -> PluginCheck {
+        PluginCheck {
+            name,
+            description,
+            twice: false,
+            loads: false,
+            check,
         }
     }
+}
+
+/// Runs a check in this process, which the plugin may end. `trail` records each step.
+pub fn run(check: &PluginCheck, plugin: &CheckedPlugin, trail: &Trail) -> CheckResult {
+    let subject = match Subject::new(plugin, trail) {
+        Ok(subject) => subject,
+        Err(error) => return CheckResult::unusable(capitalized(&error.to_string())),
+    };
+    if !check.loads {
+        trail.at(Trail::LOADING);
+        if let Err(error) = subject.plugin.load(boundary::host()) {
+            return CheckResult::unusable(capitalized(&error.to_string()));
+        }
+    }
+    (check.check)(&subject)
 }

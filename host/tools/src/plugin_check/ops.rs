@@ -1,51 +1,47 @@
-//! Op definitions: asked about the ops of the corpus, and about calls that are made of what they say
-//! of themselves.
+//! Op definitions: queried about the ops of the corpus, and about calls that are generated from their declarations.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_core::boundary::IS_WRONG;
 use passdock_core::sdk::{EditError, Function, OpId, PassContext};
-use passdock_core::{OpInfo, PassInfo, PassRef, create_function_pass};
+use passdock_core::{OpInfo, PassInfo, create_function_pass};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
-use super::CheckAnswer;
+use super::CheckResult;
 use super::subject::Subject;
 
-/// The bytes of a result that an evaluation may make.
+/// The bytes of a result that an evaluation may compute.
 const MAX_BYTES: u64 = 1 << 20;
-/// The operands of calls that are made: of unknown type, shaped, and constant.
+/// The operands of generated calls: of unknown type, shaped, and constant.
 const OPERANDS: [(&str, &str); 4] = [
     ("", "%x: ?"),
     ("", "%x: f32[2,3]"),
     ("%x = const f32[2,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", ""),
     ("%x = const i64[1] [1]", ""),
 ];
-/// The version of ONNX's own ops beside those of another domain.
+/// The version of ONNX's own ops next to those of another domain.
 const ONNX_OPSET: i64 = 17;
-/// Operands beyond the least number that a call gets.
+/// The operands beyond the minimum that a generated call has.
 const MORE_OPERANDS: u32 = 2;
 
-/// Definitions answer, or say that they don't.
-pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
-    let name = subject.plugin.name();
+/// Checks that op definitions return results, or errors with a message.
+pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
     if subject.plugin.manifest().ops.is_empty() {
-        return CheckAnswer::skipped("The plugin defines no operators.");
+        return CheckResult::skipped("The plugin defines no operators.");
     }
     subject.trail.at("the op definitions were listed");
-    let (infos, failures) = subject.registry.op_defs().describe();
-    let mut findings: Vec<String> = failures
+    let (mut infos, failures) = subject.registry.op_defs().describe();
+    let own_failures = failures
         .iter()
         .filter(|error| error.origin == *subject.plugin.origin())
-        .map(|error| passdock_core::capitalized(&error.to_string()))
-        .collect();
+        .map(|error| passdock_core::capitalized(&error.to_string()));
+    let mut findings: Vec<String> = own_failures.collect();
     let definitions: Vec<OpInfo> = infos.iter().filter(|op| !op.extends).cloned().collect();
-    let mut infos = infos;
-    infos.retain(|info| info.plugin == name);
+    infos.retain(|info| info.plugin == subject.plugin.name());
     for info in infos.iter_mut().filter(|info| info.extends) {
-        // How its calls look is the definition's to say.
+        // An extension has the signature of the definition.
         let mut newest_first = definitions.iter().rev();
         if let Some(definition) = newest_first.find(|other| other.name == info.name) {
             info.since = info.since.max(definition.since);
@@ -54,137 +50,117 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
             info.attributes.clone_from(&definition.attributes);
         }
     }
-    let asked_of = Arc::new(AskedOf {
+    let scope = Arc::new(Scope {
         names: infos.iter().map(|op| op.name.clone()).collect(),
         targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
     });
-    let mut notes = Vec::new();
-    let mut asked = 0;
+    let mut count = 0;
     for sample in &subject.samples {
-        let at = format!("op definitions were asked on {}", sample.name);
-        subject.trail.at(&at);
-        let said = ask(subject, sample.fresh(), &asked_of);
-        asked += said.asked;
-        let said = said.errors.into_iter();
-        findings.extend(said.map(|said| format!("On {}: {said}", sample.name)));
+        let step = format!("op definitions were asked on {}", sample.name);
+        subject.trail.at(&step);
+        let queries = query(subject, sample.fresh(), &scope);
+        count += queries.count;
+        let errors = queries.errors.into_iter();
+        findings.extend(errors.map(|error| format!("On {}: {error}", sample.name)));
     }
-    let mut unreadable = Vec::new();
+    let mut unreadable = BTreeSet::new();
     for info in &infos {
-        let mut found = BTreeSet::new();
+        let name = &info.name;
+        let mut errors = BTreeSet::new();
         for call in calls(info) {
-            subject.trail.at(&format!(
-                "the definition of `{}` was asked about:\n{call}",
-                info.name
-            ));
+            let step = format!("the definition of `{name}` was asked about:\n{call}");
+            subject.trail.at(&step);
             let Ok(module) = model_file::parse_text("a call", &call) else {
-                unreadable.push(format!("`{}`", info.name));
+                unreadable.insert(format!("`{name}`"));
                 continue;
             };
-            let said = ask(subject, module, &asked_of);
-            asked += said.asked;
-            // A call of this tool's making may well be wrong, and the definition right to say so.
-            let of_definition = said.errors.into_iter();
-            found.extend(of_definition.filter(|said| !said.contains(IS_WRONG)));
+            let queries = query(subject, module, &scope);
+            count += queries.count;
+            // A generated call may be wrong, and the definition right to reject it.
+            let faults = queries.errors.into_iter();
+            errors.extend(faults.filter(|error| !error.contains(IS_WRONG)));
         }
-        let since = format!("`{}` since {}: ", info.name, info.since);
-        findings.extend(found.into_iter().take(1).map(|said| since.clone() + &said));
+        let first = errors.into_iter().next();
+        findings.extend(first.map(|error| format!("`{name}` since {}: {error}", info.since)));
     }
-    unreadable.dedup();
+    let mut notes = Vec::new();
     if !unreadable.is_empty() {
-        let all = unreadable.join(", ");
-        notes.push(format!("No calls could be made of {all}."));
+        let all: Vec<String> = unreadable.into_iter().collect();
+        notes.push(format!("No calls could be made of {}.", all.join(", ")));
     }
-    notes.push(format!("{asked} questions were asked."));
-    CheckAnswer::of(findings, notes)
+    notes.push(format!("{count} questions were asked."));
+    CheckResult::new(findings, notes)
 }
 
-/// What definitions said about a module.
-#[derive(Default)]
-struct Said {
-    asked: usize,
-    errors: Vec<String>,
-}
-
-/// What a plugin speaks of.
-struct AskedOf {
-    /// The operators that it defines, or adds to.
+/// The operators and targets of a plugin.
+struct Scope {
+    /// The operators that it defines or extends.
     names: BTreeSet<String>,
-    /// The targets that it speaks for.
     targets: BTreeSet<&'static str>,
 }
 
-/// Asks about all ops of a module that a plugin speaks of.
-fn ask(subject: &Subject<'_>, module: Module, asked_of: &Arc<AskedOf>) -> Said {
-    let said = Arc::new(Mutex::new(Said::default()));
-    let made = subject.call(asker(asked_of.clone(), said.clone()), module, |context| {
-        context.jobs(1)
-    });
-    let mut said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
-    // A definition that couldn't be loaded, or wrote over the module.
-    said.errors
-        .extend(made.err().map(|error| error.message.clone()));
-    said
+/// The number of queries about a module, and their errors.
+#[derive(Default)]
+struct Queries {
+    count: usize,
+    errors: Vec<String>,
 }
 
-/// A pass that asks, and keeps what goes wrong.
-fn asker(asked_of: Arc<AskedOf>, said: Arc<Mutex<Said>>) -> PassRef {
-    create_function_pass(PassInfo::new("check.transform.Ask"), move |f, cx| {
+/// Queries the definitions of all ops of a module that are in the scope, in a pass.
+fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
+    let queries = Arc::new(Mutex::new(Queries::default()));
+    let (scope, shared) = (scope.clone(), queries.clone());
+    let pass = create_function_pass(PassInfo::new("check.transform.Query"), move |f, cx| {
         let ops: Vec<OpId> = f.ops().collect();
         for op in ops {
-            if asked_of.names.contains(f.name(op)) {
-                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                ask_about(f, cx, op, &asked_of.targets, &mut said);
+            if scope.names.contains(f.name(op)) {
+                let mut queries = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                queries.add(f, cx, op, &scope.targets);
             }
         }
         Ok(())
-    })
+    });
+    let output = subject.call(pass, module, |context| context.jobs(1));
+    let mut queries = std::mem::take(&mut *queries.lock().unwrap_or_else(PoisonError::into_inner));
+    // A definition that can't be loaded, or that wrote over the module.
+    queries
+        .errors
+        .extend(output.err().map(|error| error.message.clone()));
+    queries
 }
 
-fn ask_about(
-    f: &mut Function,
-    cx: &PassContext,
-    op: OpId,
-    targets: &BTreeSet<&str>,
-    said: &mut Said,
-) {
-    let mut tell = |answer: Result<(), EditError>| {
-        said.asked += 1;
-        let error = answer.err()?;
-        if !said.errors.contains(&error.message) {
-            said.errors.push(error.message.clone());
+impl Queries {
+    /// Adds all queries about an op. Nothing more is asked about one that its definition rejects.
+    fn add(&mut self, f: &mut Function, cx: &PassContext, op: OpId, targets: &BTreeSet<&str>) {
+        if !self.record(cx.check_op(f, op)) || !self.record(cx.infer(f, op)) {
+            return;
         }
-        Some(error)
-    };
-    // Nothing more is asked about an op that isn't right.
-    if tell(cx.check_op(f, op)).is_none() && tell(cx.infer(f, op)).is_none() {
-        let evaluated = cx.evaluate(f, op, MAX_BYTES).map(drop);
-        tell(evaluated);
-        let decomposed = cx.decompose(f, op).map(drop);
-        tell(decomposed);
-        let legalized = cx.legalize(f, op).map(drop);
-        tell(legalized);
-        let as_it_is = vec![""; f.operand_count(op)];
-        let laid_out = cx.layout(f, op, &as_it_is).map(drop);
-        tell(laid_out);
-        let altered = cx.alter_layout(f, op, &as_it_is).map(drop);
-        tell(altered);
+        self.record(cx.evaluate(f, op, MAX_BYTES));
+        self.record(cx.decompose(f, op));
+        self.record(cx.legalize(f, op));
+        let default_layouts = vec![""; f.operand_count(op)];
+        self.record(cx.layout(f, op, &default_layouts));
+        self.record(cx.alter_layout(f, op, &default_layouts));
         for target in targets {
-            tell(cx.supports(f, op, target).map(drop));
+            self.record(cx.supports(f, op, target));
         }
+    }
+
+    /// Records the result of a query; returns whether it isn't an error.
+    fn record<T>(&mut self, result: Result<T, EditError>) -> bool {
+        self.count += 1;
+        let Err(error) = result else { return true };
+        if !self.errors.contains(&error.message) {
+            self.errors.push(error.message);
+        }
+        false
     }
 }
 
-/// Modules with a call of an operator each.
+/// Generates modules with a call of an operator each. A graph attribute can't be generated.
 fn calls(info: &OpInfo) -> Vec<String> {
-    let most = info.max_operands.unwrap_or(u32::MAX);
-    let most = most.min(info.min_operands.saturating_add(MORE_OPERANDS));
-    let mut attributes = String::new();
-    for attr in info
-        .attributes
-        .iter()
-        .flatten()
-        .filter(|attr| attr.required)
-    {
+    let attributes = info.attributes.iter().flatten();
+    let attributes = attributes.filter(|attr| attr.required).map(|attr| {
         let value = match attr.kind {
             "int" => "1",
             "float" => "1.0",
@@ -194,35 +170,37 @@ fn calls(info: &OpInfo) -> Vec<String> {
             "strings" => "[\"a\"]",
             "tensor" => "tensor f32[1] [1.0]",
             "type" => "type f32[1]",
-            // A graph can't be made up.
-            _ => return Vec::new(),
+            _ => return None,
         };
-        let comma = if attributes.is_empty() { "" } else { ", " };
-        _ = write!(attributes, "{comma}{} = {value}", attr.name);
-    }
-    if !attributes.is_empty() {
-        attributes = format!(" {{{attributes}}}");
-    }
+        Some(format!("{} = {value}", attr.name))
+    });
+    let Some(attributes) = attributes.collect::<Option<Vec<String>>>() else {
+        return Vec::new();
+    };
+    let attributes = match attributes.is_empty() {
+        true => String::new(),
+        false => format!(" {{{}}}", attributes.join(", ")),
+    };
     // `onnx.Relu` is of ONNX's own domain, which has no name.
     let domain = info.name.rsplit_once('.').map_or("", |(domain, _)| domain);
     let opset = match domain {
         "onnx" => format!("opset(\"\" = {})", info.since),
-        // Bodies are made of ONNX's own ops.
+        // Bodies consist of ONNX's own ops.
         domain => format!("opset(\"\" = {ONNX_OPSET}, {domain:?} = {})", info.since),
     };
-    let counts = BTreeSet::from([info.min_operands, most]);
-    let mut texts = Vec::new();
-    for count in counts {
-        for (constant, param) in OPERANDS {
-            let operands = vec!["%x"; count as usize].join(", ");
-            texts.push(format!(
-                "module {{\n  fn @main({param}) -> (%r) {opset} {{\n    {constant}\n    \
-                 %r = {}({operands}){attributes}\n    return %r\n  }}\n}}\n",
-                info.name
-            ));
-        }
-    }
-    texts
+    let most = info.max_operands.unwrap_or(u32::MAX);
+    let most = most.min(info.min_operands.saturating_add(MORE_OPERANDS));
+    let counts = BTreeSet::from([info.min_operands, most]).into_iter();
+    let calls = counts.flat_map(|count| OPERANDS.map(|operands| (count, operands)));
+    let texts = calls.map(|(count, (constant, param))| {
+        let operands = vec!["%x"; count as usize].join(", ");
+        format!(
+            "module {{\n  fn @main({param}) -> (%r) {opset} {{\n    {constant}\n    \
+             %r = {}({operands}){attributes}\n    return %r\n  }}\n}}\n",
+            info.name
+        )
+    });
+    texts.collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file};
 use passdock_tools::plugin_check::{
-    self, CHECKS, CheckAnswer, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
+    self, CHECKS, CheckResult, CheckedPlugin, PluginCheck, Trail,
 };
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ struct OfPlugin {
 struct Checked {
     name: &'static str,
     #[serde(flatten)]
-    answer: CheckAnswer,
+    answer: CheckResult,
     seconds: f64,
 }
 
@@ -140,7 +140,7 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<
         ));
     };
     let written = |error: io::Error| failed("The answer of a check can't be written", &error);
-    let trail = Trail::to(&dir.join(TRAIL)).map_err(written)?;
+    let trail = Trail::new(&dir.join(TRAIL)).map_err(written)?;
     let plugin = CheckedPlugin {
         file: file.clone(),
         plugins: request::of_plugins(PluginArgs {
@@ -150,7 +150,7 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<
         models: args.model.clone(),
         without: args.without.clone(),
     };
-    let answer = plugin_check::run(check, &plugin, &trail)?;
+    let answer = plugin_check::run(check, &plugin, &trail);
     let text = serde_json::to_string(&answer).map_err(|error| written(error.into()))?;
     fs::write(dir.join(ANSWER), text).map_err(written)?;
     Ok(0)
@@ -162,38 +162,28 @@ fn of_plugin(
     checks: &[PluginCheck],
 ) -> Result<OfPlugin, PassError> {
     let mut answers = Vec::with_capacity(checks.len());
-    // The check in which the library was seen not to load: the others would wait for the same.
-    let mut unloadable: Option<&str> = None;
+    // The check that saw that the plugin can't be loaded: the others would see the same.
+    let mut unusable: Option<&str> = None;
     // The passes that took too long, and in which check: in others they would again.
     let mut hung: Vec<(String, &str)> = Vec::new();
     for check in checks {
-        if let Some(seen) = unloadable {
-            let why = format!("The library doesn't load: see `{seen}`.");
-            answers.push(Checked {
-                name: check.name,
-                answer: CheckAnswer::skipped(why),
-                seconds: 0.0,
-            });
-            continue;
-        }
         let start = Instant::now();
-        let mut answer = in_process(args, file, check, &hung)?;
-        if answer.unusable && answer.verdict == CheckVerdict::Crashed {
-            unloadable = Some(check.name);
-        } else if check.twice {
-            answer = answer.and_again(&in_process(args, file, check, &hung)?);
+        let mut answer = match unusable {
+            Some(seen) => CheckResult::skipped(format!("The plugin can't be used: see `{seen}`.")),
+            None => in_process(args, file, check, &hung)?,
+        };
+        if std::mem::take(&mut answer.unusable) {
+            unusable = Some(check.name);
+        } else if check.twice && unusable.is_none() {
+            answer = answer.repeated(in_process(args, file, check, &hung)?);
         }
         let left_out = hung
             .iter()
             .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`."));
         answer.notes.extend(left_out);
         hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
-        // What was made is compared; nobody reads it.
-        answer.made.clear();
-        let earlier = answers.iter();
-        let mut answer =
-            answer.after(earlier.map(|checked: &Checked| (checked.name, &checked.answer)));
-        answer.unusable = false;
+        // The hashes are compared, and not printed.
+        answer.outputs.clear();
         answers.push(Checked {
             name: check.name,
             answer,
@@ -219,7 +209,7 @@ fn in_process(
     file: &Path,
     check: &PluginCheck,
     hung: &[(String, &str)],
-) -> Result<CheckAnswer, PassError> {
+) -> Result<CheckResult, PassError> {
     let dir = TemporaryDirectory::new()
         .map_err(|error| failed("A temporary directory can't be made", &error))?;
     let ran = start(args, file, check, hung, dir.path());
@@ -276,7 +266,7 @@ fn crashed(
     status: Option<ExitStatus>,
     has_answered: bool,
     dir: &Path,
-) -> CheckAnswer {
+) -> CheckResult {
     let what = match status {
         None => format!("It took longer than {} s and was ended", args.timeout),
         Some(status) => format!("The process ended ({status})"),
@@ -287,7 +277,7 @@ fn crashed(
         "" => String::new(),
         last => format!(": {last}"),
     };
-    let mut answer = CheckAnswer::crashed(format!("{what}{at}."));
+    let mut answer = CheckResult::crashed(format!("{what}{at}."));
     answer.unusable = last == Trail::LOADING && !has_answered;
     let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
     answer.hung = in_pass.map(str::to_owned);

@@ -41,7 +41,6 @@ functions! {
     3 create_env(level: c_int, id: Text, out: *mut Pointer) -> Status;
     6 disable_telemetry_events(env: Pointer) -> Status;
     7 create_session(env: Pointer, path: *const PathChar, options: Pointer, out: *mut Pointer) -> Status;
-    8 create_session_from_array(env: Pointer, data: *const c_void, len: usize, options: Pointer, out: *mut Pointer) -> Status;
     9 run(session: Pointer, options: Pointer, inputs: *const Text, values: *const Pointer, input_count: usize, outputs: *const Text, output_count: usize, out: *mut Pointer) -> Status;
     10 create_session_options(out: *mut Pointer) -> Status;
     22 set_session_log_severity_level(options: Pointer, level: c_int) -> Status;

@@ -58,16 +58,17 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
         }
     }
     let executable = env::current_exe().ok();
-    let beside = executable.as_deref().and_then(Path::parent);
+    let own = executable.as_deref().and_then(Path::parent);
     let (packages, python) = python_packages();
     let packages = packages.iter().map(|package| package.join("capi"));
-    for directory in beside.map(Path::to_owned).into_iter().chain(packages) {
-        match in_directory(&directory) {
-            None => looked.push(format!("`{}`", directory.display())),
-            Some(path) => match Runtime::load(&path) {
-                Ok(runtime) => return Ok(runtime),
-                Err(error) => looked.push(format!("`{}` ({error})", path.display())),
-            },
+    for directory in own.map(Path::to_owned).into_iter().chain(packages) {
+        let Some(path) = in_directory(&directory) else {
+            looked.push(format!("`{}`", directory.display()));
+            continue;
+        };
+        match Runtime::load(&path) {
+            Ok(runtime) => return Ok(runtime),
+            Err(error) => looked.push(format!("`{}` ({error})", path.display())),
         }
     }
     looked.extend(python);
@@ -87,7 +88,7 @@ fn is_missing(name: &str, error: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(": cannot open shared object file: No such file"))
 }
 
-/// The library in a directory: the newest, if there are several versions.
+/// Finds the library in a directory: the newest, if there are several versions.
 fn in_directory(directory: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -98,18 +99,16 @@ fn in_directory(directory: &Path) -> Option<PathBuf> {
     paths.filter(is_library).max_by_key(|path| version_of(path))
 }
 
-/// `libonnxruntime.so`, `libonnxruntime.so.1.22.0`, `libonnxruntime.1.22.0.dylib`, `onnxruntime.dll`;
-/// not `libonnxruntime_providers_shared.so`.
+/// Whether a file is named `libonnxruntime.so`, `libonnxruntime.so.1.22.0`, `libonnxruntime.1.22.0.dylib` or
+/// `onnxruntime.dll`; not `libonnxruntime_providers_shared.so`.
 fn is_library_name(name: &str) -> bool {
+    let rest = name.strip_prefix("libonnxruntime.");
     if cfg!(windows) {
-        return name.eq_ignore_ascii_case("onnxruntime.dll");
-    }
-    let Some(rest) = name.strip_prefix("libonnxruntime.") else {
-        return false;
-    };
-    match cfg!(target_os = "macos") {
-        true => rest.ends_with("dylib"),
-        false => rest == "so" || rest.starts_with("so."),
+        name.eq_ignore_ascii_case("onnxruntime.dll")
+    } else if cfg!(target_os = "macos") {
+        rest.is_some_and(|rest| rest.ends_with("dylib"))
+    } else {
+        rest.is_some_and(|rest| rest == "so" || rest.starts_with("so."))
     }
 }
 
@@ -122,21 +121,21 @@ fn version_of(path: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// The places where the `python3` in PATH has the package, and what to say if it has none.
+/// Returns the places where the `python3` in PATH has the package, and where it was looked for if it has none.
 fn python_packages() -> (Vec<PathBuf>, Option<String>) {
-    let asked = Command::new("python3")
+    let output = Command::new("python3")
         .args(["-c", ASK])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
-    let answer = match asked {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
-        Err(_) => return (Vec::new(), Some("no `python3` in PATH to ask".to_owned())),
+    let Ok(output) = output else {
+        return (Vec::new(), Some("no `python3` in PATH to ask".to_owned()));
     };
-    let lines = answer.lines().filter(|line| !line.is_empty());
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = lines.lines().filter(|line| !line.is_empty());
     let packages: Vec<PathBuf> = lines.map(PathBuf::from).collect();
-    let none = "the packages of `python3` (no `onnxruntime`)".to_owned();
-    let missing = packages.is_empty().then_some(none);
+    let none = || "the packages of `python3` (no `onnxruntime`)".to_owned();
+    let missing = packages.is_empty().then(none);
     (packages, missing)
 }
 

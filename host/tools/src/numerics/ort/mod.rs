@@ -100,15 +100,6 @@ fn describe_loading(error: &libloading::Error) -> String {
     }
 }
 
-/// The place of a model that a session is made of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ModelSource<'a> {
-    /// Memory; the data is there, too.
-    Bytes(&'a [u8]),
-    /// A file, beside which the data is.
-    File(&'a Path),
-}
-
 /// An input that has to be given, or an output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelPort {
@@ -132,12 +123,6 @@ pub(crate) enum PortDim {
     Open,
 }
 
-#[derive(Clone, Copy)]
-enum PortKind {
-    Input,
-    Output,
-}
-
 /// The inputs that have to be given to a model, and its outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelPorts {
@@ -152,9 +137,16 @@ pub(crate) struct OrtSession<'r> {
     pub(crate) ports: ModelPorts,
 }
 
+/// The functions that describe the inputs, or the outputs, of a session.
+struct Ports {
+    count: unsafe fn(Api, Pointer, *mut usize) -> Status,
+    name: unsafe fn(Api, Pointer, usize, Pointer, *mut *mut c_char) -> Status,
+    ty: unsafe fn(Api, Pointer, usize, *mut Pointer) -> Status,
+}
+
 impl Runtime {
-    /// Prepares a model to be run as it is: nothing optimised, on one thread.
-    pub(crate) fn session(&self, model: ModelSource<'_>) -> Result<OrtSession<'_>> {
+    /// Prepares the model in a file to be run as it is: nothing optimised, on one thread.
+    pub(crate) fn session(&self, path: &Path) -> Result<OrtSession<'_>> {
         let (api, env) = (self.api, self.env);
         // SAFETY: the function writes to the object's pointer.
         let options = api.object(Api::release_session_options, |out| unsafe {
@@ -168,66 +160,55 @@ impl Runtime {
             api.check(api.set_intra_op_num_threads(set, 1))?;
             api.check(api.set_inter_op_num_threads(set, 1))?;
         }
-        let path = match model {
-            ModelSource::Bytes(_) => Vec::new(),
-            ModelSource::File(path) => system_path(path)?,
-        };
-        let session = api.object(Api::release_session, |out| match model {
-            // SAFETY: environment and options are there; the bytes are read during the call only.
-            ModelSource::Bytes(bytes) => unsafe {
-                let data = bytes.as_ptr().cast();
-                api.create_session_from_array(env, data, bytes.len(), set, out)
-            },
-            // SAFETY: as above; the path ends with a zero.
-            ModelSource::File(_) => unsafe { api.create_session(env, path.as_ptr(), set, out) },
+        let path = system_path(path)?;
+        // SAFETY: environment and options are there; the path ends with a zero.
+        let session = api.object(Api::release_session, |out| unsafe {
+            api.create_session(env, path.as_ptr(), set, out)
         })?;
-        // SAFETY: the session is there.
-        let count =
-            api.value(|out| unsafe { api.session_get_input_count(session.pointer, out) })?;
-        let inputs = (0..count)
-            .map(|at| self.port(&session, at, PortKind::Input))
-            .collect::<Result<_>>()?;
-        // SAFETY: the session is there.
-        let count =
-            api.value(|out| unsafe { api.session_get_output_count(session.pointer, out) })?;
-        let outputs = (0..count)
-            .map(|at| self.port(&session, at, PortKind::Output))
-            .collect::<Result<_>>()?;
+        let inputs = Ports {
+            count: Api::session_get_input_count,
+            name: Api::session_get_input_name,
+            ty: Api::session_get_input_type_info,
+        };
+        let outputs = Ports {
+            count: Api::session_get_output_count,
+            name: Api::session_get_output_name,
+            ty: Api::session_get_output_type_info,
+        };
         Ok(OrtSession {
+            ports: ModelPorts {
+                inputs: self.ports(&session, &inputs)?,
+                outputs: self.ports(&session, &outputs)?,
+            },
             runtime: self,
             session,
-            ports: ModelPorts { inputs, outputs },
         })
     }
 
-    /// A name that a function allocates.
-    fn name(&self, make: impl FnOnce(*mut *mut c_char) -> Status) -> Result<String> {
-        let mut name = ptr::null_mut();
-        self.api.check(make(&mut name))?;
-        // SAFETY: a name ends with a zero.
-        let copy = unsafe { text(name) };
-        // SAFETY: it is the default allocator's, and isn't used after this.
-        let freed = unsafe { self.api.allocator_free(self.allocator, name.cast()) };
-        self.api.check(freed)?;
-        Ok(copy)
+    /// Returns the inputs, or the outputs, of a session.
+    fn ports(&self, session: &Object, functions: &Ports) -> Result<Vec<ModelPort>> {
+        let session = session.pointer;
+        // SAFETY: the session is there.
+        let count = self
+            .api
+            .value(|out| unsafe { (functions.count)(self.api, session, out) })?;
+        let ports = (0..count).map(|at| self.port(session, at, functions));
+        ports.collect()
     }
 
-    /// An input or an output that a session has.
-    fn port(&self, session: &Object, at: usize, kind: PortKind) -> Result<ModelPort> {
-        let (api, session, allocator) = (self.api, session.pointer, self.allocator);
+    fn port(&self, session: Pointer, at: usize, functions: &Ports) -> Result<ModelPort> {
+        let (api, allocator) = (self.api, self.allocator);
+        let mut name = ptr::null_mut();
         // SAFETY: the session has an input, or output, of this index.
-        let name = self.name(|out| unsafe {
-            match kind {
-                PortKind::Input => api.session_get_input_name(session, at, allocator, out),
-                PortKind::Output => api.session_get_output_name(session, at, allocator, out),
-            }
-        })?;
-        // SAFETY: as above.
+        api.check(unsafe { (functions.name)(api, session, at, allocator, &mut name) })?;
+        // SAFETY: a name ends with a zero.
+        let copy = unsafe { text(name) };
+        // SAFETY: the name is the default allocator's, and isn't used after this.
+        api.check(unsafe { api.allocator_free(allocator, name.cast()) })?;
+        let name = copy;
+        // SAFETY: the session has an input, or output, of this index.
         let info = api.object(Api::release_type_info, |out| unsafe {
-            match kind {
-                PortKind::Input => api.session_get_input_type_info(session, at, out),
-                PortKind::Output => api.session_get_output_type_info(session, at, out),
-            }
+            (functions.ty)(api, session, at, out)
         })?;
         // SAFETY: the type is there.
         let kind =

@@ -1,8 +1,7 @@
-//! Sample inputs: made from a seed, by type and shape, or read from files (`files`).
+//! Sample inputs: generated from a seed, by type and shape, or read from files (`files`).
 //!
-//! A symbol of a shape stands for one size wherever it occurs, but for [`apart`], where it doesn't. Sizes that nobody
-//! binds are tried from a short list, as are bounds of integers, until the model runs: what is an index into a table of
-//! two rows can't be 7.
+//! A symbol of a shape is one size wherever it occurs, except in [`apart`]. Sizes that the options don't bind are tried
+//! from a short list, as are bounds of integers, until the model runs: an index into a table of two rows can't be 7.
 
 mod files;
 
@@ -12,7 +11,8 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_data;
 
-use super::ort::{ModelPort, PortDim, PortType, Tensor, describe};
+use super::ort::{ModelPort, PortDim, Tensor, describe};
+use crate::elements::is_integer;
 
 pub(super) use files::read;
 
@@ -40,7 +40,8 @@ const MOST_ELEMENTS: u64 = 1 << 24;
 pub(super) struct Guess {
     first: i64,
     other: i64,
-    below: i64,
+    /// Integers are below this.
+    pub(super) below: i64,
 }
 
 /// Everything to try, in order.
@@ -109,20 +110,13 @@ pub(super) fn shapes(
     inputs.iter().map(shape).collect()
 }
 
-/// Shapes where a name that several inputs have is another size in each: a runtime doesn't check that it is one.
-pub(super) struct ShapesApart {
-    /// The name.
-    pub(super) symbol: String,
-    /// The shapes of all inputs.
-    pub(super) shapes: Vec<Vec<i64>>,
-}
-
-/// The shapes to try with the sizes of each such name apart, given shapes that the model takes.
+/// Returns shapes in which a placeholder of an exporter that several inputs have is another size in each, given shapes
+/// that the model takes. Exporters write such a name for any unknown size: it doesn't say that sizes are equal.
 pub(super) fn apart(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
     shapes: &[Vec<i64>],
-) -> Vec<ShapesApart> {
+) -> Vec<(String, Vec<Vec<i64>>)> {
     // Operands that broadcast take a 1 on either side; others may take anything.
     type Sizes = fn(usize, i64) -> i64;
     const SIZES: [Sizes; 3] = [
@@ -131,31 +125,25 @@ pub(super) fn apart(
         |at, size| size + at as i64,
     ];
     const MOST_NAMES: usize = 4;
-    let has = |input: &ModelPort, symbol: &str| {
-        let mut dims = input.ty.iter().flat_map(|ty| &ty.dims);
-        dims.any(|dim| matches!(dim, PortDim::Symbol(name) if name == symbol))
+    let has = |dim: &PortDim, symbol: &str| matches!(dim, PortDim::Symbol(name) if name == symbol);
+    let dims_of = |input: &ModelPort| input.ty.clone().map_or(Vec::new(), |ty| ty.dims);
+    let users = |symbol: &str| -> Vec<usize> {
+        let uses = |at: &usize| dims_of(&inputs[*at]).iter().any(|dim| has(dim, symbol));
+        (0..inputs.len()).filter(uses).collect()
     };
-    let is_shared = |symbol: &&str| {
-        is_name(symbol) && inputs.iter().filter(|input| has(input, symbol)).count() > 1
-    };
-    let symbols = symbols(inputs).into_iter().filter(is_shared);
-    let symbols = symbols.filter(|&symbol| !dims.contains_key(symbol));
+    let mut symbols = symbols(inputs);
+    symbols.retain(|symbol| passdock_onnx::is_placeholder(symbol) && !dims.contains_key(*symbol));
+    symbols.retain(|symbol| users(symbol).len() > 1);
     let mut all = Vec::new();
-    for symbol in symbols.take(MOST_NAMES) {
+    for symbol in symbols.into_iter().take(MOST_NAMES) {
         for sizes in SIZES {
             let mut shapes = shapes.to_vec();
-            let having = inputs.iter().zip(&mut shapes);
-            let having = having.filter(|(input, _)| has(input, symbol));
-            for (at, (input, shape)) in having.enumerate() {
-                let own = input.ty.iter().flat_map(|ty| &ty.dims).zip(shape);
-                for (dim, size) in own {
-                    if matches!(dim, PortDim::Symbol(name) if name == symbol) {
-                        *size = sizes(at, *size);
-                    }
-                }
+            for (at, input) in users(symbol).into_iter().enumerate() {
+                let own = dims_of(&inputs[input]).into_iter().zip(&mut shapes[input]);
+                let own = own.filter(|(dim, _)| has(dim, symbol));
+                own.for_each(|(_, size)| *size = sizes(at, *size));
             }
-            let symbol = symbol.to_owned();
-            all.push(ShapesApart { symbol, shapes });
+            all.push((symbol.to_owned(), shapes));
         }
     }
     all
@@ -221,7 +209,7 @@ pub(super) fn generate(
         let [seed, number] = seeds.map(|seed| seed as u64);
         // The seed 0 is that of the instrument, which has none.
         let mut random = Random::new([seed.rotate_left(32) ^ number, at as u64]);
-        let data = elements(ty, shape, guess.below, &mut random);
+        let data = elements(ty.dtype, shape, guess.below, &mut random);
         let data = data.ok_or_else(|| {
             let dtype = describe(ty.dtype, shape.iter());
             format!("the input `{name}` is {dtype}, of which no elements are made up")
@@ -232,55 +220,35 @@ pub(super) fn generate(
     inputs.iter().zip(shapes).enumerate().map(make).collect()
 }
 
-/// Floats in [-1, 1), integers in [0, `below`), bools, strings of one letter.
-fn elements(ty: &PortType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
-    let (dtype, count) = (ty.dtype, Tensor::elements(shape)?);
-    let numbers = match dtype {
-        DType::C64 | DType::C128 => 2 * count,
-        _ => count,
-    };
+/// Generates floats in [-1, 1), integers in [0, `below`), bools, and strings of one letter; `None` for other types.
+fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
+    let count = Tensor::elements(shape)?;
     let mut data = Vec::new();
+    let mut floats = |count: u64, bytes: fn(f64) -> Vec<u8>| {
+        (0..count).for_each(|_| data.extend(bytes(random.float())));
+    };
     match dtype {
-        DType::F32 | DType::C64 => {
-            (0..numbers).for_each(|_| data.extend((random.float() as f32).to_le_bytes()));
-        }
-        DType::F64 | DType::C128 => {
-            (0..numbers).for_each(|_| data.extend(random.float().to_le_bytes()));
-        }
-        DType::F16 => {
-            (0..count).for_each(|_| data.extend(f16::from_f64(random.float()).to_le_bytes()));
-        }
-        DType::BF16 => {
-            (0..count).for_each(|_| data.extend(bf16::from_f64(random.float()).to_le_bytes()));
-        }
+        DType::F32 => floats(count, |x| (x as f32).to_le_bytes().into()),
+        DType::C64 => floats(2 * count, |x| (x as f32).to_le_bytes().into()),
+        DType::F64 => floats(count, |x| x.to_le_bytes().into()),
+        DType::C128 => floats(2 * count, |x| x.to_le_bytes().into()),
+        DType::F16 => floats(count, |x| f16::from_f64(x).to_le_bytes().into()),
+        DType::BF16 => floats(count, |x| bf16::from_f64(x).to_le_bytes().into()),
         DType::STRING => {
-            let letters: Vec<[u8; 1]> =
-                (0..count).map(|_| [b'a' + random.below(8) as u8]).collect();
-            return Some(string_data(&letters));
+            let letters = (0..count).map(|_| [b'a' + random.below(8) as u8]);
+            return Some(string_data(&letters.collect::<Vec<[u8; 1]>>()));
         }
-        DType::I8
-        | DType::I16
-        | DType::I32
-        | DType::I64
-        | DType::U8
-        | DType::U16
-        | DType::U32
-        | DType::U64
-        | DType::BOOL
-        | DType::I4
-        | DType::U4
-        | DType::I2
-        | DType::U2 => {
+        _ if dtype == DType::BOOL || is_integer(dtype) => {
             let below = match dtype {
                 DType::BOOL | DType::I2 => 2,
                 DType::U2 => below.min(4),
                 _ => below,
             };
-            let bits = dtype.bits();
+            let bits = u64::from(dtype.bits());
             data.resize(dtype.byte_len(count)? as usize, 0);
             for at in 0..count {
-                let (bit, value) = (at * u64::from(bits), random.below(below) as u8);
-                // Small and not negative: its lowest byte says it all.
+                // A small positive number fits into the lowest byte.
+                let (bit, value) = (at * bits, random.below(below) as u8);
                 data[(bit / 8) as usize] |= value << (bit % 8);
             }
         }
@@ -326,6 +294,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::numerics::ort::PortType;
 
     fn input(name: &str, dtype: DType, dims: &[&str]) -> ModelPort {
         let dim = |dim: &&str| match (dim.parse(), *dim) {

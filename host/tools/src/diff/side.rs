@@ -1,0 +1,260 @@
+//! One of the two functions: its nodes, and their text in a report.
+
+use std::cell::OnceCell;
+
+use passdock_abi::{
+    Attr, AttrKind, ConstId, LocId, LocKind, OpId, RegionId, Storage, SymbolId, TypeId, Value,
+    ValueId, symbol,
+};
+use passdock_ir::{Function, text};
+use rustc_hash::FxHashMap;
+
+/// The longest text of a report, in characters.
+const LONGEST: usize = 160;
+/// The longest data of a constant.
+const LONGEST_DATA: usize = 64;
+/// The most results of an op that are named.
+const MOST_RESULTS: usize = 3;
+
+/// A definition of values, or a terminator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// A region's argument; of the body, a parameter.
+    Arg(ValueId),
+    /// A constant that is a value.
+    Const(ConstId),
+    /// An op.
+    Op(OpId),
+}
+
+impl Node {
+    pub(super) fn op(self) -> Option<OpId> {
+        match self {
+            Node::Op(op) => Some(op),
+            _ => None,
+        }
+    }
+
+    pub(super) fn constant(self) -> Option<ConstId> {
+        match self {
+            Node::Const(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// One of the two functions.
+pub(super) struct Side<'f> {
+    pub(super) f: &'f Function,
+    /// 0 for the first function, 1 for the second.
+    pub(super) index: usize,
+    /// The constants that are values, by region.
+    constants: FxHashMap<RegionId, Vec<Node>>,
+    /// The parts of the function's text, computed when they are first needed.
+    pieces: OnceCell<text::Pieces<'f>>,
+}
+
+impl<'f> Side<'f> {
+    pub(super) fn new(f: &'f Function, index: usize) -> Side<'f> {
+        let mut constants: FxHashMap<RegionId, Vec<Node>> = FxHashMap::default();
+        for (id, constant) in f.live_constants() {
+            let value = constant.value.option().map(|value| f.value(value));
+            if value.is_some_and(|value| value.flags & Value::KIND == Value::CONST) {
+                let region = constant.region.option().unwrap_or(f.body());
+                constants.entry(region).or_default().push(Node::Const(id));
+            }
+        }
+        Side {
+            f,
+            index,
+            constants,
+            pieces: OnceCell::new(),
+        }
+    }
+
+    /// Returns the arguments, constants and ops of a region, in order.
+    pub(super) fn nodes(&self, region: RegionId) -> Vec<Node> {
+        let args = self.f.args(region).map(Node::Arg);
+        let constants = self.constants.get(&region).into_iter().flatten().copied();
+        let ops = self.f.ops_in(region).map(Node::Op);
+        args.chain(constants).chain(ops).collect()
+    }
+
+    /// Returns an op's name, or that of another kind of nodes.
+    pub(super) fn kind(&self, node: Node) -> &'f str {
+        match node {
+            Node::Arg(_) => "=argument",
+            Node::Const(_) => "=const",
+            Node::Op(op) => self.f.text(self.f.op(op).name),
+        }
+    }
+
+    /// Returns the first name among a node's values.
+    pub(super) fn name(&self, node: Node) -> Option<&'f str> {
+        let name = |value: ValueId| text_of(self.f, self.f.value(value).name);
+        match node {
+            Node::Arg(value) => name(value),
+            Node::Const(id) => name(self.f.constant(id).value),
+            Node::Op(op) => self.f.results(op).find_map(name),
+        }
+    }
+
+    /// Whether a constant's value or its ONNX node has a name.
+    pub(super) fn is_named(&self, id: ConstId) -> bool {
+        self.name(Node::Const(id)).is_some() || node_name(self.f, self.f.constant(id).loc).is_some()
+    }
+
+    /// Returns the node that defines a value and the index of the value in it; `None` for an operand left out.
+    pub(super) fn definition(&self, value: ValueId) -> Option<(Node, u32)> {
+        let value = value.option()?;
+        let record = self.f.value(value);
+        Some(
+            match (self.f.defining_op(value), self.f.as_constant(value)) {
+                (Some(op), _) => (Node::Op(op), record.index),
+                (_, Some(id)) => (Node::Const(id), 0),
+                _ => (Node::Arg(value), 0),
+            },
+        )
+    }
+
+    /// Returns an op's operands, without those left out at the end; of other nodes none.
+    pub(super) fn operands(&self, node: Node) -> impl ExactSizeIterator<Item = ValueId> + '_ {
+        let slots = node.op().map_or(&[][..], |op| self.f.operands(op));
+        let last = slots.iter().rposition(|slot| slot.value.is_some());
+        let used = &slots[..last.map_or(0, |last| last + 1)];
+        used.iter().map(|slot| slot.value)
+    }
+
+    /// Returns the regions of a node.
+    pub(super) fn regions(&self, node: Node) -> Vec<RegionId> {
+        node.op()
+            .map_or(Vec::new(), |op| self.f.regions_of(op).collect())
+    }
+
+    /// Returns the region that a constant is in.
+    pub(super) fn constant_region(&self, id: ConstId) -> RegionId {
+        self.f.constant(id).region.option().unwrap_or(self.f.body())
+    }
+
+    /// Returns the terminator of a region.
+    pub(super) fn terminator(&self, region: RegionId) -> Option<Node> {
+        self.f.terminator(region).map(Node::Op)
+    }
+
+    /// Returns the number of ops in a region, at any depth, without terminators.
+    pub(super) fn ops_inside(&self, region: RegionId) -> usize {
+        let ops = self.f.walk(region);
+        ops.filter(|op| !is_terminator(self.f, *op)).count()
+    }
+
+    /// Returns the names and types of the parameters.
+    pub(super) fn params(&self) -> Vec<(SymbolId, TypeId)> {
+        let values = self.f.args(self.f.body()).map(|arg| self.f.value(arg));
+        values.map(|value| (value.name, value.ty)).collect()
+    }
+
+    /// Returns the names and types of the results.
+    pub(super) fn results(&self) -> Vec<(SymbolId, TypeId)> {
+        let ports = self.f.ports(self.f.body()).iter();
+        ports.map(|port| (port.name, port.ty)).collect()
+    }
+
+    fn pieces(&self) -> &text::Pieces<'f> {
+        self.pieces.get_or_init(|| text::Pieces::new(self.f))
+    }
+
+    pub(super) fn value_text(&self, value: ValueId) -> String {
+        self.pieces().value(value)
+    }
+
+    /// Returns the text of an op's line.
+    pub(super) fn op_text(&self, op: OpId) -> String {
+        cut(self.pieces().op(op))
+    }
+
+    /// Returns the beginning of an op's line: `%y = onnx.Relu`.
+    pub(super) fn short_op(&self, op: OpId) -> String {
+        let kind = self.kind(Node::Op(op));
+        if is_terminator(self.f, op) {
+            return kind.to_owned();
+        }
+        let mut results = self.f.results(op);
+        let named = results.by_ref().take(MOST_RESULTS);
+        let named: Vec<String> = named.map(|result| self.value_text(result)).collect();
+        match (named.is_empty(), results.len()) {
+            (true, _) => match self.f.operand(op, 0).option() {
+                Some(operand) => format!("{kind}({}, …)", self.value_text(operand)),
+                None => kind.to_owned(),
+            },
+            (_, 0) => format!("{} = {kind}", named.join(", ")),
+            _ => format!("{}, … = {kind}", named.join(", ")),
+        }
+    }
+
+    /// Describes a region; `None` for the body.
+    pub(super) fn region_text(&self, region: RegionId) -> Option<String> {
+        let record = self.f.region(region);
+        let owner = record.parent.option()?;
+        let name = text_of(self.f, record.name).unwrap_or("a region");
+        Some(format!("{name} of {}", self.short_op(owner)))
+    }
+
+    /// Returns the whole text of an attribute.
+    pub(super) fn whole_attr(&self, op: OpId, attr: &Attr) -> String {
+        self.pieces().attr(op, attr)
+    }
+
+    pub(super) fn attr_text(&self, op: OpId, attr: &Attr) -> String {
+        match attr.kind {
+            AttrKind::NONE => "no default".to_owned(),
+            _ => cut(self.whole_attr(op, attr)),
+        }
+    }
+
+    /// Returns a constant's type, and its data if it is short.
+    pub(super) fn constant_text(&self, id: ConstId) -> String {
+        let (f, data) = (self.f, self.f.constant_data(id));
+        // Long data isn't printed only to be thrown away.
+        let is_short = data.len() <= LONGEST_DATA as u64 * 2 || data.storage() == Storage::SPLAT;
+        let whole = is_short.then(|| self.pieces().constant(id));
+        let is_shown = |text: &String| {
+            (1..=LONGEST_DATA).contains(&text.chars().count()) && !text.contains("elided(")
+        };
+        whole
+            .filter(is_shown)
+            .unwrap_or_else(|| text::type_text(f, f.constant(id).ty))
+    }
+
+    /// Returns the names of the ONNX nodes that something comes from. A position in a text isn't one.
+    pub(super) fn node_names(&self, loc: LocId) -> Option<String> {
+        let names = self
+            .f
+            .single_locs(loc)
+            .filter(|loc| loc.kind == LocKind::NAME);
+        let names = names.filter_map(|loc| text_of(self.f, loc.name));
+        let names: Vec<&str> = names.collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+fn is_terminator(f: &Function, op: OpId) -> bool {
+    matches!(f.op(op).name, symbol::RETURN | symbol::YIELD)
+}
+
+/// Returns the text of a name; `None` if there is none.
+pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<&str> {
+    name.option().map(|name| f.text(name))
+}
+
+fn node_name(f: &Function, loc: LocId) -> Option<&str> {
+    let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
+    text_of(f, loc.name)
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(at);
+        text.push('…');
+    }
+    text
+}

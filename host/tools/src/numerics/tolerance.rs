@@ -1,0 +1,166 @@
+//! The comparison of two tensors of one type and shape, element by element.
+
+use passdock_abi::DType;
+use serde::Serialize;
+
+use super::ort::Tensor;
+use crate::elements::{self, Element};
+
+/// The user's tolerances, and the type that a model computes in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Overrides {
+    /// The allowed part of an element, instead of `Tolerance::of_element`.
+    pub(super) relative: Option<f64>,
+    /// The allowed distance of all elements, instead of what the largest of them allows.
+    pub(super) absolute: Option<f64>,
+    /// The type that is computed in, whose tolerance floats of a finer one have.
+    pub(super) computed_in: Option<DType>,
+}
+
+/// The distance that is allowed between two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    tiny: f64,
+    of_largest: f64,
+    of_element: f64,
+}
+
+impl Tolerance {
+    /// Returns the tolerance of a type; `None` if elements have to be equal.
+    fn new(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
+        let mut tolerance = Tolerance::of_type(dtype)?;
+        match overrides.computed_in.and_then(Tolerance::of_type) {
+            Some(coarser) if coarser.tiny > tolerance.tiny => tolerance = coarser,
+            _ => {}
+        }
+        if let Some(absolute) = overrides.absolute {
+            (tolerance.tiny, tolerance.of_largest) = (absolute, 0.0);
+        }
+        let of_element = overrides.relative.unwrap_or(tolerance.of_element);
+        Some(Tolerance {
+            of_element,
+            ..tolerance
+        })
+    }
+
+    fn of_type(dtype: DType) -> Option<Tolerance> {
+        let (tiny, of_largest, of_element) = match dtype {
+            DType::F64 | DType::C128 => (1e-12, 1e-7, 1e-6),
+            DType::F32 | DType::C64 => (1e-7, 1e-5, 1e-4),
+            DType::F16 => (1e-4, 1e-2, 1e-2),
+            DType::BF16 => (1e-3, 2e-2, 2e-2),
+            _ => return None,
+        };
+        Some(Tolerance {
+            tiny,
+            of_largest,
+            of_element,
+        })
+    }
+
+    fn allowed(self, element: Element<'_>, largest: f64) -> f64 {
+        let own = element.finite().unwrap_or(0.0);
+        self.tiny.max(self.of_largest * largest) + self.of_element * own
+    }
+}
+
+/// Two elements of two tensors, and their distance.
+#[derive(Clone, Debug, Serialize)]
+pub struct ElementDifference {
+    /// The distance; `null` in JSON: an infinite one, or only equality counts.
+    pub value: f64,
+    /// The run, from 0.
+    pub run: usize,
+    /// The index of the element.
+    pub index: Vec<u64>,
+    /// The element before.
+    pub before: String,
+    /// The element after.
+    pub after: String,
+}
+
+/// The largest value of a pair of elements, and these.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Peak<'t> {
+    pub(super) value: f64,
+    /// The position in the tensor, and the elements before and after.
+    pub(super) pair: Option<(u64, Element<'t>, Element<'t>)>,
+}
+
+impl<'t> Peak<'t> {
+    fn update(&mut self, value: f64, pair: (u64, Element<'t>, Element<'t>)) {
+        if value > self.value {
+            (self.value, self.pair) = (value, Some(pair));
+        }
+    }
+}
+
+/// The differences of two tensors.
+#[derive(Default)]
+pub(super) struct Differences<'t> {
+    /// The number of elements that are further apart than is allowed.
+    pub(super) beyond: u64,
+    /// The largest distance as a part of what is allowed.
+    pub(super) ratio: Peak<'t>,
+    pub(super) absolute: Peak<'t>,
+    /// The largest distance as a part of the larger element.
+    pub(super) relative: Peak<'t>,
+}
+
+/// Returns the elements of a tensor.
+fn elements(tensor: &Tensor) -> elements::Elements<'_> {
+    let count = Tensor::elements(&tensor.shape).unwrap_or(0);
+    elements::elements(tensor.dtype, &tensor.data, count)
+}
+
+/// Returns the number of numbers in an element: two for a complex one.
+pub(super) fn parts(dtype: DType) -> u64 {
+    match dtype {
+        DType::C64 | DType::C128 => 2,
+        _ => 1,
+    }
+}
+
+/// Compares two tensors of one type and shape.
+pub(super) fn compare<'t>(
+    before: &'t Tensor,
+    after: &'t Tensor,
+    overrides: Overrides,
+) -> Differences<'t> {
+    let mut differences = Differences::default();
+    if before.data == after.data {
+        return differences;
+    }
+    let tolerance = Tolerance::new(before.dtype, overrides);
+    let finite = elements(before).filter_map(Element::finite);
+    let largest = finite.fold(0.0, f64::max);
+    for (at, (x, y)) in (0_u64..).zip(elements(before).zip(elements(after))) {
+        let distance = x.distance(y);
+        let ratio = match tolerance {
+            // 0 / 0: nothing is allowed, and nothing is wrong.
+            Some(tolerance) => distance / tolerance.allowed(x, largest),
+            None if x == y => 0.0,
+            None => f64::INFINITY,
+        };
+        differences.beyond += u64::from(ratio > 1.0);
+        differences.ratio.update(ratio, (at, x, y));
+        differences.absolute.update(distance, (at, x, y));
+        differences.relative.update(x.part(y, distance), (at, x, y));
+    }
+    differences
+}
+
+/// Returns the index of an element in a shape, from its position.
+pub(super) fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
+    let mut index = vec![0; shape.len()];
+    for (index, &dim) in index.iter_mut().zip(shape).rev() {
+        let dim = dim.max(1) as u64;
+        (*index, at) = (at % dim, at / dim);
+    }
+    index
+}
+
+/// Whether every element is NaN.
+pub(super) fn is_all_nan(tensor: &Tensor) -> bool {
+    elements(tensor).all(|element| matches!(element, Element::Float(x) if x.is_nan()))
+}

@@ -1,0 +1,85 @@
+//! The same outputs of passes each time, in each process, and on any number of threads.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use passdock_core::{ManifestPass, toml};
+use passdock_ir::text;
+
+use super::CheckResult;
+use super::corpus::{self, Sample};
+use super::subject::Subject;
+
+/// More threads than one, on any machine.
+const JOBS: usize = 8;
+
+/// Checks that a pass makes the same module of the same module.
+pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
+    if subject.passes().is_empty() {
+        return CheckResult::skipped("The plugin has no pass to run.");
+    }
+    let parallel = match corpus::many() {
+        Ok(sample) => sample,
+        Err(error) => return CheckResult::skipped(error.to_string()),
+    };
+    let (mut findings, mut outputs) = (Vec::new(), BTreeMap::new());
+    for pass in subject.passes() {
+        let repeated = subject.samples.iter().map(|sample| (sample, [1; 3]));
+        let is_parallel = pass.declaration.thread_safe;
+        let parallel = is_parallel.then_some((&parallel, [1, JOBS, JOBS]));
+        for (sample, jobs) in repeated.chain(parallel) {
+            let [first, others @ ..] = jobs.map(|jobs| output(subject, pass, sample, jobs));
+            let what = format!("`{}` on {}", pass.name(), sample.name);
+            let Some(other) = others.iter().find(|other| **other != first) else {
+                let mut hasher = DefaultHasher::new();
+                first.hash(&mut hasher);
+                outputs.insert(what, hasher.finish());
+                continue;
+            };
+            let how = match jobs {
+                [1, JOBS, ..] => format!("on {JOBS} threads than on one"),
+                _ => "each time".to_owned(),
+            };
+            let line = first_difference(&first, other);
+            findings.push(format!("{what} makes another module {how}: {line}."));
+        }
+    }
+    CheckResult {
+        outputs,
+        ..CheckResult::new(findings, Vec::new())
+    }
+}
+
+/// Returns the output of a pass as text, or its error.
+fn output(subject: &Subject<'_>, pass: &ManifestPass, sample: &Sample, jobs: usize) -> String {
+    let options = toml::Table::new();
+    match subject.run(pass, &options, sample, |context| context.jobs(jobs)) {
+        Ok(module) => text::print(&module),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Describes the first line in which two different texts differ.
+fn first_difference(one: &str, other: &str) -> String {
+    let same = one.lines().zip(other.lines()).take_while(|(a, b)| a == b);
+    let number = same.count();
+    let quoted = |text: &str| match text.lines().nth(number) {
+        Some(line) => format!("`{}`", line.trim()),
+        None => "the end".to_owned(),
+    };
+    let (one, other) = (quoted(one), quoted(other));
+    format!("line {} is {one}, and then {other}", number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_shown_by_its_first_line() {
+        let difference = first_difference("a", "a\nb");
+        assert_eq!(difference, "line 2 is the end, and then `b`");
+        let difference = first_difference("a\nb\nd", "a\n  c\nd");
+        assert_eq!(difference, "line 2 is `b`, and then `c`");
+    }
+}

@@ -1,0 +1,32 @@
+//! The plugin in a host of an older ABI.
+
+use passdock_abi as abi;
+use passdock_core::{ErrorKind, PassError, boundary, capitalized};
+
+use super::subject::Subject;
+use super::{CheckResult, instruments, ops, passes};
+
+/// Checks that the plugin works in the oldest host that it supports: one whose tables end where those of its `min_host`
+/// do, and that has no extension.
+pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
+    let min_host = subject.plugin.manifest().plugin.min_host;
+    let Some(host) = boundary::older_host(min_host.minor.max(abi::OLDEST_MINOR)) else {
+        let reason = format!("This host can't emulate a host of ABI {min_host}.");
+        return CheckResult::skipped(reason);
+    };
+    subject
+        .trail
+        .at("the library was loaded into an older host");
+    if let Err(error) = subject.plugin.load(host) {
+        return CheckResult::unusable(capitalized(&error.to_string()));
+    }
+    let is_meant =
+        |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);
+    let mut findings = passes::survey(subject, |context| context, is_meant, |_, _| None).findings;
+    for result in [ops::ops(subject), instruments::instruments(subject)] {
+        if result.verdict.is_bad() {
+            findings.extend(result.reasons);
+        }
+    }
+    CheckResult::new(findings, Vec::new())
+}

@@ -1,0 +1,107 @@
+//! The faults of passes on the corpus.
+
+use passdock_core::{ContextBuilder, ErrorKind, PassError, Verify, toml};
+use passdock_driver::pipeline::UsedOperators;
+use passdock_ir::Module;
+
+use super::CheckResult;
+use super::corpus::Sample;
+use super::subject::{Subject, described};
+
+/// Checks that passes resolve their names, don't panic, explain their errors, and leave valid modules.
+pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
+    let definitions = subject.registry.op_defs();
+    let undefined = |sample: &Sample, output: &Module| {
+        let used = UsedOperators::of(&sample.fresh());
+        let first = used.wrong_in(output, &definitions).into_iter().next();
+        first.map(|(_, message)| message)
+    };
+    let verified = |context: ContextBuilder| context.verify(Verify::All);
+    let mut result = survey(subject, verified, |_| true, undefined);
+    for sequential in &subject.plugin.manifest().sequentials {
+        let (name, sample) = (sequential.name(), &subject.samples[0]);
+        subject.trail.at_pass(name, &sample.name);
+        let pass = subject.registry.get_pass(name);
+        let output = pass.and_then(|pass| subject.call(pass, sample.fresh(), |context| context));
+        if let Err(error) = output
+            && subject.is_fault(&error)
+            && is_own(name, &error)
+        {
+            result.findings.push(described(name, &sample.name, &error));
+        }
+    }
+    result.into_check(subject)
+}
+
+/// Checks that the module that a pass gets isn't written into.
+pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
+    let immutable = |context: ContextBuilder| context.config("testing.immutable_module", true);
+    let written = |error: &PassError| error.kind == ErrorKind::Verify;
+    let mut result = survey(subject, immutable, written, |_, _| None);
+    result.refusals.clear();
+    result.into_check(subject)
+}
+
+/// The faults and refusals of all passes.
+pub(super) struct Survey {
+    pub(super) findings: Vec<String>,
+    refusals: Vec<String>,
+}
+
+/// Runs each pass on each sample. Collects the first fault of each pass: an error that `is_meant`, or what `wrong`
+/// says of its output.
+pub(super) fn survey(
+    subject: &Subject<'_>,
+    configure: impl Fn(ContextBuilder) -> ContextBuilder,
+    is_meant: impl Fn(&PassError) -> bool,
+    wrong: impl Fn(&Sample, &Module) -> Option<String>,
+) -> Survey {
+    let (mut findings, mut refusals) = (Vec::new(), Vec::new());
+    for pass in subject.passes() {
+        let name = pass.name();
+        let samples = subject.samples.iter().filter(|one| one.concerns(pass.kind));
+        let samples: Vec<&Sample> = samples.collect();
+        let mut refused = Vec::new();
+        let fault = samples.iter().find_map(|sample| {
+            match subject.run(pass, &toml::Table::new(), sample, &configure) {
+                Ok(output) => wrong(sample, &output)
+                    .map(|message| format!("`{name}` on {}: {message}", sample.name)),
+                Err(error) if !subject.is_fault(&error) => {
+                    refused.push(described(name, &sample.name, &error));
+                    None
+                }
+                // A pass that it runs has a finding of its own.
+                Err(error) if !is_own(name, &error) || !is_meant(&error) => None,
+                Err(error) => Some(described(name, &sample.name, &error)),
+            }
+        });
+        if let (None, Some(first)) = (&fault, refused.first()) {
+            let (count, all) = (refused.len(), samples.len());
+            let help = match count == all {
+                true => " So it wasn't tried: give it a module that it takes with `--model`.",
+                false => "",
+            };
+            refusals.push(format!(
+                "It refuses {count} of {all} modules: {first}{help}"
+            ));
+        }
+        findings.extend(fault);
+    }
+    Survey { findings, refusals }
+}
+
+impl Survey {
+    fn into_check(self, subject: &Subject<'_>) -> CheckResult {
+        match subject.passes() {
+            [] if self.findings.is_empty() => {
+                CheckResult::skipped("The plugin has no pass to run.")
+            }
+            _ => CheckResult::new(self.findings, self.refusals),
+        }
+    }
+}
+
+/// Whether a fault is the pass's own, and not that of another pass that it runs.
+fn is_own(pass: &str, error: &PassError) -> bool {
+    error.pass.as_deref().is_none_or(|failed| failed == pass)
+}

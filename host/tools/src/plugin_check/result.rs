@@ -1,0 +1,132 @@
+//! The result of a check.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The verdict of a check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckVerdict {
+    /// The check found no fault.
+    #[default]
+    Pass,
+    /// The check found faults.
+    Fail,
+    /// The process of the check ended, or was ended, without a result.
+    Crashed,
+    /// The check doesn't apply to the plugin, or can't run.
+    Skipped,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The verdict.
+    pub verdict: CheckVerdict,
+    /// The faults, a sentence each; or why the check crashed or was skipped.
+    pub reasons: Vec<String>,
+    /// Observations that are no faults.
+    pub notes: Vec<String>,
+    /// The hash of what each pass made of each sample, to compare with another process.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, u64>,
+    /// Whether the plugin can't be loaded, so that no other check can run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unusable: bool,
+    /// The pass that ran when the check took too long.
+    #[serde(skip)]
+    pub hung: Option<String>,
+}
+
+impl CheckVerdict {
+    /// Whether the verdict counts against the plugin.
+    pub fn is_bad(self) -> bool {
+        matches!(self, CheckVerdict::Fail | CheckVerdict::Crashed)
+    }
+
+    /// The verdict's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckVerdict::Pass => "pass",
+            CheckVerdict::Fail => "fail",
+            CheckVerdict::Crashed => "crashed",
+            CheckVerdict::Skipped => "skipped",
+        }
+    }
+}
+
+impl CheckResult {
+    /// Creates the result of a check with these findings, which passes if there are none.
+    pub(super) fn new(findings: Vec<String>, notes: Vec<String>) -> CheckResult {
+        CheckResult {
+            verdict: match findings.is_empty() {
+                true => CheckVerdict::Pass,
+                false => CheckVerdict::Fail,
+            },
+            reasons: findings,
+            notes,
+            ..CheckResult::default()
+        }
+    }
+
+    /// Creates the result of a check that doesn't run.
+    pub fn skipped(reason: impl Into<String>) -> CheckResult {
+        CheckResult {
+            verdict: CheckVerdict::Skipped,
+            ..CheckResult::new(vec![reason.into()], Vec::new())
+        }
+    }
+
+    /// Creates the result of a check whose process ended early.
+    pub fn crashed(reason: impl Into<String>) -> CheckResult {
+        CheckResult {
+            verdict: CheckVerdict::Crashed,
+            ..CheckResult::new(vec![reason.into()], Vec::new())
+        }
+    }
+
+    /// Creates the result of a check of a plugin that can't be loaded.
+    pub(super) fn unusable(reason: String) -> CheckResult {
+        CheckResult {
+            unusable: true,
+            ..CheckResult::new(vec![reason], Vec::new())
+        }
+    }
+
+    /// Adds the result of the same check in another process, where passes have to make the same modules.
+    #[must_use]
+    pub fn repeated(mut self, other: CheckResult) -> CheckResult {
+        if other.verdict.is_bad() && !self.verdict.is_bad() {
+            return other;
+        }
+        for (what, hash) in &self.outputs {
+            if other.outputs.get(what).is_some_and(|other| other != hash) {
+                self.verdict = CheckVerdict::Fail;
+                let reason = format!("{what} makes another module in another process.");
+                self.reasons.push(reason);
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_two_processes_are_compared() {
+        let made = |hash| CheckResult {
+            outputs: BTreeMap::from([("`a.transform.B` on c.ir".to_owned(), hash)]),
+            ..CheckResult::default()
+        };
+        assert_eq!(made(1).repeated(made(1)).verdict, CheckVerdict::Pass);
+        let other = made(1).repeated(made(2));
+        assert_eq!(other.verdict, CheckVerdict::Fail);
+        let reason = "`a.transform.B` on c.ir makes another module in another process.";
+        assert_eq!(other.reasons, [reason]);
+        let crashed = made(1).repeated(CheckResult::crashed("It ended."));
+        assert_eq!(crashed.verdict, CheckVerdict::Crashed);
+    }
+}
