@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value as Json, json};
 
-use crate::crossing::error;
+use crate::crossing::error::Result;
 use crate::crossing::gil;
 use crate::pipeline::{in_python_words, request};
 
@@ -31,13 +31,9 @@ pub(crate) fn batch_items(
     py: Python<'_>,
     models: Vec<PathBuf>,
     to: PathBuf,
-) -> PyResult<Vec<(PathBuf, PathBuf)>> {
-    let items = gil::detach(py, || batch::items(&models, &to));
-    let items = items.map_err(|error| error::to_exception(py, &error))?;
-    Ok(items
-        .into_iter()
-        .map(|item| (item.model, item.output))
-        .collect())
+) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let items = gil::detach(py, || batch::items(&models, &to))?.into_iter();
+    Ok(items.map(|item| (item.model, item.output)).collect())
 }
 
 /// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and
@@ -48,12 +44,12 @@ pub(crate) struct Fingerprint(Arc<batch::Fingerprint>);
 #[pymethods]
 impl Fingerprint {
     #[new]
-    fn new(py: Python<'_>, said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> PyResult<Fingerprint> {
+    fn new(py: Python<'_>, said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> Result<Fingerprint> {
         let (request, _) = request(said)?;
-        let fingerprint = gil::detach(py, || fingerprint(&request, &files));
-        fingerprint
-            .map(|own| Fingerprint(Arc::new(own)))
-            .map_err(|error| error::to_exception(py, &error))
+        let plugins = gil::detach(py, || plugin_files(Registry::global(), &request))?;
+        let own = batch::Fingerprint::new(&request, &plugins)
+            .with_files(files.iter().map(PathBuf::as_path));
+        Ok(Fingerprint(Arc::new(own)))
     }
 
     /// The fingerprint of the result of a model's file, as the command ``passdock batch`` has it.
@@ -67,12 +63,6 @@ impl Fingerprint {
     }
 }
 
-fn fingerprint(request: &Request, files: &[PathBuf]) -> Result<batch::Fingerprint, PassError> {
-    let plugins = plugin_files(Registry::global(), request)?;
-    let fingerprint = batch::Fingerprint::new(request, &plugins);
-    Ok(fingerprint.with_files(files.iter().map(PathBuf::as_path)))
-}
-
 /// The file of outcomes, which is this batch's until it is closed. Outcomes go in and out as JSON.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Outcomes(Mutex<Option<OutcomeFile>>);
@@ -80,30 +70,24 @@ pub(crate) struct Outcomes(Mutex<Option<OutcomeFile>>);
 #[pymethods]
 impl Outcomes {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Outcomes> {
-        let opened = gil::detach(py, || OutcomeFile::open(&path));
-        let opened = opened.map_err(|error| error::to_exception(py, &error))?;
+    fn new(py: Python<'_>, path: PathBuf) -> Result<Outcomes> {
+        let opened = gil::detach(py, || OutcomeFile::open(&path))?;
         Ok(Outcomes(Mutex::new(Some(opened))))
     }
 
     /// The outcome of a model, if it succeeded of the same fingerprint; its result may be gone.
-    fn known(
-        &self,
-        model: PathBuf,
-        output: PathBuf,
-        fingerprint: &str,
-    ) -> PyResult<Option<String>> {
+    fn known(&self, model: PathBuf, output: PathBuf, fingerprint: &str) -> Result<Option<String>> {
         let item = BatchItem { model, output };
-        self.with(|file| file.known(&item, fingerprint))?
-            .map(|known| serde_json::to_string(&known).map_err(invalid))
-            .transpose()
+        let known = self.with(|file| file.known(&item, fingerprint))?;
+        Ok(known
+            .map(|known| serde_json::to_string(&known))
+            .transpose()?)
     }
 
     /// Adds an outcome, in one piece.
-    fn add(&self, py: Python<'_>, outcome: &str) -> PyResult<()> {
-        let outcome = serde_json::from_str(outcome).map_err(invalid)?;
-        self.with(|file| file.add(&outcome))?
-            .map_err(|error| error::to_exception(py, &error))
+    fn add(&self, outcome: &str) -> Result {
+        let outcome = serde_json::from_str(outcome)?;
+        Ok(self.with(|file| file.add(&outcome))??)
     }
 
     /// Closes the file, which another batch may have then.
@@ -122,10 +106,6 @@ impl Outcomes {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn invalid(error: serde_json::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// How the models of a batch are run: workers, and what their jobs have in common.
@@ -147,16 +127,56 @@ impl Jobs {
         let request = Request {
             model: model.to_owned(),
             output: Some(output.to_owned()),
+            replaces_links: true,
+            jobs,
             ..Request::default()
         };
-        let mut paths = serde_json::to_value(request).unwrap_or_default();
+        let mut of_model = serde_json::to_value(request).unwrap_or_default();
         let mut job = self.template.clone();
-        for name in ["model", "output"] {
-            job["request"][name] = paths[name].take();
+        for name in ["model", "output", "replaces_links", "jobs"] {
+            job["request"][name] = of_model[name].take();
         }
-        job["request"]["replaces_links"] = true.into();
-        job["request"]["jobs"] = jobs.into();
         job
+    }
+
+    /// Runs a batch; `None` is the error of outcomes that nothing receives.
+    fn run(
+        &self,
+        fingerprint: &batch::Fingerprint,
+        items: Vec<BatchItem>,
+        results: &Path,
+        at_once: Option<usize>,
+        resume: bool,
+        report: &mut dyn FnMut(ModelOutcome) -> Result<(), Option<PassError>>,
+    ) -> Result<(), Option<PassError>> {
+        let mut file = OutcomeFile::open(results).map_err(Some)?;
+        let mut left = Vec::new();
+        for item in items {
+            match file.done(&item, fingerprint).filter(|_| resume) {
+                Some(outcome) => report(outcome)?,
+                None => left.push(item),
+            }
+        }
+        let at_once = at_once.unwrap_or_else(batch::cores);
+        // A model that is alone has all cores.
+        let threads = (at_once > 1 && left.len() > 1).then_some(1);
+        let new_runner = || {
+            let mut worker = self.worker();
+            move |item: &BatchItem| {
+                let start = Instant::now();
+                let job = self.job(&item.model, &item.output, threads);
+                worker.run(&job, self.timeout).unwrap_or_else(|failure| {
+                    batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
+                })
+            }
+        };
+        batch::run(&left, fingerprint, at_once, new_runner, &mut |outcome| {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(None);
+            }
+            file.add(&outcome).map_err(Some)?;
+            report(outcome)
+        })
     }
 }
 
@@ -184,17 +204,14 @@ impl Worker {
         environment: Vec<(OsString, OsString)>,
         job: Option<&str>,
         timeout: Option<f64>,
-    ) -> PyResult<Worker> {
+    ) -> Result<Worker> {
         let template = match job {
-            Some(job) => serde_json::from_str(job).map_err(invalid)?,
+            Some(job) => serde_json::from_str(job)?,
             None => {
-                let print = Print {
+                let (mut request, _) = request(said)?;
+                request.print = Print {
                     to_stderr: true,
                     color: false,
-                };
-                let request = Request {
-                    print,
-                    ..request(said)?.0
                 };
                 json!({ "request": request, "timeout": timeout })
             }
@@ -219,13 +236,12 @@ impl Worker {
     }
 
     /// Starts the process; raises PassError if it can't be started.
-    fn start(&self, py: Python<'_>) -> PyResult<()> {
-        let started = gil::detach(py, || lock(&self.worker).start());
-        started.map_err(|error| error::to_exception(py, &error))
+    fn start(&self, py: Python<'_>) -> Result {
+        Ok(gil::detach(py, || lock(&self.worker).start())?)
     }
 
     /// Looks the pipeline up in the process; returns the report as JSON, and whether the process crashed.
-    fn explain(&self, py: Python<'_>) -> PyResult<(String, bool)> {
+    fn explain(&self, py: Python<'_>) -> Result<(String, bool)> {
         let mut job = self.jobs.template.clone();
         job["explain"] = true.into();
         self.run_job(py, &job, None)
@@ -238,7 +254,7 @@ impl Worker {
         model: PathBuf,
         output: PathBuf,
         jobs: Option<usize>,
-    ) -> PyResult<(String, bool)> {
+    ) -> Result<(String, bool)> {
         self.run_job(py, &self.jobs.job(&model, &output, jobs), self.jobs.timeout)
     }
 
@@ -255,21 +271,17 @@ impl Worker {
         py: Python<'_>,
         job: &Json,
         timeout: Option<Duration>,
-    ) -> PyResult<(String, bool)> {
-        let (report, crashed) = gil::detach(py, || {
-            let start = Instant::now();
-            match lock(&self.worker).run(job, timeout) {
-                Ok(report) => (report, false),
-                Err(failure) => {
-                    let seconds = start.elapsed().as_secs_f64();
-                    (
-                        batch::failed(Path::new(""), &failure, seconds),
-                        failure.crashed,
-                    )
-                }
+    ) -> Result<(String, bool)> {
+        let start = Instant::now();
+        let (report, crashed) = match gil::detach(py, || lock(&self.worker).run(job, timeout)) {
+            Ok(report) => (report, false),
+            Err(failure) => {
+                let seconds = start.elapsed().as_secs_f64();
+                let report = batch::failed(Path::new(""), &failure, seconds);
+                (report, failure.crashed)
             }
-        });
-        Ok((serde_json::to_string(&report).map_err(invalid)?, crashed))
+        };
+        Ok((serde_json::to_string(&report)?, crashed))
     }
 }
 
@@ -298,20 +310,12 @@ impl Batch {
         let stop = jobs.stop.clone();
         let items = items
             .into_iter()
-            .map(|(model, output)| BatchItem { model, output });
-        let items = items.collect();
+            .map(|(model, output)| BatchItem { model, output })
+            .collect();
         let thread = thread::spawn(move || {
             let mut report = |outcome| send.send(Ok(outcome)).map_err(|_| None);
-            let ended = run(
-                &jobs,
-                &fingerprint,
-                items,
-                &results,
-                at_once,
-                resume,
-                &mut report,
-            );
-            if let Err(Some(error)) = ended {
+            let run = jobs.run(&fingerprint, items, &results, at_once, resume, &mut report);
+            if let Err(Some(error)) = run {
                 // Nothing waits for it if the batch was ended.
                 _ = send.send(Err(error));
             }
@@ -326,16 +330,14 @@ impl Batch {
     /// The next outcome, as JSON; None at the end.
     ///
     /// Raises PassError if outcomes can't be kept.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<String>> {
+    fn next(&self, py: Python<'_>) -> Result<Option<String>> {
         loop {
-            let outcome = gil::detach(py, || lock(&self.outcomes).recv_timeout(SIGNALS));
-            match outcome {
-                Ok(Ok(outcome)) => {
-                    let mut outcome = serde_json::to_value(outcome).map_err(invalid)?;
+            match gil::detach(py, || lock(&self.outcomes).recv_timeout(SIGNALS)) {
+                Ok(outcome) => {
+                    let mut outcome = serde_json::to_value(outcome?)?;
                     in_python_words(&mut outcome["diagnostics"]);
                     return Ok(Some(outcome.to_string()));
                 }
-                Ok(Err(error)) => return Err(error::to_exception(py, &error)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             }
@@ -352,44 +354,4 @@ impl Batch {
             _ = thread.map(JoinHandle::join);
         });
     }
-}
-
-/// Runs a batch; `None` is the error of outcomes that nothing receives.
-fn run(
-    jobs: &Jobs,
-    fingerprint: &batch::Fingerprint,
-    items: Vec<BatchItem>,
-    results: &Path,
-    at_once: Option<usize>,
-    resume: bool,
-    report: &mut dyn FnMut(ModelOutcome) -> Result<(), Option<PassError>>,
-) -> Result<(), Option<PassError>> {
-    let mut file = OutcomeFile::open(results).map_err(Some)?;
-    let mut left = Vec::new();
-    for item in items {
-        match file.done(&item, fingerprint).filter(|_| resume) {
-            Some(outcome) => report(outcome)?,
-            None => left.push(item),
-        }
-    }
-    let at_once = at_once.unwrap_or_else(batch::cores);
-    // A model that is alone has all cores.
-    let threads = (at_once > 1 && left.len() > 1).then_some(1);
-    let new_runner = || {
-        let mut worker = jobs.worker();
-        move |item: &BatchItem| {
-            let start = Instant::now();
-            let job = jobs.job(&item.model, &item.output, threads);
-            worker.run(&job, jobs.timeout).unwrap_or_else(|failure| {
-                batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
-            })
-        }
-    };
-    batch::run(&left, fingerprint, at_once, new_runner, &mut |outcome| {
-        if jobs.stop.load(Ordering::Relaxed) {
-            return Err(None);
-        }
-        file.add(&outcome).map_err(Some)?;
-        report(outcome)
-    })
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::crossing::convert;
-use crate::crossing::error;
+use crate::crossing::error::{self, Exception, Result};
 use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::crossing::words::{in_python, is_of_command};
@@ -30,9 +30,8 @@ use crate::pass::instrument;
 /// Reads a request from a dict: the fields of the host's own, and the file of the HTML report.
 pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let mut table = convert::to_table(fields)?;
-    let page = table
-        .remove("page")
-        .and_then(|page| page.as_str().map(str::to_owned));
+    let page = table.remove("page");
+    let page = page.and_then(|page| page.as_str().map(str::to_owned));
     let verify_outputs = table.remove("verify_outputs");
     let read = toml::Value::Table(table.clone()).try_into();
     let mut request: Request = read.map_err(|error: toml::de::Error| {
@@ -44,22 +43,17 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
         let name = table.iter().find(is_invalid).map_or("", |(name, _)| name);
         PyValueError::new_err(format!("{name}: {}", error.message()))
     })?;
-    if let Some(page) = &page {
+    request.instruments.extend(page.as_ref().map(|page| {
         let report = AskedInstrument::by_flag("page", passdock_page::NAME);
-        request
-            .instruments
-            .push(report.option("file", page.as_str()));
-    }
+        report.option("file", page.as_str())
+    }));
     let name = passdock_tools::numerics::VERIFY_OUTPUTS;
     let verify = AskedInstrument::by_flag("verify_outputs", name);
-    match verify_outputs {
-        Some(toml::Value::Boolean(true)) => request.instruments.push(verify),
-        Some(toml::Value::String(library)) => {
-            let verify = verify.option("library", library.as_str());
-            request.instruments.push(verify);
-        }
-        _ => {}
-    }
+    request.instruments.extend(match verify_outputs {
+        Some(toml::Value::Boolean(true)) => Some(verify),
+        Some(toml::Value::String(library)) => Some(verify.option("library", library.as_str())),
+        _ => None,
+    });
     Ok((request, page.map(PathBuf::from)))
 }
 
@@ -69,13 +63,12 @@ fn finish(
     py: Python<'_>,
     page: &RunPage,
     mut finished: Finished,
-) -> PyResult<(Option<PathBuf>, Report, Result<passdock::Module, PassError>)> {
-    gil::detach(py, || {
+) -> Result<(Option<PathBuf>, Report, Result<passdock::Module, PassError>)> {
+    Ok(gil::detach(py, || {
         let page = page.write(&mut finished.report)?;
         let (report, module) = finished.place();
-        Ok((page, report, module))
-    })
-    .map_err(|error: PassError| error::to_exception(py, &error))
+        Ok::<_, PassError>((page, report, module))
+    })?)
 }
 
 /// An instrument of the context around a run: it watches the run's passes. Its own context calls its methods of
@@ -178,26 +171,24 @@ struct JsonReport<'a> {
 type Remark = (bool, String);
 
 /// Returns a report as JSON, which Python reads when a field is needed, and its diagnostics besides failures.
-fn json_report(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<Remark>)> {
+fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Remark>)> {
     let all = JsonReport {
         report,
         page: page.map(|page| page.display().to_string()),
         json_version: pipeline::JSON_VERSION,
     };
-    let mut json = serde_json::to_string(&all).map_err(invalid)?;
+    let mut json = serde_json::to_string(&all)?;
     // Paths may have such words, too.
     let texts = || serde_json::to_string(&(&report.diagnostics, &report.passes));
-    if is_of_command(&json) && is_of_command(&texts().map_err(invalid)?) {
-        let mut value = serde_json::from_str::<Json>(&json).map_err(invalid)?;
+    if is_of_command(&json) && is_of_command(&texts()?) {
+        let mut value = serde_json::from_str::<Json>(&json)?;
         for part in ["diagnostics", "passes"] {
             value.get_mut(part).into_iter().for_each(in_python_words);
         }
         json = value.to_string();
     }
-    let remarks = report
-        .diagnostics
-        .iter()
-        .filter(|remark| !remark.severity.is_failure());
+    let remarks = report.diagnostics.iter();
+    let remarks = remarks.filter(|remark| !remark.severity.is_failure());
     let remarks = remarks.map(|remark| {
         let pass = remark.pass.as_ref().map(|pass| format!("{pass}: "));
         let text = pass.unwrap_or_default() + &remark.message;
@@ -208,16 +199,10 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<
 
 /// Renders the diagnostics of a report.
 #[pyfunction]
-pub(crate) fn rendered(json: &str) -> PyResult<Vec<String>> {
-    let report: Report = serde_json::from_str(json).map_err(invalid)?;
-    let diagnostics = report.diagnostics.iter();
-    Ok(diagnostics
-        .map(|one| in_python(&one.render(false)))
-        .collect())
-}
-
-fn invalid(error: serde_json::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
+pub(crate) fn rendered(json: &str) -> Result<Vec<String>> {
+    let report: Report = serde_json::from_str(json)?;
+    let rendered = report.diagnostics.iter().map(|one| one.render(false));
+    Ok(rendered.map(|text| in_python(&text)).collect())
 }
 
 /// The most nested runs on a thread: a pass that runs a pipeline starts one.
@@ -256,7 +241,7 @@ pub(crate) fn run(
     fields: &Bound<'_, PyDict>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, Vec<Remark>, Option<PyErr>)> {
+) -> Result<(String, Vec<Remark>, Option<PyErr>)> {
     let (request, page) = request(fields)?;
     let page = html_report(page);
     let watch = watch(on_pass, instruments)?;
@@ -265,7 +250,7 @@ pub(crate) fn run(
     })?;
     mark_names(&finished.report);
     let (page, report, module) = finish(py, &page, finished)?;
-    let failed = module.err().map(|error| error::to_exception(py, &error));
+    let failed = module.err().map(|error| Exception::from(error).into());
     let (json, remarks) = json_report(&report, page)?;
     Ok((json, remarks, failed))
 }
@@ -282,7 +267,7 @@ pub(crate) fn run_module(
     module: &Bound<'_, Module>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
-) -> PyResult<OnModule> {
+) -> Result<OnModule> {
     let ((request, page), given) = (request(fields)?, module.get().now()?);
     let page = html_report(page);
     let watch = watch(on_pass, instruments)?;
@@ -295,7 +280,7 @@ pub(crate) fn run_module(
     let (json, remarks) = json_report(&report, page)?;
     let (result, failed) = match module {
         Ok(module) => (Some(under_way.object(py, module)?), None),
-        Err(error) => (None, Some(error::to_exception(py, &error))),
+        Err(error) => (None, Some(Exception::from(error).into())),
     };
     Ok((json, remarks, result, failed))
 }
@@ -305,20 +290,16 @@ pub(crate) fn run_module(
 pub(crate) fn explain<'py>(
     py: Python<'py>,
     fields: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Result<Bound<'py, PyAny>> {
     let (request, _) = request(fields)?;
-    let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
-    let explained = explained.map_err(|error| error::to_exception(py, &error))?;
-    let mut json = serde_json::to_value(&explained).map_err(invalid)?;
-    json["json_version"] = pipeline::JSON_VERSION.into();
-    convert::from_json(py, &json)
+    let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request))?;
+    let explained = convert::to_python(py, &explained)?;
+    explained.set_item("json_version", pipeline::JSON_VERSION)?;
+    Ok(explained)
 }
 
 /// Returns the text of a pipeline that comes with the host.
 #[pyfunction]
-pub(crate) fn built_in(py: Python<'_>, name: &str) -> PyResult<&'static str> {
-    let pipeline = pipeline::BuiltInPipeline::named(name);
-    pipeline
-        .map(|pipeline| pipeline.text)
-        .map_err(|error| error::to_exception(py, &error))
+pub(crate) fn built_in(name: &str) -> Result<&'static str> {
+    Ok(pipeline::BuiltInPipeline::named(name)?.text)
 }

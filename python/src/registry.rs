@@ -9,42 +9,39 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::crossing::convert;
-use crate::crossing::error;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::pass::handle::PassHandle;
 
 /// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
 #[pyfunction]
-pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    if !path.is_dir() {
-        return Ok(());
+pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> Result {
+    match path.is_dir() {
+        true => load_dir(py, path),
+        false => Ok(()),
     }
-    let loaded = gil::detach(py, || {
-        Registry::global().load_dir(&path, &LoadOptions::default())
-    });
-    loaded.map_err(|error| error::to_exception(py, &error))
 }
 
 /// Adds a plugin's file to the registry; it is loaded when a pass of it is needed.
 ///
 /// Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
 #[pyfunction]
-pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    let loaded = gil::detach(py, || {
-        Registry::global().load_plugin(&path, &LoadOptions::default())
-    });
-    loaded.map_err(|error| error::to_exception(py, &error))
+pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> Result {
+    let options = LoadOptions::default();
+    Ok(gil::detach(py, || {
+        Registry::global().load_plugin(&path, &options)
+    })?)
 }
 
 /// Adds the plugins of a directory to the registry.
 ///
 /// Raises PluginError if there is no such directory, or a plugin of it can't be used.
 #[pyfunction]
-pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    let loaded = gil::detach(py, || {
-        Registry::global().load_dir(&path, &LoadOptions::default())
-    });
-    loaded.map_err(|error| error::to_exception(py, &error))
+pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> Result {
+    let options = LoadOptions::default();
+    Ok(gil::detach(py, || {
+        Registry::global().load_dir(&path, &options)
+    })?)
 }
 
 /// The names of the registered passes.
@@ -67,13 +64,9 @@ pub(crate) fn register_config(
     key: &str,
     default: &Bound<'_, PyAny>,
     doc: &str,
-) -> PyResult<()> {
+) -> Result {
     if key.is_empty() {
-        return Err(error::raised(
-            py,
-            "ConfigError",
-            "A config key needs a name.",
-        ));
+        return Err(error::raised(py, "ConfigError", "A config key needs a name.").into());
     }
     let fields = match default.cast::<PyDict>() {
         Ok(fields) => {
@@ -86,8 +79,7 @@ pub(crate) fn register_config(
     };
     let mut schema = Schema::new(key, fields);
     doc.clone_into(&mut schema.doc);
-    let registered = Registry::global().register_config_schema(schema);
-    registered.map_err(|error| error::config_error(py, error))
+    Ok(Registry::global().register_config_schema(schema)?)
 }
 
 fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
@@ -98,10 +90,8 @@ fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
         toml::Value::String(value) => FieldValue::String(value),
         toml::Value::Array(items) => {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
-            let texts: Option<Vec<String>> = texts.collect();
-            FieldValue::Strings(
-                texts.ok_or_else(|| PyValueError::new_err("a list is one of texts"))?,
-            )
+            let wrong = || PyValueError::new_err("a list is one of texts");
+            FieldValue::Strings(texts.collect::<Option<_>>().ok_or_else(wrong)?)
         }
         toml::Value::Table(table) => FieldValue::Values(table.into_iter().collect()),
         other => return Err(PyValueError::new_err(format!("{other} can't be a default"))),
@@ -111,34 +101,22 @@ fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
 
 /// What a registered config key takes.
 #[pyfunction]
-pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-    let schema = Registry::global().config_schema(key);
-    let schema = schema.map_err(|error| error::config_error(py, error))?;
-    let json =
-        serde_json::to_value(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    convert::from_json(py, &json)
+pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> Result<Bound<'py, PyAny>> {
+    let schema = Registry::global().config_schema(key)?;
+    Ok(convert::to_python(py, &schema)?)
 }
 
 /// What a registered pass declares: its options, its aliases, its phase.
 #[pyfunction]
-pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py, PyAny>> {
     let registry = Registry::global();
-    let pass = gil::detach(py, || {
-        registry.get_pass_with_options(name, &toml::Table::new())
-    });
-    let pass = pass.map_err(|error| error::to_exception(py, &error))?;
-    let json = serde_json::to_value(pass.declaration());
-    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let declared = convert::from_json(py, &json)?;
-    let summary = registry
-        .pass_spec(&pass.info().name)
-        .map(|(_, spec)| spec.summary);
-    let summary = summary.or_else(|| {
-        registry
-            .sequential_spec(&pass.info().name)
-            .map(|(_, spec)| spec.summary)
-    });
-    declared.set_item("summary", summary.unwrap_or_default())?;
+    let options = toml::Table::new();
+    let pass = gil::detach(py, || registry.get_pass_with_options(name, &options))?;
+    let name = &pass.info().name;
+    let sequential = || Some(registry.sequential_spec(name)?.1.summary);
+    let summary = registry.pass_spec(name).map(|(_, spec)| spec.summary);
+    let declared = convert::to_python(py, pass.declaration())?;
+    declared.set_item("summary", summary.or_else(sequential).unwrap_or_default())?;
     Ok(declared)
 }
 

@@ -6,16 +6,72 @@ use std::fmt;
 use std::sync::Arc;
 
 use passdock::config::ConfigError;
+use passdock::ir::EditFailure;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::crossing::gil;
-use crate::crossing::lend::Gone;
 use crate::crossing::words::in_python;
+
+/// The exception that a function of this module raises: one of Python, or an error of the host as one.
+pub(crate) struct Exception(PyErr);
+
+/// The result of what Python calls and the host may refuse.
+pub(crate) type Result<T = (), E = Exception> = std::result::Result<T, E>;
+
+impl From<Exception> for PyErr {
+    fn from(exception: Exception) -> PyErr {
+        exception.0
+    }
+}
+
+impl From<PyErr> for Exception {
+    fn from(raised: PyErr) -> Exception {
+        Exception(raised)
+    }
+}
+
+impl From<PassError> for Exception {
+    fn from(error: PassError) -> Exception {
+        Exception(gil::attach(|py| to_exception(py, &error)))
+    }
+}
+
+impl From<ConfigError> for Exception {
+    fn from(error: ConfigError) -> Exception {
+        PassError::from(error).into()
+    }
+}
+
+impl From<EditError> for Exception {
+    fn from(refused: EditError) -> Exception {
+        Exception(edit_error(&refused.message))
+    }
+}
+
+impl From<EditFailure> for Exception {
+    fn from(refused: EditFailure) -> Exception {
+        Exception(edit_error(&refused.message))
+    }
+}
+
+impl From<serde_json::Error> for Exception {
+    fn from(invalid: serde_json::Error) -> Exception {
+        Exception(PyValueError::new_err(invalid.to_string()))
+    }
+}
+
+/// A refused edit as an exception, with its sentence.
+pub(crate) fn edit_error(message: &str) -> PyErr {
+    let mut letters = message.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let sentence: String = first.chain(letters.as_str().chars()).collect();
+    gil::attach(|py| raised(py, "EditError", &sentence))
+}
 
 /// An exception as the cause of an error of the host.
 #[derive(Debug)]
@@ -303,26 +359,16 @@ fn class_of(error: &PassError) -> &'static str {
     }
 }
 
-/// An error of config as an exception.
-pub(crate) fn config_error(py: Python<'_>, error: ConfigError) -> PyErr {
-    to_exception(py, &PassError::from(error))
-}
-
 /// Whether an exception says that error diagnostics were emitted.
 fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
     exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
 }
 
-/// A refused edit as an exception.
-pub(crate) fn edit_error(py: Python<'_>, error: &EditError) -> PyErr {
-    raised(py, "EditError", &passdock_sentence(&error.message))
-}
-
-fn passdock_sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
+/// The error of an argument of another type: `what` says what is expected.
+pub(crate) fn wrong_type(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    match given.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("{what}, not {kind}")),
+        Err(error) => error,
     }
 }
 
@@ -331,30 +377,9 @@ pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
     read.unwrap_or_else(|_| format!("<passdock.{what} that isn't there any more>"))
 }
 
-/// Something that isn't there any more, as an exception.
-pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
-    match gone {
-        Gone::ReadOnly => gil::attach(|py| {
-            raised(
-                py,
-                "EditError",
-                &format!(
-                    "This {what} is there to be read; passes edit the one that they are given."
-                ),
-            )
-        }),
-        Gone::Over => PyRuntimeError::new_err(format!(
-            "The pass that this {what} was given to has ended; look at the module that came out of it."
-        )),
-        Gone::Elsewhere => PyRuntimeError::new_err(format!(
-            "This {what} belongs to the thread that its pass runs on."
-        )),
-        Gone::Busy if what == "context" => PyRuntimeError::new_err(
-            "The function is being rewritten; the code of a rule looks at it by `match.function`, and makes ops by its \
-             rewriter.",
-        ),
-        Gone::Busy => PyRuntimeError::new_err(format!(
-            "This {what} is being rewritten; the code of a rule looks at it by `match.function`."
-        )),
-    }
+/// The error of an edit of what may only be read.
+pub(crate) fn read_only(noun: &str) -> PyErr {
+    let message =
+        format!("This {noun} is there to be read; passes edit the one that they are given.");
+    gil::attach(|py| raised(py, "EditError", &message))
 }

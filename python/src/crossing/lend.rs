@@ -3,11 +3,15 @@
 //! **Invariant:** no Python code runs while something is borrowed.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
 use passdock::ir::FunctionSnapshot;
 use passdock::sdk;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::crossing::error;
 
 /// Something that was lent for a call.
 pub(crate) struct Lent<T: ?Sized> {
@@ -15,6 +19,8 @@ pub(crate) struct Lent<T: ?Sized> {
     at: Mutex<Option<NonNull<T>>>,
     thread: ThreadId,
     may_edit: bool,
+    /// The word for it in messages.
+    noun: &'static str,
 }
 
 // SAFETY: the pointer is followed on the thread that lent it alone, and one at a time.
@@ -22,51 +28,50 @@ unsafe impl<T: ?Sized> Send for Lent<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized> Sync for Lent<T> {}
 
-/// Why something that was lent isn't there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gone {
-    /// The call is over.
-    Over,
-    /// Another thread asks.
-    Elsewhere,
-    /// It is there to be read only.
-    ReadOnly,
-    /// It is being rewritten.
-    Busy,
-}
-
 impl<T: ?Sized> Lent<T> {
-    fn new(at: NonNull<T>, may_edit: bool) -> Lent<T> {
-        Lent {
-            at: Mutex::new(Some(at)),
-            thread: thread::current().id(),
-            may_edit,
-        }
-    }
-
-    fn borrowed<R>(&self, body: impl FnOnce(NonNull<T>) -> R) -> Result<R, Gone> {
+    fn borrowed<R>(&self, body: impl FnOnce(NonNull<T>) -> R) -> PyResult<R> {
+        let noun = self.noun;
+        let refused = |message: String| Err(PyRuntimeError::new_err(message));
         if thread::current().id() != self.thread {
-            return Err(Gone::Elsewhere);
+            return refused(format!(
+                "This {noun} belongs to the thread that its pass runs on."
+            ));
         }
         // Only this thread comes here: who holds it is further down its stack.
         let at = match self.at.try_lock() {
             Ok(at) => at,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(Gone::Busy),
+            Err(TryLockError::WouldBlock) if noun == "context" => {
+                return refused(
+                    "The function is being rewritten; the code of a rule looks at it by `match.function`, and makes \
+                     ops by its rewriter."
+                        .to_owned(),
+                );
+            }
+            Err(TryLockError::WouldBlock) => {
+                return refused(format!(
+                    "This {noun} is being rewritten; the code of a rule looks at it by `match.function`."
+                ));
+            }
         };
-        at.map(body).ok_or(Gone::Over)
+        match *at {
+            Some(at) => Ok(body(at)),
+            None => refused(format!(
+                "The pass that this {noun} was given to has ended; look at the module that came out of it."
+            )),
+        }
     }
 
     /// Looks at it.
-    pub(crate) fn read<R>(&self, body: impl FnOnce(&T) -> R) -> Result<R, Gone> {
+    pub(crate) fn read<R>(&self, body: impl FnOnce(&T) -> R) -> PyResult<R> {
         // SAFETY: who lent it waits until `end`, which waits for the lock.
         self.borrowed(|at| body(unsafe { at.as_ref() }))
     }
 
     /// Changes it.
-    pub(crate) fn edit<R>(&self, body: impl FnOnce(&mut T) -> R) -> Result<R, Gone> {
+    pub(crate) fn edit<R>(&self, body: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         if !self.may_edit {
-            return Err(Gone::ReadOnly);
+            return Err(error::read_only(self.noun));
         }
         // SAFETY: as above; it was lent as `&mut`, and the lock makes this the only borrow.
         self.borrowed(|mut at| body(unsafe { at.as_mut() }))
@@ -78,11 +83,21 @@ impl<T: ?Sized> Lent<T> {
 }
 
 /// The end of what is lent, when it is dropped.
-pub(crate) struct Loan<T: ?Sized>(std::sync::Arc<Lent<T>>);
+pub(crate) struct Loan<T: ?Sized>(Arc<Lent<T>>);
 
 impl<T: ?Sized> Loan<T> {
+    /// Returns the loan of an object as long as nothing else looks at it.
+    fn new(at: NonNull<T>, may_edit: bool, noun: &'static str) -> Loan<T> {
+        Loan(Arc::new(Lent {
+            at: Mutex::new(Some(at)),
+            thread: thread::current().id(),
+            may_edit,
+            noun,
+        }))
+    }
+
     /// What is lent.
-    pub(crate) fn lent(&self) -> std::sync::Arc<Lent<T>> {
+    pub(crate) fn lent(&self) -> Arc<Lent<T>> {
         self.0.clone()
     }
 }
@@ -99,14 +114,17 @@ pub(crate) type LentFunction = Lent<sdk::Function>;
 pub(crate) type LentModule = Lent<sdk::Module<'static>>;
 /// The context of a pass's run.
 pub(crate) type LentContext = Lent<sdk::PassContext>;
+/// What a rule's code makes its replacement with.
+pub(crate) type LentRewriter = Lent<sdk::Rewriter<'static>>;
+/// What a rule found.
+pub(crate) type LentMatch = Lent<sdk::Match<'static>>;
 
 /// Lends a function as long as `body` runs.
 pub(crate) fn function<R>(
     f: &mut sdk::Function,
     body: impl FnOnce(&Loan<sdk::Function>) -> R,
 ) -> R {
-    let loan = Loan(std::sync::Arc::new(Lent::new(NonNull::from(f), true)));
-    body(&loan)
+    body(&Loan::new(NonNull::from(f), true, "function"))
 }
 
 /// Lends a module as long as `body` runs.
@@ -114,8 +132,7 @@ pub(crate) fn module<R>(
     m: &mut sdk::Module<'_>,
     body: impl FnOnce(&Loan<sdk::Module<'static>>) -> R,
 ) -> R {
-    let at = NonNull::from(m).cast::<sdk::Module<'static>>();
-    body(&Loan(std::sync::Arc::new(Lent::new(at, true))))
+    body(&Loan::new(NonNull::from(m).cast(), true, "module"))
 }
 
 /// Lends a module to look at, as long as `body` runs.
@@ -123,8 +140,7 @@ pub(crate) fn module_to_read<R>(
     m: &sdk::Module<'_>,
     body: impl FnOnce(&Loan<sdk::Module<'static>>) -> R,
 ) -> R {
-    let at = NonNull::from(m).cast::<sdk::Module<'static>>();
-    body(&Loan(std::sync::Arc::new(Lent::new(at, false))))
+    body(&Loan::new(NonNull::from(m).cast(), false, "module"))
 }
 
 /// Lends the context of a run, as long as `body` runs.
@@ -132,16 +148,8 @@ pub(crate) fn context<R>(
     cx: &sdk::PassContext,
     body: impl FnOnce(&Loan<sdk::PassContext>) -> R,
 ) -> R {
-    body(&Loan(std::sync::Arc::new(Lent::new(
-        NonNull::from(cx),
-        false,
-    ))))
+    body(&Loan::new(NonNull::from(cx), false, "context"))
 }
-
-/// What a rule's code makes its replacement with.
-pub(crate) type LentRewriter = Lent<sdk::Rewriter<'static>>;
-/// What a rule found.
-pub(crate) type LentMatch = Lent<sdk::Match<'static>>;
 
 /// Lends what a rule's code is given, as long as `body` runs.
 pub(crate) fn rewrite<R>(
@@ -149,12 +157,9 @@ pub(crate) fn rewrite<R>(
     found: &sdk::Match<'_>,
     body: impl FnOnce(&Loan<sdk::Rewriter<'static>>, &Loan<sdk::Match<'static>>) -> R,
 ) -> R {
-    let rewriter = NonNull::from(rewriter).cast::<sdk::Rewriter<'static>>();
-    let found = NonNull::from(found).cast::<sdk::Match<'static>>();
-    let (rewriter, found) = (Lent::new(rewriter, true), Lent::new(found, false));
     body(
-        &Loan(std::sync::Arc::new(rewriter)),
-        &Loan(std::sync::Arc::new(found)),
+        &Loan::new(NonNull::from(rewriter).cast(), true, "rewriter"),
+        &Loan::new(NonNull::from(found).cast(), false, "match"),
     )
 }
 

@@ -1,27 +1,23 @@
 //! Attributes, in and out of Python.
 
-use passdock::sdk::{Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, TypeId};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use passdock::sdk::{
+    Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, SymbolId, TypeId,
+};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::crossing::convert::{self, Mapping};
+use crate::crossing::error;
 use crate::ir::constant::Constant;
 use crate::ir::function::{self, Function};
+use crate::ir::part::Part;
+use crate::ir::region::Region;
 use crate::ir::types::Type;
 
 /// An attribute's value as it was read, before there are objects for it.
 pub(crate) enum Read {
-    Int(i64),
-    Float(f32),
-    String(Vec<u8>),
-    Ints(Vec<i64>),
-    Floats(Vec<f32>),
-    Strings(Vec<Vec<u8>>),
-    Tensor(ConstId),
-    Tensors(Vec<ConstId>),
-    Type(TypeId),
-    Types(Vec<TypeId>),
+    Value(AttrValue),
     Region(RegionId),
     Regions(Vec<RegionId>),
     Reference(String),
@@ -32,20 +28,10 @@ impl Read {
     /// What an attribute says.
     pub(crate) fn new(f: &SdkFunction, attr: Attr<'_>) -> Read {
         match attr {
-            Attr::Int(value) => Read::Int(value),
-            Attr::Float(value) => Read::Float(value),
-            Attr::String(text) => Read::String(text.to_vec()),
-            Attr::Ints(values) => Read::Ints(values.to_vec()),
-            Attr::Floats(values) => Read::Floats(values.to_vec()),
-            Attr::Strings(texts) => Read::Strings(texts.map(<[u8]>::to_vec).collect()),
-            Attr::Tensor(id) => Read::Tensor(id),
-            Attr::Tensors(ids) => Read::Tensors(ids.to_vec()),
-            Attr::Type(id) => Read::Type(id),
-            Attr::Types(ids) => Read::Types(ids.to_vec()),
             Attr::Region(id) => Read::Region(id),
             Attr::Regions(ids) => Read::Regions(ids.to_vec()),
             Attr::Reference(name, _) => Read::Reference(f.text(name).to_owned()),
-            _ => Read::Nothing,
+            attr => attr.to_value().map_or(Read::Nothing, Read::Value),
         }
     }
 
@@ -55,54 +41,62 @@ impl Read {
         owner: &Bound<'py, Function>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = owner.py();
-        let constant = |&id: &ConstId| Constant::new(py, owner.as_unbound(), id);
-        let ty = |&id: &TypeId| Type {
-            function: owner.clone().unbind(),
-            id,
-        };
+        let region = |&id: &RegionId| Region(Part::new(owner, id));
         Ok(match self {
-            Read::Int(value) => value.into_pyobject(py)?.into_any(),
-            // The shortest number that is the same float32.
-            Read::Float(value) => PyFloat::new(py, shortest(*value)).into_any(),
-            Read::String(text) => string(py, text),
-            Read::Ints(values) => PyList::new(py, values)?.into_any(),
-            Read::Floats(values) => {
-                PyList::new(py, values.iter().map(|&value| shortest(value)))?.into_any()
-            }
-            Read::Strings(texts) => {
-                PyList::new(py, texts.iter().map(|text| string(py, text)))?.into_any()
-            }
-            Read::Tensor(id) => Bound::new(py, constant(id)?)?.into_any(),
-            Read::Tensors(ids) => {
-                let constants = ids.iter().map(constant).collect::<PyResult<Vec<_>>>()?;
-                constants.into_pyobject(py)?
-            }
-            Read::Type(id) => Bound::new(py, ty(id))?.into_any(),
-            Read::Types(ids) => ids.iter().map(ty).collect::<Vec<_>>().into_pyobject(py)?,
-            Read::Region(id) => Bound::new(py, function::region(owner, *id))?.into_any(),
-            Read::Regions(ids) => {
-                let regions = ids.iter().map(|&id| function::region(owner, id));
-                regions.collect::<Vec<_>>().into_pyobject(py)?
-            }
+            Read::Value(value) => return to_python(owner, value),
+            Read::Region(id) => Bound::new(py, region(id))?.into_any(),
+            Read::Regions(ids) => PyList::new(py, ids.iter().map(region))?.into_any(),
             Read::Reference(name) => format!("@{name}").into_pyobject(py)?.into_any(),
             Read::Nothing => py.None().into_bound(py),
         })
     }
 }
 
-/// The number with the fewest digits that is this float32.
-fn shortest(value: f32) -> f64 {
-    value
-        .to_string()
-        .parse()
-        .unwrap_or_else(|_| f64::from(value))
+/// The object for a value of an attribute.
+pub(crate) fn to_python<'py>(
+    owner: &Bound<'py, Function>,
+    value: &AttrValue,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    let constant = |&id: &ConstId| Constant::new(py, owner.as_unbound(), id);
+    let ty = |&id: &TypeId| Type {
+        function: owner.clone().unbind(),
+        id,
+    };
+    Ok(match value {
+        AttrValue::Int(value) => value.into_pyobject(py)?.into_any(),
+        AttrValue::Float(value) => PyFloat::new(py, shortest(value)).into_any(),
+        AttrValue::String(text) => convert::string(py, text),
+        AttrValue::Ints(values) => PyList::new(py, values)?.into_any(),
+        AttrValue::Floats(values) => PyList::new(py, values.iter().map(shortest))?.into_any(),
+        AttrValue::Strings(texts) => {
+            PyList::new(py, texts.iter().map(|text| convert::string(py, text)))?.into_any()
+        }
+        AttrValue::Tensor(id) => Bound::new(py, constant(id)?)?.into_any(),
+        AttrValue::Tensors(ids) => {
+            let constants = ids.iter().map(constant);
+            PyList::new(py, constants.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        AttrValue::Type(id) => Bound::new(py, ty(id))?.into_any(),
+        AttrValue::Types(ids) => PyList::new(py, ids.iter().map(ty))?.into_any(),
+        _ => py.None().into_bound(py),
+    })
 }
 
-fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyAny> {
-    match std::str::from_utf8(text) {
-        Ok(text) => PyString::new(py, text).into_any(),
-        Err(_) => PyBytes::new(py, text).into_any(),
-    }
+/// The number with the fewest digits that is this float32.
+fn shortest(value: &f32) -> f64 {
+    let text = value.to_string();
+    text.parse().unwrap_or_else(|_| f64::from(*value))
+}
+
+/// The attributes of an op or a function.
+pub(crate) fn read_all<'f>(
+    f: &'f SdkFunction,
+    attrs: impl Iterator<Item = (SymbolId, Attr<'f>)>,
+) -> Vec<(String, Read)> {
+    attrs
+        .map(|(name, value)| (f.text(name).to_owned(), Read::new(f, value)))
+        .collect()
 }
 
 /// Attributes as a dict.
@@ -142,7 +136,7 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
     }
     let here = |function: &Py<Function>| match function.is(owner) {
         true => Ok(()),
-        false => Err(crate::ir::edit::other_function(owner)),
+        false => Err(function::other_function(owner)),
     };
     if let Ok(constant) = said.cast::<Constant>() {
         here(&constant.get().function)?;
@@ -155,13 +149,9 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
     if let Some(list) = list(owner, said)? {
         return Ok(list);
     }
-    let kind = said.get_type();
-    Err(PyTypeError::new_err(format!(
-        "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a list of \
-            one \
-         kind of them, not {}",
-        kind.name()?
-    )))
+    let what = "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a \
+                list of one kind of them";
+    Err(error::wrong_type(what, said))
 }
 
 /// A text, or its bytes.
@@ -170,11 +160,8 @@ fn text(said: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
         // One with half a surrogate pair is no text, and says so.
         return said.extract::<String>().map(|text| Some(text.into_bytes()));
     }
-    let bytes = said
-        .cast::<PyBytes>()
-        .map(|bytes| bytes.as_bytes().to_vec());
-    let array = || said.cast::<PyByteArray>().map(|bytes| bytes.to_vec());
-    Ok(bytes.or_else(|_| array()).ok())
+    let is_bytes = said.is_instance_of::<PyBytes>() || said.is_instance_of::<PyByteArray>();
+    is_bytes.then(|| said.extract()).transpose()
 }
 
 /// A list of numbers, texts, constants or types, as it may be read; `None` for anything else.

@@ -8,12 +8,12 @@ use passdock::sdk::{ConstId, DType, ValueId};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
+use crate::crossing::convert;
 use crate::crossing::error;
 use crate::ir::function::Function;
 use crate::ir::types::dtype_of;
-use crate::ir::value::dtype_name;
 
 /// The data of a constant: of a value, or of a tensor in an attribute.
 ///
@@ -32,26 +32,18 @@ impl Constant {
     pub(crate) fn new(py: Python<'_>, function: &Py<Function>, id: ConstId) -> PyResult<Constant> {
         let found = function.get().read(|f| {
             let ty = f.constant_record(id).map(|record| f.ty(record.ty));
-            let dtype = ty.map_or(DType::F32, |ty| ty.dtype());
-            let dims = ty.and_then(|ty| ty.dims());
-            let shape = dims.map_or(Vec::new(), |dims| {
-                dims.into_iter().map(|dim| dim.value).collect()
-            });
-            ir::constant_data(f, id).map(|data| (data, dtype, shape))
+            let dims = ty.and_then(|ty| ty.dims()).into_iter().flatten();
+            Ok::<_, ir::EditFailure>(Constant {
+                function: function.clone_ref(py),
+                id,
+                data: ir::constant_data(f, id)?,
+                dtype: ty.map_or(DType::F32, |ty| ty.dtype()),
+                shape: dims.map(|dim| dim.value).collect(),
+            })
         })?;
-        let (data, dtype, shape) =
-            found.map_err(|error| error::raised(py, "StaleError", &error.message))?;
-        Ok(Constant {
-            function: function.clone_ref(py),
-            id,
-            data,
-            dtype,
-            shape,
-        })
+        found.map_err(|error| error::raised(py, "StaleError", &error.message))
     }
-}
 
-impl Constant {
     /// A function that returns the constant, and has nothing else; None if it is to have another dtype, or its own has
     /// no name.
     pub(crate) fn alone(&self, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ir::Function>> {
@@ -93,7 +85,7 @@ impl Constant {
     /// The element type, ``"f32"``.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
-        dtype_name(self.dtype)
+        self.dtype.name()
     }
 
     /// The sizes.
@@ -135,13 +127,7 @@ impl Constant {
         };
         let wrong = || PyValueError::new_err("the data of the constant isn't that of texts");
         let texts = texts(data, count).ok_or_else(wrong)?.into_iter();
-        PyList::new(
-            py,
-            texts.map(|text| match std::str::from_utf8(text) {
-                Ok(text) => PyString::new(py, text).into_any(),
-                Err(_) => PyBytes::new(py, text).into_any(),
-            }),
-        )
+        PyList::new(py, texts.map(|text| convert::string(py, text)))
     }
 
     /// The bytes of the elements, as ONNX lays them out: those of one element for a splat.
@@ -155,9 +141,8 @@ impl Constant {
     /// A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
     /// Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("passdock._arrays")?
-            .call_method1("view", (slf,))
+        let arrays = slf.py().import("passdock._arrays")?;
+        arrays.call_method1("view", (slf,))
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]
@@ -166,9 +151,8 @@ impl Constant {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("passdock._arrays")?
-            .call_method1("array", (slf, dtype, copy))
+        let arrays = slf.py().import("passdock._arrays")?;
+        arrays.call_method1("array", (slf, dtype, copy))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

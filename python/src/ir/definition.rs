@@ -5,66 +5,57 @@ use std::sync::{Arc, Mutex, PoisonError};
 use passdock::diagnostic::suggest;
 use passdock::ir::{self, OpName, check_new_op};
 use passdock::plugin::{AttrInfo, OpDefs, OpInfo};
-use passdock::sdk::{self, AttrValue, FunctionKind, OpId, ValueId};
+use passdock::sdk::{self, AttrValue, FunctionKind, OpId};
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::crossing::error;
 use crate::ir::function::Function;
-
-/// An op as it is going to be.
-pub(crate) struct Made<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) operands: &'a [ValueId],
-    /// The op whose attributes it has, too.
-    pub(crate) like: Option<OpId>,
-}
+use crate::ir::new_op::NewOp;
 
 /// Refuses an op that the op definitions say is a mistake; its attributes become what they say, where only a number's
 /// kind differs. `custom=True` makes it nevertheless.
 pub(crate) fn check_op(
     slf: &Bound<'_, Function>,
-    made: &Made<'_>,
-    attrs: &mut [(String, AttrValue)],
+    op: &mut NewOp<'_>,
+    like: Option<OpId>,
 ) -> PyResult<()> {
     let defs = passdock::PassContext::current().registry().op_defs();
     let checked = slf.get().read(|f| {
-        if !is_defined(f, made.name) {
+        if !is_defined(f, op.name) {
             return Ok(());
         }
-        let count = made.operands.len();
-        check_new_op(made.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
+        let count = op.operands.len();
+        check_new_op(op.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
             let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
             format!("{}{}", refused.message, near.unwrap_or_default())
         })?;
-        let Some(info) = definition(f, made.name, &defs) else {
+        let Some(info) = definition(f, op.name, &defs) else {
             return Ok(());
         };
-        let needed = made.operands.iter().take(info.min_operands as usize);
-        if let Some(at) = needed.clone().position(|operand| operand.is_none()) {
-            return Err(format!("`{}` has operand {at} always.", made.name));
+        let mut needed = op.operands.iter().take(info.min_operands as usize);
+        if let Some(at) = needed.position(|operand| operand.is_none()) {
+            return Err(format!("`{}` has operand {at} always.", op.name));
         }
         let Some(known) = &info.attributes else {
             return Ok(());
         };
-        for (name, value) in attrs.iter_mut() {
-            check_attr(made.name, known, name, value)?;
+        for (name, value) in &mut op.attrs {
+            check_attr(op.name, known, name, value)?;
         }
-        let kept: Vec<&str> = made.like.map_or_else(Vec::new, |op| {
-            f.attrs(op).map(|(name, _)| f.text(name)).collect()
-        });
+        let kept = like.into_iter().flat_map(|op| f.attrs(op));
+        let kept: Vec<&str> = kept.map(|(name, _)| f.text(name)).collect();
         // What an op of the model has beyond its definition isn't the program's mistake.
-        let is_renamed = made.like.is_some_and(|op| f.name(op) != made.name);
+        let is_renamed = like.is_some_and(|like| f.name(like) != op.name);
         let is_unknown = |name: &&&str| is_renamed && !known.iter().any(|a| a.name == **name);
         if let Some(name) = kept.iter().find(is_unknown) {
-            return Err(unknown(made.name, known, name));
+            return Err(unknown(op.name, known, name));
         }
-        let is_given =
-            |name: &str| attrs.iter().any(|(given, _)| given == name) || kept.contains(&name);
-        let missing = known
-            .iter()
-            .find(|attr| attr.required && !is_given(attr.name));
-        missing.map_or(Ok(()), |attr| Err(needs(made.name, attr)))
+        let given = op.attrs.iter().map(|(name, _)| name.as_str());
+        let given: Vec<&str> = given.chain(kept).collect();
+        let mut required = known.iter().filter(|attr| attr.required);
+        let missing = required.find(|attr| !given.contains(&attr.name));
+        missing.map_or(Ok(()), |attr| Err(needs(op.name, attr)))
     })?;
     let refused = |said: String| format!("{said} `custom=True` makes it nevertheless.");
     checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))

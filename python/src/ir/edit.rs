@@ -2,24 +2,23 @@
 
 use passdock::ir;
 use passdock::sdk::{
-    self, ConstantSpec, EditError, FunctionKind, LocId, OpId, Position, RegionId, TypeId, TypeSpec,
-    ValueId,
+    self, ConstantSpec, EditError, FunctionKind, LocId, Position, TypeId, TypeSpec, ValueId,
 };
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::crossing::convert::Mapping;
-use crate::crossing::error;
 use crate::crossing::gil;
 use crate::ir::attr;
 use crate::ir::constant::Constant;
 use crate::ir::definition;
 use crate::ir::function::{self, Function};
+use crate::ir::new_op::NewOp;
 use crate::ir::op::Op;
+use crate::ir::part::Part;
 use crate::ir::region::Region;
 use crate::ir::types::Wanted;
 use crate::ir::value::Value;
-use crate::ir::wish::Wish;
 
 /// An operand as a program says it.
 pub(crate) type Operand = Option<Py<Value>>;
@@ -28,46 +27,9 @@ pub(crate) type Operand = Option<Py<Value>>;
 pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<Vec<ValueId>> {
     let id = |value: &Operand| match value {
         None => Ok(ValueId::NONE),
-        Some(value) => id_of(slf, value.get()),
+        Some(value) => value.get().0.id_in(slf),
     };
     values.iter().map(id).collect()
-}
-
-/// The id of a value, which has to be of this function.
-pub(crate) fn id_of(slf: &Bound<'_, Function>, value: &Value) -> PyResult<ValueId> {
-    value.read(|_, _| ())?;
-    match value.function.is(slf) {
-        true => Ok(value.id),
-        false => Err(other_function(slf)),
-    }
-}
-
-/// The id of an op, which has to be of this function.
-pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
-    op.read(|_, _| ())?;
-    match op.function.is(slf) {
-        true => Ok(op.id),
-        false => Err(other_function(slf)),
-    }
-}
-
-/// The id of a region, which has to be of this function.
-fn region_of(slf: &Bound<'_, Function>, region: &Region) -> PyResult<RegionId> {
-    region.read(|_, _| ())?;
-    match region.function.is(slf) {
-        true => Ok(region.id),
-        false => Err(other_function(slf)),
-    }
-}
-
-pub(crate) fn other_function(slf: &Bound<'_, Function>) -> PyErr {
-    let name = slf
-        .get()
-        .read(|f| f.function_name().to_owned())
-        .unwrap_or_default();
-    PyValueError::new_err(format!(
-        "that is of another function than this one, @{name}"
-    ))
 }
 
 /// The place that `before`, `after` or `end_of` says.
@@ -78,15 +40,15 @@ pub(crate) fn place(
     end_of: Option<&Region>,
 ) -> PyResult<Position> {
     match (before, after, end_of) {
-        (Some(op), None, None) => Ok(Position::before(op_of(slf, op)?)),
+        (Some(op), None, None) => Ok(Position::before(op.0.id_in(slf)?)),
         (None, Some(op), None) => {
-            let op = op_of(slf, op)?;
+            let op = op.0.id_in(slf)?;
             slf.get().read(|f| match f.next_op(op) {
                 Some(next) => Position::before(next),
                 None => Position::end_of(f.parent_region(op)),
             })
         }
-        (None, None, Some(region)) => Ok(Position::end_of(region_of(slf, region)?)),
+        (None, None, Some(region)) => Ok(Position::end_of(region.0.id_in(slf)?)),
         (None, None, None) => slf.get().read(|f| Position::end_of(f.body())),
         _ => Err(PyTypeError::new_err(
             "give one of `before`, `after` and `end_of`",
@@ -170,16 +132,13 @@ impl Function {
         end_of: Option<&Region>,
         custom: bool,
     ) -> PyResult<Op> {
-        let wish = Wish::new(slf, name, &operands, attrs.as_ref(), results, custom)?;
+        let op = NewOp::new(slf, name, &operands, attrs.as_ref(), results, custom, None)?;
         let at = place(slf, before, after, end_of)?;
         let id = function::edit(slf, |f| {
-            let types = wish.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
-            f.create_op(wish.builder(Some(types)), at)
+            let types = op.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
+            f.create_op(op.builder(Some(types)), at)
         })?;
-        Ok(Op {
-            function: slf.clone().unbind(),
-            id,
-        })
+        Ok(Op(Part::new(slf, id)))
     }
 
     /// Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
@@ -201,25 +160,19 @@ impl Function {
         keep_attrs: bool,
         custom: bool,
     ) -> PyResult<Op> {
-        let old = op_of(slf, op)?;
+        let old = op.0.id_in(slf)?;
         let (like, attrs) = (keep_attrs.then_some(old), attrs.as_ref());
-        let wish = Wish::like(slf, name, &operands, attrs, results, custom, like)?;
+        let new = NewOp::new(slf, name, &operands, attrs, results, custom, like)?;
         let id = function::edit(slf, |f| {
-            let types = wish.types(f)?;
-            let builder = wish.builder(types);
-            f.replace_op(
-                old,
-                if keep_attrs {
-                    builder.take_attrs()
-                } else {
-                    builder
-                },
-            )
+            let types = new.types(f)?;
+            let builder = new.builder(types);
+            let builder = match keep_attrs {
+                true => builder.take_attrs(),
+                false => builder,
+            };
+            f.replace_op(old, builder)
         })?;
-        Ok(Op {
-            function: slf.clone().unbind(),
-            id,
-        })
+        Ok(Op(Part::new(slf, id)))
     }
 
     /// Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
@@ -234,7 +187,7 @@ impl Function {
         values: Vec<Operand>,
         erase_dead: bool,
     ) -> PyResult<()> {
-        let (op, values) = (op_of(slf, op)?, ids_of(slf, &values)?);
+        let (op, values) = (op.0.id_in(slf)?, ids_of(slf, &values)?);
         function::edit(slf, |f| match erase_dead {
             true => f.replace_with_and_erase_dead(op, &values).map(drop),
             false => f.replace_op_with(op, &values),
@@ -245,7 +198,7 @@ impl Function {
     ///
     /// Raises EditError if somebody does.
     fn erase_op(slf: &Bound<'_, Self>, op: &Op) -> PyResult<()> {
-        let op = op_of(slf, op)?;
+        let op = op.0.id_in(slf)?;
         function::edit(slf, |f| f.erase_op(op))
     }
 
@@ -260,7 +213,7 @@ impl Function {
         after: Option<&Op>,
         end_of: Option<&Region>,
     ) -> PyResult<()> {
-        let (op, at) = (op_of(slf, op)?, place(slf, before, after, end_of)?);
+        let (op, at) = (op.0.id_in(slf)?, place(slf, before, after, end_of)?);
         function::edit(slf, |f| f.move_op(op, at))
     }
 
@@ -269,7 +222,7 @@ impl Function {
     /// Raises EditError if the value isn't there yet, or there is no such operand, and IndexError for a negative index.
     fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: isize, value: Operand) -> PyResult<()> {
         let index = counted(index)?;
-        let (op, value) = (op_of(slf, op)?, ids_of(slf, &[value])?[0]);
+        let (op, value) = (op.0.id_in(slf)?, ids_of(slf, &[value])?[0]);
         function::edit(slf, |f| f.set_operand(op, index, value))
     }
 
@@ -277,7 +230,7 @@ impl Function {
     ///
     /// Raises EditError if it isn't there yet somewhere, or its type contradicts.
     fn replace_uses(slf: &Bound<'_, Self>, value: &Value, by: &Value) -> PyResult<()> {
-        let (from, to) = (id_of(slf, value)?, id_of(slf, by)?);
+        let (from, to) = (value.0.id_in(slf)?, by.0.id_in(slf)?);
         function::edit(slf, |f| f.replace_uses(from, to))
     }
 
@@ -292,7 +245,7 @@ impl Function {
         value: &Bound<'_, PyAny>,
         custom: bool,
     ) -> PyResult<()> {
-        let (op, mut value) = (op_of(slf, op)?, attr::named(slf, name, value)?);
+        let (op, mut value) = (op.0.id_in(slf)?, attr::named(slf, name, value)?);
         if !custom {
             definition::check_set(slf, op, name, &mut value)?;
         }
@@ -301,7 +254,7 @@ impl Function {
 
     /// Removes an attribute of an op.
     fn remove_attr(slf: &Bound<'_, Self>, op: &Op, name: &str) -> PyResult<()> {
-        let op = op_of(slf, op)?;
+        let op = op.0.id_in(slf)?;
         function::edit(slf, |f| f.remove_attr(op, name).map(drop))
     }
 
@@ -319,23 +272,22 @@ impl Function {
     ///
     /// Raises EditError if it has none of the name.
     fn remove_function_attr(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
-        let own = slf.get().read(|f| {
-            let mut attrs = f.function_attrs();
-            let is_there = attrs.any(|(known, _)| f.text(known) == name);
-            (!is_there).then(|| f.function_name().to_owned())
-        })?;
-        if let Some(own) = own {
-            let said = format!("The function @{own} has no attribute `{name}`.");
-            return Err(error::raised(slf.py(), "EditError", &said));
-        }
-        function::edit(slf, |f| f.remove_function_attr(name).map(drop))
+        function::edit(slf, |f| {
+            let is_there = f.function_attrs().any(|(known, _)| f.text(known) == name);
+            if !is_there {
+                let own = f.function_name();
+                let message = format!("the function @{own} has no attribute `{name}`.");
+                return Err(EditError::failed(message));
+            }
+            f.remove_function_attr(name)
+        })
     }
 
     /// Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
     ///
     /// Raises EditError if it contradicts what is known.
     fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (value, wanted) = (id_of(slf, value)?, Wanted::of(slf, r#type)?);
+        let (value, wanted) = (value.0.id_in(slf)?, Wanted::of(slf, r#type)?);
         function::edit(slf, |f| {
             let ty = wanted.add(f)?;
             f.set_type(value, ty)
@@ -344,7 +296,7 @@ impl Function {
 
     /// Names a value. A name that is taken gets a number behind it.
     fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
-        let value = id_of(slf, value)?;
+        let value = value.0.id_in(slf)?;
         function::edit(slf, |f| f.set_value_name(value, name))
     }
 
@@ -366,8 +318,7 @@ impl Function {
             && let Some(shared) = constant.get().alone(dtype)?
         {
             let id = function::edit(slf, |f| add_shared(f, &shared, name))?;
-            let function = slf.clone().unbind();
-            return Ok(Value { function, id });
+            return Ok(Value(Part::new(slf, id)));
         }
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
@@ -381,15 +332,12 @@ impl Function {
                 None => spec,
             })
         })?;
-        Ok(Value {
-            function: slf.clone().unbind(),
-            id,
-        })
+        Ok(Value(Part::new(slf, id)))
     }
 
     /// Erases ops, constants and what they were made of, as far as nobody uses them: beginning with a value.
     fn erase_dead(slf: &Bound<'_, Self>, value: &Value) -> PyResult<()> {
-        let value = id_of(slf, value)?;
+        let value = value.0.id_in(slf)?;
         function::edit(slf, |f| f.erase_dead(value))
     }
 
@@ -407,7 +355,7 @@ impl Function {
         names: Option<Vec<String>>,
     ) -> PyResult<()> {
         let values = ids_of(slf, &values)?;
-        let region = region.map(|region| region_of(slf, region)).transpose()?;
+        let region = region.map(|region| region.0.id_in(slf)).transpose()?;
         if let Some(names) = names.as_ref().filter(|names| names.len() != values.len()) {
             return Err(PyValueError::new_err(format!(
                 "{} names for {} results: `names` has one for each",
@@ -423,10 +371,9 @@ impl Function {
             }
             let Some(names) = names else {
                 f.set_results(region, &values)?;
-                return if is_of_model {
-                    name_results(f, &values)
-                } else {
-                    Ok(())
+                return match is_of_model {
+                    true => name_results(f, &values),
+                    false => Ok(()),
                 };
             };
             let named = names.iter().zip(&values);
@@ -437,17 +384,15 @@ impl Function {
     }
 
     /// Sets the version of a domain; ``""`` is ONNX's own.
-    fn set_opset(&self, domain: &str, version: i64) -> PyResult<()> {
-        self.edit(|f| f.set_opset(domain, version))
+    fn set_opset(slf: &Bound<'_, Self>, domain: &str, version: i64) -> PyResult<()> {
+        function::edit(slf, |f| f.set_opset(domain, version))
     }
 
     /// Says of an op that it comes from others: its location becomes theirs.
     fn set_loc_from(slf: &Bound<'_, Self>, op: &Op, ops: Vec<Py<Op>>) -> PyResult<()> {
-        let op = op_of(slf, op)?;
-        let from = ops
-            .iter()
-            .map(|from| op_of(slf, from.get()))
-            .collect::<PyResult<Vec<_>>>()?;
+        let op = op.0.id_in(slf)?;
+        let from = ops.iter().map(|from| from.get().0.id_in(slf));
+        let from = from.collect::<PyResult<Vec<_>>>()?;
         function::edit(slf, |f| {
             let loc: LocId = f.fused_loc(&from)?;
             f.set_loc(op, loc)
@@ -465,7 +410,7 @@ impl Function {
         region: &str,
         args: Vec<Operand>,
     ) -> PyResult<Vec<Option<Value>>> {
-        let (op, args) = (op_of(slf, op)?, ids_of(slf, &args)?);
+        let (op, args) = (op.0.id_in(slf)?, ids_of(slf, &args)?);
         let found = slf.get().read(|f| f.region(op, region))?;
         let missing = || PyKeyError::new_err(format!("the op has no region `{region}`"));
         let found = found.ok_or_else(missing)?;
@@ -479,8 +424,8 @@ impl Function {
         let wanted = Wanted::of(slf, r#type)?;
         let id = function::edit(slf, |f| {
             let ty = wanted.add(f)?;
-            passdock::sdk::FunctionBuilder::new(f).param(name, ty)
+            sdk::FunctionBuilder::new(f).param(name, ty)
         })?;
-        function::value(slf, id).ok_or_else(|| PyValueError::new_err("the parameter has no value"))
+        Ok(Value(Part::new(slf, id)))
     }
 }

@@ -1,22 +1,24 @@
 //! `Function`: its ops, values and regions, and where it is.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
 use passdock::sdk::abi::symbol;
-use passdock::sdk::{self, EditError, FunctionKind, OpId, RegionId, SymbolId, ValueId};
-use pyo3::exceptions::PyKeyError;
+use passdock::sdk::{self, EditError, FunctionKind, OpId, SymbolId, ValueId};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashMap;
 
-use crate::crossing::error;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
+use crate::crossing::lend::{LentFunction, LentModule, LentRewriter, Snapshot};
 use crate::ir::attr;
 use crate::ir::failure;
 use crate::ir::op::Op;
+use crate::ir::part::Part;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 
@@ -96,7 +98,7 @@ impl Function {
         module: &LentModule,
         name: SymbolId,
         body: impl FnOnce(&mut sdk::Function) -> R,
-    ) -> Result<PyResult<R>, Gone> {
+    ) -> PyResult<R> {
         let edited = module.edit(|m| {
             if self.is_removed() {
                 return Err(None);
@@ -108,15 +110,13 @@ impl Function {
             // A pass that was run on the module may have removed it, too.
             Err(m.function(name).map(|_| refused))
         })?;
-        Ok(edited.map_err(|refused| {
-            gil::attach(|py| match refused {
-                Some(refused) => error::edit_error(py, &refused),
-                None => {
-                    self.remove();
-                    error::raised(py, "StaleError", "The function was removed.")
-                }
-            })
-        }))
+        edited.map_err(|refused| match refused {
+            Some(refused) => error::edit_error(&refused.message),
+            None => {
+                self.remove();
+                gil::attach(|py| error::raised(py, "StaleError", "The function was removed."))
+            }
+        })
     }
 
     /// Whether what was in the function is there still, as far as the function is.
@@ -129,43 +129,21 @@ impl Function {
 
     /// Looks at the function.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
-        let gone = |gone: Gone| error::gone(gone, "function");
         match &self.source {
             Source::Snapshot(held, _) => Ok(held.read(body)),
-            Source::Lent(lent) => lent.read(body).map_err(gone),
-            Source::Rewritten(lent) => lent
-                .read(|rewriter| body(rewriter.function()))
-                .map_err(gone),
-            Source::InModule(module, name) => {
-                let read = self.edit_in(module, *name, |f| body(f));
-                read.map_err(gone)?
-            }
+            Source::Lent(lent) => lent.read(body),
+            Source::Rewritten(lent) => lent.read(|rewriter| body(rewriter.function())),
+            Source::InModule(module, name) => self.edit_in(module, *name, |f| body(f)),
         }
     }
 
     /// Edits the function.
-    pub(crate) fn edit<R>(
-        &self,
-        body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
-    ) -> PyResult<R> {
-        let edited = self.try_edit(body)?;
-        edited.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
-    }
-
-    /// Edits the function; the host's refusal as it is.
-    fn try_edit<R>(
-        &self,
-        body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
-    ) -> PyResult<Result<R, EditError>> {
-        let edited = match &self.source {
-            Source::Snapshot(..) | Source::Rewritten(_) => Err(Gone::ReadOnly),
+    fn edit<R>(&self, body: impl FnOnce(&mut sdk::Function) -> R) -> PyResult<R> {
+        match &self.source {
+            Source::Snapshot(..) | Source::Rewritten(_) => Err(error::read_only("function")),
             Source::Lent(lent) => lent.edit(body),
-            Source::InModule(module, name) => match self.edit_in(module, *name, body) {
-                Ok(edited) => return edited,
-                Err(gone) => Err(gone),
-            },
-        };
-        edited.map_err(|gone| error::gone(gone, "function"))
+            Source::InModule(module, name) => self.edit_in(module, *name, body),
+        }
     }
 
     /// The name that a module knows the function by, if it is one of a module that is lent.
@@ -177,37 +155,27 @@ impl Function {
     }
 
     /// The module that the function is in, and its name there.
-    pub(crate) fn origin(&self, py: Python<'_>) -> PyResult<(passdock::Module, String)> {
+    pub(crate) fn origin(&self) -> Result<(passdock::Module, String)> {
         let name = self.read(|f| f.function_name().to_owned())?;
-        let failed = |error: ir::EditFailure| error::raised(py, "EditError", &error.message);
         let module = match &self.source {
             Source::Snapshot(_, module) => module.clone(),
-            Source::InModule(module, _) => module
-                .read(|m| ir::module_now(m))
-                .map_err(|gone| error::gone(gone, "module"))?
-                .map_err(failed)?,
+            Source::InModule(module, _) => module.read(|m| ir::module_now(m))??,
             // Of a run that goes on: what it calls is in the pass's module.
-            _ => self
-                .look(|f| {
-                    let mut alone = passdock::Module::new();
-                    alone.insert_copy(f).map(|()| alone)
-                })?
-                .map_err(failed)?,
+            _ => self.look(|f| {
+                let mut alone = passdock::Module::new();
+                alone.insert_copy(f).map(|()| alone)
+            })??,
         };
         Ok((module, name))
     }
 
     /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the
     /// functions that it calls, and whose ops are raised to the other function's opset.
-    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> PyResult<()> {
-        let gone = |gone: Gone| error::gone(gone, "function");
-        let (module, name) = self.origin(py)?;
-        let opset = other.read(|to| to.opset("")).map_err(gone)?;
-        let part = gil::detach(py, || ir::body_for(&module, &name, opset));
-        let part = part.map_err(|error| error::to_exception(py, &error))?;
-        let put = other.edit(|to| ir::replace_body(to, &part, &name));
-        put.map_err(gone)?
-            .map_err(|error| error::edit_error(py, &error))
+    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> Result {
+        let (module, name) = self.origin()?;
+        let opset = other.read(|to| to.opset(""))?;
+        let part = gil::detach(py, || ir::body_for(&module, &name, opset))?;
+        Ok(other.edit(|to| ir::replace_body(to, &part, &name))??)
     }
 
     /// The text of a symbol, one object for each.
@@ -235,7 +203,7 @@ impl Function {
     /// Looks at the function as the host has it.
     pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
         let seen = self.read(|f| ir::look_at(f, body))?;
-        seen.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))
+        seen.map_err(|refused| error::edit_error(&refused.message))
     }
 }
 
@@ -244,26 +212,17 @@ pub(crate) fn edit<R>(
     function: &Bound<'_, Function>,
     body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
 ) -> PyResult<R> {
-    let edited = function.get().try_edit(body)?;
+    let edited = function.get().edit(body)?;
     edited.map_err(|refused| {
-        let op = refused.op.map(|id| Op {
-            function: function.clone().unbind(),
-            id,
-        });
+        let op = refused.op.map(|id| Op(Part::new(function, id)));
         failure::edit_error_at(function.py(), &refused, op)
     })
 }
 
 /// Ops of a function.
 pub(crate) fn ops(function: &Bound<'_, Function>, ids: Vec<OpId>) -> Vec<Op> {
-    let owner = function.clone().unbind();
-    let py = function.py();
-    ids.into_iter()
-        .map(|id| Op {
-            function: owner.clone_ref(py),
-            id,
-        })
-        .collect()
+    let op = |id| Op(Part::new(function, id));
+    ids.into_iter().map(op).collect()
 }
 
 /// Values of a function.
@@ -273,16 +232,16 @@ pub(crate) fn values(function: &Bound<'_, Function>, ids: &[ValueId]) -> Vec<Opt
 
 /// A value of a function; `None` for an operand that is left out.
 pub(crate) fn value(function: &Bound<'_, Function>, id: ValueId) -> Option<Value> {
-    let function = function.clone().unbind();
-    (!id.is_none()).then_some(Value { function, id })
+    (!id.is_none()).then(|| Value(Part::new(function, id)))
 }
 
-/// A region of a function.
-pub(crate) fn region(function: &Bound<'_, Function>, id: RegionId) -> Region {
-    Region {
-        function: function.clone().unbind(),
-        id,
-    }
+/// The error of a part that isn't of this function.
+pub(crate) fn other_function(function: &Bound<'_, Function>) -> PyErr {
+    let name = function.get().read(|f| f.function_name().to_owned());
+    let name = name.unwrap_or_default();
+    PyValueError::new_err(format!(
+        "that is of another function than this one, @{name}"
+    ))
 }
 
 #[pymethods]
@@ -296,12 +255,9 @@ impl Function {
     /// ``"fn"`` for a graph function, ``"prim"`` for one of the loop level.
     #[getter]
     fn kind(&self) -> PyResult<&'static str> {
-        self.read(|f| {
-            if f.kind() == FunctionKind::PRIM {
-                "prim"
-            } else {
-                "fn"
-            }
+        self.read(|f| match f.kind() {
+            FunctionKind::PRIM => "prim",
+            _ => "fn",
         })
     }
 
@@ -316,8 +272,8 @@ impl Function {
     #[getter]
     fn results(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
         let ids = slf.get().read(|f| {
-            f.terminator(f.body())
-                .map_or(Vec::new(), |end| f.operands(end).collect::<Vec<_>>())
+            let end = f.terminator(f.body()).into_iter();
+            end.flat_map(|end| f.operands(end)).collect::<Vec<_>>()
         })?;
         Ok(values(slf, &ids))
     }
@@ -325,21 +281,19 @@ impl Function {
     /// The body: the region whose arguments are the parameters.
     #[getter]
     fn body(slf: &Bound<'_, Self>) -> PyResult<Region> {
-        Ok(region(slf, slf.get().read(|f| f.body())?))
+        Ok(Region(Part::new(slf, slf.get().read(|f| f.body())?)))
     }
 
     /// All ops in program order, those of nested regions included, without the ends of regions.
     #[getter(ops)]
     fn all_ops(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
-        let ids = slf
-            .get()
-            .read(|f| f.iter().filter(|&op| !is_end(f, op)).collect::<Vec<_>>())?;
+        let ids = slf.get().read(|f| inner_ops(f).collect())?;
         Ok(ops(slf, ids))
     }
 
     /// All ops in program order, those of nested regions and the ends of regions included.
     fn walk(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
-        let ids = slf.get().read(|f| f.iter().collect::<Vec<_>>())?;
+        let ids = slf.get().read(|f| f.iter().collect())?;
         Ok(ops(slf, ids))
     }
 
@@ -347,39 +301,31 @@ impl Function {
     ///
     /// None if a function of the module has the operator's name, too.
     fn ops_named(slf: &Bound<'_, Self>, name: &str) -> PyResult<Vec<Op>> {
-        let ids = slf.get().read(|f| f.ops_named(name).collect::<Vec<_>>())?;
+        let ids = slf.get().read(|f| f.ops_named(name).collect())?;
         Ok(ops(slf, ids))
     }
 
     /// The number of ops, without the ends of regions.
     #[getter]
     fn op_count(&self) -> PyResult<usize> {
-        self.read(|f| f.iter().filter(|&op| !is_end(f, op)).count())
+        self.read(|f| inner_ops(f).count())
     }
 
     /// The versions of the domains that ops mean: ``{"": 17}``.
     #[getter]
-    fn opsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let opsets = self.read(|f| {
-            f.opsets()
-                .map(|(d, v)| (d.to_owned(), v))
-                .collect::<Vec<_>>()
-        })?;
-        let dict = PyDict::new(py);
-        for (domain, version) in opsets {
-            dict.set_item(domain, version)?;
-        }
-        Ok(dict)
+    fn opsets(&self) -> PyResult<BTreeMap<String, i64>> {
+        self.read(|f| {
+            let opsets = f.opsets();
+            opsets
+                .map(|(domain, version)| (domain.to_owned(), version))
+                .collect()
+        })
     }
 
     /// The function's attributes, a copy.
     #[getter]
     fn attrs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let read = slf.get().read(|f| {
-            f.function_attrs()
-                .map(|(name, value)| (f.text(name).to_owned(), attr::Read::new(f, value)))
-                .collect::<Vec<_>>()
-        })?;
+        let read = slf.get().read(|f| attr::read_all(f, f.function_attrs()))?;
         attr::to_dict(slf, read)
     }
 
@@ -392,11 +338,8 @@ impl Function {
             let is_called = |&id: &ValueId| f.value_name(id) == Some(name);
             let params = f.params().iter().copied().find(is_called);
             let constant = || f.constants().map(|(_, c)| c.value).find(is_called);
-            let result = || {
-                f.iter()
-                    .flat_map(|op| f.results(op).iter().copied())
-                    .find(is_called)
-            };
+            let mut results = f.iter().flat_map(|op| f.results(op).iter().copied());
+            let result = || results.find(is_called);
             params.or_else(constant).or_else(result)
         })?;
         let is_number = found.is_none() && name.parse::<u32>().is_ok();
@@ -415,21 +358,24 @@ impl Function {
     /// The constants of the function, as values.
     #[getter]
     fn constants(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
-        let ids = slf
-            .get()
-            .read(|f| f.constants().map(|(_, c)| c.value).collect::<Vec<_>>())?;
+        let ids = slf.get().read(|f| {
+            let constants = f.constants();
+            constants
+                .map(|(_, constant)| constant.value)
+                .collect::<Vec<_>>()
+        })?;
         Ok(values(slf, &ids))
     }
 
     /// Whether it can be edited: whether it is the one that a running pass was given.
     #[getter]
     fn is_editable(&self) -> bool {
-        !matches!(self.source, Source::Snapshot(..)) && self.edit(|_| Ok(())).is_ok()
+        !matches!(self.source, Source::Snapshot(..)) && self.edit(|_| ()).is_ok()
     }
 
     fn __repr__(&self) -> String {
         let read = self.read(|f| {
-            let count = f.iter().filter(|&op| !is_end(f, op)).count();
+            let count = inner_ops(f).count();
             let s = if count == 1 { "" } else { "s" };
             format!("<passdock.Function @{}, {count} op{s}>", f.function_name())
         });
@@ -440,6 +386,11 @@ impl Function {
     fn __str__(&self) -> PyResult<String> {
         self.look(|f| ir::print_function(f, &ir::PrintOptions::default()))
     }
+}
+
+/// All ops but the ends of regions, in program order.
+fn inner_ops(f: &sdk::Function) -> impl Iterator<Item = OpId> + '_ {
+    f.iter().filter(|&op| !is_end(f, op))
 }
 
 /// Whether an op is the end of a region.

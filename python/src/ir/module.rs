@@ -1,7 +1,7 @@
 //! `Module`: functions by name, read from and written to files.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use passdock::{ir, model_file, sdk};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
 use crate::crossing::convert::Mapping;
-use crate::crossing::error;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::crossing::lend::LentModule;
 use crate::ir::function::Function;
@@ -72,21 +72,11 @@ impl Module {
     }
 
     /// The module itself, as it is now.
-    pub(crate) fn now(&self) -> PyResult<passdock::Module> {
+    pub(crate) fn now(&self) -> Result<passdock::Module> {
         match &self.source {
-            Source::Own(module) => {
-                let module = module.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(module.clone())
-            }
+            Source::Own(module) => Ok(lock(module).clone()),
             Source::Shown(module) => Ok(module.clone()),
-            Source::Lent(lent, _) => {
-                let now = lent
-                    .read(|m| ir::module_now(m))
-                    .map_err(|gone| error::gone(gone, "module"))?;
-                now.map_err(|error| {
-                    gil::attach(|py| error::raised(py, "EditError", &error.message))
-                })
-            }
+            Source::Lent(lent, _) => Ok(lent.read(|m| ir::module_now(m))??),
         }
     }
 
@@ -96,19 +86,12 @@ impl Module {
         cx: &sdk::PassContext,
         name: &str,
     ) -> PyResult<Result<(), sdk::PassError>> {
-        let Source::Lent(lent, true) = &self.source else {
-            return Err(error::gone(crate::crossing::lend::Gone::ReadOnly, "module"));
-        };
-        lent.edit(|m| m.run_pass(cx, name))
-            .map_err(|gone| error::gone(gone, "module"))
+        self.edit(|m| m.run_pass(cx, name))
     }
 
     /// Says of the object of a function that its module has it no more, and forgets it.
     fn end(&self, name: &str) {
-        let mut functions = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut functions = lock(&self.functions);
         let known = functions.iter().position(|(known, _)| known == name);
         let removed = known.map(|at| functions.remove(at).1);
         drop(functions);
@@ -118,34 +101,23 @@ impl Module {
     }
 
     /// Puts another module into the place of what it holds.
-    fn set(&self, module: passdock::Module) -> PyResult<()> {
+    fn set(&self, module: passdock::Module) -> Result {
         let Source::Own(own) = &self.source else {
-            return self.edit(|m| {
-                let replaced = ir::replace_module(m, module);
-                replaced.map_err(|error| sdk::EditError::failed(error.message))
-            });
+            return Ok(self.edit(|m| ir::replace_module(m, module))??);
         };
-        *own.lock().unwrap_or_else(PoisonError::into_inner) = module;
+        *lock(own) = module;
         // Those that were asked for know the functions that were beside them.
-        let mut known = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::take(&mut *known);
-        drop(known);
+        let before = std::mem::take(&mut *lock(&self.functions));
         drop(before);
         Ok(())
     }
 
     /// Puts copies of functions into it, each under a name.
-    fn put(&self, py: Python<'_>, given: &[(String, passdock::Module, String)]) -> PyResult<()> {
+    fn put(&self, py: Python<'_>, given: &[(String, passdock::Module, String)]) -> Result {
         let before = self.now()?;
         let mut module = before.clone();
-        let put = ir::put_functions(&mut module, given);
-        let raise = put.map_err(|error| error::raised(py, "EditError", &error.message))?;
-        if let Some(opset) = raise {
-            let raised = gil::detach(py, || ir::raise_opset(module, opset));
-            module = raised.map_err(|error| error::to_exception(py, &error))?;
+        if let Some(opset) = ir::put_functions(&mut module, given)? {
+            module = gil::detach(py, || ir::raise_opset(module, opset))?;
         }
         self.set(module.clone())?;
         if let Source::Lent(..) = self.source {
@@ -159,22 +131,16 @@ impl Module {
         Ok(())
     }
 
-    fn edit<R>(
-        &self,
-        body: impl FnOnce(&mut sdk::Module<'static>) -> Result<R, sdk::EditError>,
-    ) -> PyResult<R> {
-        let edited = match &self.source {
+    fn edit<R>(&self, body: impl FnOnce(&mut sdk::Module<'static>) -> R) -> PyResult<R> {
+        match &self.source {
             Source::Lent(lent, true) => lent.edit(body),
-            _ => Err(crate::crossing::lend::Gone::ReadOnly),
-        };
-        let edited = edited.map_err(|gone| error::gone(gone, "module"))?;
-        edited.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
+            _ => Err(error::read_only("module")),
+        }
     }
 
-    fn look_up(&self, name: &str) -> PyResult<Option<Function>> {
+    fn look_up(&self, name: &str) -> Result<Option<Function>> {
         if let Source::Lent(lent, true) = &self.source {
-            let found = lent.read(|m| m.function(name).map(|entry| entry.name));
-            let found = found.map_err(|gone| error::gone(gone, "module"))?;
+            let found = lent.read(|m| m.function(name).map(|entry| entry.name))?;
             return Ok(found.map(|name| Function::in_module(lent.clone(), name)));
         }
         let module = self.now()?;
@@ -183,49 +149,44 @@ impl Module {
     }
 
     /// The names of the functions, in order.
-    fn names(&self) -> PyResult<Vec<String>> {
+    fn names(&self) -> Result<Vec<String>> {
         if let Source::Lent(lent, true) = &self.source {
-            let names = lent.read(|m| {
-                m.functions()
-                    .map(|entry| m.text(entry.name).to_owned())
-                    .collect()
-            });
-            return names.map_err(|gone| error::gone(gone, "module"));
+            return Ok(lent.read(|m| {
+                let names = m.functions().map(|entry| m.text(entry.name));
+                names.map(str::to_owned).collect()
+            })?);
         }
-        let module = self.now()?;
-        Ok(module
-            .functions()
-            .map(|f| f.text(f.name()).to_owned())
-            .collect())
+        Ok(self.now()?.functions().map(name_of).collect())
     }
 
     /// The function of a name: one object, however often it is asked for.
-    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Option<Py<Function>>> {
+    fn find(&self, py: Python<'_>, name: &str) -> Result<Option<Py<Function>>> {
         let known = |functions: &[(String, Py<Function>)]| {
-            let mut functions = functions.iter();
-            functions
-                .find(|(known, _)| known == name)
-                .map(|(_, function)| function.clone_ref(py))
+            let known = functions.iter().find(|(known, _)| known == name);
+            known.map(|(_, function)| function.clone_ref(py))
         };
-        let lock = || {
-            self.functions
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(function) = known(&lock()) {
+        if let Some(function) = known(&lock(&self.functions)) {
             return Ok(Some(function));
         }
         let Some(function) = self.look_up(name)? else {
             return Ok(None);
         };
         let made = Py::new(py, function)?;
-        let mut functions = lock();
+        let mut functions = lock(&self.functions);
         if let Some(function) = known(&functions) {
             return Ok(Some(function));
         }
         functions.push((name.to_owned(), made.clone_ref(py)));
         Ok(Some(made))
     }
+}
+
+fn name_of(f: &Arc<ir::Function>) -> String {
+    f.text(f.name()).to_owned()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a function: a text, or what has one as TVM's ``GlobalVar`` has.
@@ -239,16 +200,13 @@ impl<'py> FromPyObject<'_, 'py> for Name {
         let text = hint.as_ref().map_or(said, |hint| hint.as_borrowed());
         match text.extract() {
             Ok(name) => Ok(Name(name)),
-            Err(_) => Err(PyTypeError::new_err(format!(
-                "a function's name is a text, not {}",
-                said.get_type().name()?
-            ))),
+            Err(_) => Err(error::wrong_type("a function's name is a text", &said)),
         }
     }
 }
 
 /// The functions of a mapping: of each its new name, and where it is.
-fn functions_of(said: &Bound<'_, PyAny>) -> PyResult<Vec<(String, passdock::Module, String)>> {
+fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module, String)>> {
     let said = said.extract::<Mapping<'_>>().map_err(|_| {
         let kind = said.get_type();
         PyTypeError::new_err(format!(
@@ -258,13 +216,10 @@ fn functions_of(said: &Bound<'_, PyAny>) -> PyResult<Vec<(String, passdock::Modu
     let function = |(name, function): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let Name(name) = name.extract()?;
         let Ok(function) = function.cast::<Function>() else {
-            let kind = function.get_type();
-            return Err(PyTypeError::new_err(format!(
-                "`{name}` is a passdock.Function, not {}",
-                kind.name()?
-            )));
+            let what = format!("`{name}` is a passdock.Function");
+            return Err(error::wrong_type(&what, &function).into());
         };
-        let (module, own_name) = function.get().origin(function.py())?;
+        let (module, own_name) = function.get().origin()?;
         Ok((name, module, own_name))
     };
     said.0.iter().map(function).collect()
@@ -291,26 +246,23 @@ fn read(
     path: &Path,
     options: model_file::ReadOptions,
 ) -> Result<passdock::Module, passdock::PassError> {
-    let is_onnx =
-        model_file::Format::of(path).is_ok_and(|format| format == model_file::Format::Onnx);
-    let is_small = path
-        .metadata()
-        .is_ok_and(|found| found.is_file() && found.len() <= SMALL);
-    match is_onnx && is_small && !options.outside_data {
+    let is_onnx = matches!(model_file::Format::of(path), Ok(model_file::Format::Onnx));
+    let metadata = path.metadata();
+    let is_small = metadata.is_ok_and(|found| found.is_file() && found.len() <= SMALL);
+    if is_onnx && is_small && !options.outside_data
         // What is wrong with the file is told by who maps it.
-        true => match std::fs::read(path) {
-            Ok(bytes) => model_file::read_bytes(path, bytes),
-            Err(_) => model_file::read_with(path, options),
-        },
-        false => model_file::read_with(path, options),
+        && let Ok(bytes) = std::fs::read(path)
+    {
+        return model_file::read_bytes(path, bytes);
     }
+    model_file::read_with(path, options)
 }
 
 #[pymethods]
 impl Module {
     #[new]
     #[pyo3(signature = (functions = None))]
-    fn new(functions: Option<&Bound<'_, PyAny>>) -> PyResult<Module> {
+    fn new(functions: Option<&Bound<'_, PyAny>>) -> Result<Module> {
         let made = Module::own(passdock::Module::new());
         if let Some(functions) = functions {
             made.update(functions)?;
@@ -325,15 +277,12 @@ impl Module {
     /// Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be
     /// raised.
     #[pyo3(signature = (other, /))]
-    fn update(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn update(&self, other: &Bound<'_, PyAny>) -> Result {
         let given = match other.cast::<Module>() {
             Ok(other) => {
                 let other = other.get().now()?;
-                let name = |f: &Arc<ir::Function>| f.text(f.name()).to_owned();
-                let names = other.functions().map(name);
-                names
-                    .map(|name| (name.clone(), other.clone(), name))
-                    .collect()
+                let given = |f| (name_of(f), other.clone(), name_of(f));
+                other.functions().map(given).collect()
             }
             Err(_) => functions_of(other)?,
         };
@@ -351,13 +300,12 @@ impl Module {
         text: &str,
         name: &str,
         allow_outside_data: bool,
-    ) -> PyResult<Module> {
+    ) -> Result<Module> {
         let options = model_file::ReadOptions {
             outside_data: allow_outside_data,
         };
         let read = gil::detach(py, || model_file::parse_text_with(name, text, options));
-        read.map(Module::own)
-            .map_err(|error| error::to_exception(py, &error))
+        Ok(Module::own(read?))
     }
 
     /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not change
@@ -368,13 +316,11 @@ impl Module {
     /// Raises ModelError if it can't be read, or holds no model.
     #[staticmethod]
     #[pyo3(signature = (path, *, allow_outside_data = false))]
-    fn read(py: Python<'_>, path: PathBuf, allow_outside_data: bool) -> PyResult<Module> {
+    fn read(py: Python<'_>, path: PathBuf, allow_outside_data: bool) -> Result<Module> {
         let options = model_file::ReadOptions {
             outside_data: allow_outside_data,
         };
-        let read = gil::detach(py, || read(&path, options));
-        read.map(Module::own)
-            .map_err(|error| error::to_exception(py, &error))
+        Ok(Module::own(gil::detach(py, || read(&path, options))?))
     }
 
     /// Reads the bytes of an ONNX model whose data is all inside of it.
@@ -382,11 +328,10 @@ impl Module {
     /// Raises ModelError if they are none.
     #[staticmethod]
     #[pyo3(signature = (data, name = "<bytes>"))]
-    fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Module> {
+    fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> Result<Module> {
         let data = data.to_vec();
         let read = gil::detach(py, || model_file::read_bytes(name.as_ref(), data));
-        read.map(Module::own)
-            .map_err(|error| error::to_exception(py, &error))
+        Ok(Module::own(read?))
     }
 
     /// Writes a model's file: ``.onnx`` or ``.ir``. The file is there when it is whole.
@@ -395,56 +340,48 @@ impl Module {
     ///
     /// Raises PassError if it can't be written, or the format has no way to say something of it.
     #[pyo3(signature = (path, *, value_info = false))]
-    fn write(&self, py: Python<'_>, path: PathBuf, value_info: bool) -> PyResult<()> {
+    fn write(&self, py: Python<'_>, path: PathBuf, value_info: bool) -> Result {
         let module = self.now()?;
         let options = model_file::WriteOptions {
             value_info,
             ..model_file::WriteOptions::default()
         };
-        let written = gil::detach(py, || model_file::write(&module, &path, options));
-        written
-            .map(drop)
-            .map_err(|error| error::to_exception(py, &error))
+        gil::detach(py, || model_file::write(&module, &path, options))?;
+        Ok(())
     }
 
     /// The bytes of the module as an ONNX model, all data inside.
     ///
     /// Raises PassError if ONNX has no way to say something of it.
-    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn to_onnx<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         let module = self.now()?;
-        let bytes = gil::detach(py, || model_file::to_bytes(&module));
-        let bytes = bytes.map_err(|error| error::to_exception(py, &error))?;
+        let bytes = gil::detach(py, || model_file::to_bytes(&module))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The module as IR text. brief: for reading, values numbered, long data cut; it can't be read back then.
     #[pyo3(signature = (*, brief = false))]
-    fn text(&self, py: Python<'_>, brief: bool) -> PyResult<String> {
+    fn text(&self, py: Python<'_>, brief: bool) -> Result<String> {
         let module = self.now()?;
-        Ok(gil::detach(py, || {
-            let options = ir::PrintOptions {
-                brief,
-                ..ir::PrintOptions::default()
-            };
-            ir::print_with(&module, &options)
-        }))
+        let options = ir::PrintOptions {
+            brief,
+            ..ir::PrintOptions::default()
+        };
+        Ok(gil::detach(py, || ir::print_with(&module, &options)))
     }
 
     /// The functions, in order.
     #[getter]
-    fn functions(&self, py: Python<'_>) -> PyResult<Vec<Py<Function>>> {
-        let names = self.names()?;
-        let functions = names.iter().map(|name| self.find(py, name));
-        Ok(functions
-            .collect::<PyResult<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect())
+    fn functions(&self, py: Python<'_>) -> Result<Vec<Py<Function>>> {
+        let names = self.names()?.into_iter();
+        names
+            .filter_map(|name| self.find(py, &name).transpose())
+            .collect()
     }
 
     /// The number of ops of all functions and regions, without constants and the ends of regions.
     #[getter]
-    fn op_count(&self) -> PyResult<usize> {
+    fn op_count(&self) -> Result<usize> {
         Ok(self.now()?.op_count())
     }
 
@@ -455,7 +392,7 @@ impl Module {
         py: Python<'_>,
         name: Name,
         default: Option<Py<PyAny>>,
-    ) -> PyResult<Option<Py<PyAny>>> {
+    ) -> Result<Option<Py<PyAny>>> {
         Ok(self.find(py, &name.0)?.map(Py::into_any).or(default))
     }
 
@@ -470,59 +407,52 @@ impl Module {
         name: &str,
         kind: &str,
         like: Option<&str>,
-    ) -> PyResult<Py<Function>> {
+    ) -> Result<Py<Function>> {
         let kind = self::kind(kind)?;
         self.edit(|m| {
-            let like = like
-                .and_then(|like| m.function(like))
-                .map(|entry| entry.name);
-            m.create(name, kind, like.map(sdk::Name::Symbol)).map(drop)
-        })?;
+            let like = like.and_then(|like| m.function(like));
+            let like = like.map(|entry| sdk::Name::Symbol(entry.name));
+            m.create(name, kind, like).map(drop)
+        })??;
         // A pass that was run on the module may have removed one of the name.
         self.end(name);
-        let found = self.find(py, name)?;
-        found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        self.__getitem__(py, Name(name.to_owned()))
     }
 
     /// Removes a function, in a module pass. Its objects raise ``passdock.StaleError`` then, also if another function
     /// takes the name.
     ///
     /// Raises EditError if there is none of the name.
-    fn remove(&self, name: &str) -> PyResult<()> {
-        self.edit(|m| m.remove(name))?;
+    fn remove(&self, name: &str) -> Result {
+        self.edit(|m| m.remove(name))??;
         self.end(name);
         Ok(())
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: Name) -> PyResult<Py<Function>> {
+    fn __getitem__(&self, py: Python<'_>, name: Name) -> Result<Py<Function>> {
         let Name(name) = name;
-        let found = self.find(py, &name)?;
-        found.ok_or_else(|| PyKeyError::new_err(format!("the module has no function `{name}`")))
+        let missing = || PyKeyError::new_err(format!("the module has no function `{name}`"));
+        Ok(self.find(py, &name)?.ok_or_else(missing)?)
     }
 
-    fn __setitem__(
-        &self,
-        py: Python<'_>,
-        name: Name,
-        function: &Bound<'_, Function>,
-    ) -> PyResult<()> {
-        let (module, own_name) = function.get().origin(py)?;
-        self.put(py, &[(name.0, module, own_name)])
+    fn __setitem__(&self, name: Name, function: &Bound<'_, Function>) -> Result {
+        let (module, own_name) = function.get().origin()?;
+        self.put(function.py(), &[(name.0, module, own_name)])
     }
 
-    fn __contains__(&self, py: Python<'_>, name: Name) -> PyResult<bool> {
+    fn __contains__(&self, py: Python<'_>, name: Name) -> Result<bool> {
         Ok(self.find(py, &name.0)?.is_some())
     }
 
-    fn __len__(&self) -> PyResult<usize> {
+    fn __len__(&self) -> Result<usize> {
         Ok(self.names()?.len())
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, self.names()?)?.try_iter()
+    fn __iter__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyIterator>> {
+        Ok(PyList::new(py, self.names()?)?.try_iter()?)
     }
 
-    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+    fn __str__(&self, py: Python<'_>) -> Result<String> {
         self.text(py, false)
     }
 
@@ -536,21 +466,20 @@ impl Module {
             let ops = counted(module.op_count(), "op");
             format!("<passdock.Module, {functions}, {ops}>")
         });
-        error::shown(read, "Module")
+        error::shown(read.map_err(PyErr::from), "Module")
     }
 
-    fn __copy__(&self) -> PyResult<Module> {
+    fn __copy__(&self) -> Result<Module> {
         Ok(Module::own(self.now()?))
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyResult<Module> {
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Result<Module> {
         self.__copy__()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, FromText)> {
-        let (py, module) = (slf.py(), slf.get().now()?);
-        let text = gil::detach(py, || model_file::to_text(&module));
-        let text = text.map_err(|error| error::to_exception(py, &error))?;
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, FromText)> {
+        let module = slf.get().now()?;
+        let text = gil::detach(slf.py(), || model_file::to_text(&module))?;
         // A pickle refers to the files that the module's data is in.
         let args = (text, "<string>", true);
         Ok((slf.get_type().getattr("from_text")?, args))

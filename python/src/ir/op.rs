@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::crossing::error;
-use crate::crossing::gil;
 use crate::ir::attr;
 use crate::ir::edit::counted;
-use crate::ir::function::{self, Function};
+use crate::ir::function::Function;
+use crate::ir::part::Part;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 
@@ -20,25 +20,8 @@ use crate::ir::value::Value;
 /// Two of them are equal if they are the same op of the same function. What an edit erased isn't there any
 /// more: everything but ``is_live`` raises ``passdock.StaleError`` then.
 #[pyclass(frozen, module = "passdock", eq, hash)]
-pub(crate) struct Op {
-    pub(crate) function: Py<Function>,
-    pub(crate) id: OpId,
-}
-
-impl Op {
-    /// Looks at the op, which has to be there still.
-    pub(crate) fn read<R: Send>(
-        &self,
-        body: impl FnOnce(&sdk::Function, OpId) -> R,
-    ) -> PyResult<R> {
-        let id = self.id;
-        let seen = self
-            .function
-            .get()
-            .read(|f| f.is_live(id).then(|| body(f, id)))?;
-        seen.ok_or_else(|| gil::attach(|py| error::raised(py, "StaleError", "The op was erased.")))
-    }
-}
+#[derive(PartialEq, Hash)]
+pub(crate) struct Op(pub(crate) Part<OpId>);
 
 /// Whether an op stands before another one in the text, which may be in regions of its own.
 fn is_before(f: &sdk::Function, op: OpId, other: OpId) -> bool {
@@ -68,29 +51,27 @@ impl Op {
     /// The function that the op is in.
     #[getter(function)]
     fn owner(&self, py: Python<'_>) -> Py<Function> {
-        self.function.clone_ref(py)
+        self.0.function.clone_ref(py)
     }
 
     /// The op's name, domain included: ``"onnx.Relu"``.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        let symbol: SymbolId = self.read(|f, op| f.symbol(op))?;
-        self.function
-            .get()
-            .text(py, symbol, |f| f.text(symbol).to_owned())
+        let symbol: SymbolId = self.0.read(|f, op| f.symbol(op))?;
+        let function = self.0.function.get();
+        function.text(py, symbol, |f| f.text(symbol).to_owned())
     }
 
     /// The operands: values, and None for one that is left out.
     #[getter]
     fn operands(&self, py: Python<'_>) -> PyResult<Vec<Option<Value>>> {
-        let ids = self.read(|f, op| f.operands(op).collect::<Vec<_>>())?;
-        Ok(function::values(self.function.bind(py), &ids))
+        self.0.values(py, |f, op| f.operands(op).collect())
     }
 
     /// The number of operands, those that are left out included.
     #[getter]
     fn operand_count(&self) -> PyResult<usize> {
-        self.read(|f, op| f.operand_count(op))
+        self.0.read(|f, op| f.operand_count(op))
     }
 
     /// An operand; None if it is left out, or there are fewer.
@@ -98,15 +79,13 @@ impl Op {
     /// Raises IndexError for a negative index.
     fn operand(&self, py: Python<'_>, index: isize) -> PyResult<Option<Value>> {
         let index = counted(index)?;
-        let id = self.read(|f, op| f.operand(op, index))?;
-        Ok(id.and_then(|id| function::value(self.function.bind(py), id)))
+        self.0.value(py, |f, op| f.operand(op, index))
     }
 
     /// The results.
     #[getter]
     fn results(&self, py: Python<'_>) -> PyResult<Vec<Option<Value>>> {
-        let ids = self.read(|f, op| f.results(op).to_vec())?;
-        Ok(function::values(self.function.bind(py), &ids))
+        self.0.values(py, |f, op| f.results(op).to_vec())
     }
 
     /// The only result.
@@ -114,26 +93,20 @@ impl Op {
     /// Raises ValueError if there are none, or several.
     #[getter]
     fn result(&self, py: Python<'_>) -> PyResult<Option<Value>> {
-        let ids = self.read(|f, op| f.results(op).to_vec())?;
-        match ids.as_slice() {
-            [id] => Ok(function::value(self.function.bind(py), *id)),
-            ids => {
-                let message = format!("the op has {} results, not one", ids.len());
-                Err(pyo3::exceptions::PyValueError::new_err(message))
-            }
+        let mut results = self.results(py)?;
+        match results.len() {
+            1 => Ok(results.remove(0)),
+            count => Err(PyValueError::new_err(format!(
+                "the op has {count} results, not one"
+            ))),
         }
     }
 
     /// The attributes, a copy: ints, floats, texts, lists of those, tensors as ``Constant``.
     #[getter]
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let read = self.read(|f, op| {
-            let attrs = f
-                .attrs(op)
-                .map(|(name, value)| (f.text(name).to_owned(), attr::Read::new(f, value)));
-            attrs.collect::<Vec<_>>()
-        })?;
-        attr::to_dict(self.function.bind(py), read)
+        let read = self.0.read(|f, op| attr::read_all(f, f.attrs(op)))?;
+        attr::to_dict(self.0.function.bind(py), read)
     }
 
     /// An attribute, or ``default`` if the op doesn't say it. What the operator's definition says then is
@@ -145,9 +118,9 @@ impl Op {
         name: &str,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let read = self.read(|f, op| f.attr(op, name).map(|value| attr::Read::new(f, value)))?;
-        match read {
-            Some(read) => read.to_python(self.function.bind(py)),
+        let read = |f: &sdk::Function, op| f.attr(op, name).map(|value| attr::Read::new(f, value));
+        match self.0.read(read)? {
+            Some(read) => read.to_python(self.0.function.bind(py)),
             None => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
         }
     }
@@ -155,10 +128,11 @@ impl Op {
     /// The op's regions.
     #[getter]
     fn regions(&self, py: Python<'_>) -> PyResult<Vec<Region>> {
-        let ids = self.read(|f, op| f.regions(op).to_vec())?;
+        let function = self.0.function.bind(py);
+        let ids = self.0.read(|f, op| f.regions(op).to_vec())?;
         Ok(ids
-            .into_iter()
-            .map(|id| function::region(self.function.bind(py), id))
+            .iter()
+            .map(|&id| Region(Part::new(function, id)))
             .collect())
     }
 
@@ -166,38 +140,36 @@ impl Op {
     ///
     /// Raises KeyError if there is none.
     fn region(&self, py: Python<'_>, name: &str) -> PyResult<Region> {
-        let id = self.read(|f, op| f.region(op, name))?;
+        let id = self.0.read(|f, op| f.region(op, name))?;
         let missing = || PyKeyError::new_err(format!("the op has no region `{name}`"));
-        Ok(function::region(
-            self.function.bind(py),
-            id.ok_or_else(missing)?,
-        ))
+        let id = id.ok_or_else(missing)?;
+        Ok(Region(Part::new(self.0.function.bind(py), id)))
     }
 
     /// The region that the op stands in.
     #[getter]
     fn parent_region(&self, py: Python<'_>) -> PyResult<Region> {
-        let id = self.read(|f, op| f.parent_region(op))?;
-        Ok(function::region(self.function.bind(py), id))
+        let id = self.0.read(|f, op| f.parent_region(op))?;
+        Ok(Region(Part::new(self.0.function.bind(py), id)))
     }
 
     /// The name of the ONNX node that the op comes from; None if it comes from none, or from several.
     #[getter]
     fn loc(&self) -> PyResult<Option<String>> {
-        self.read(|f, op| f.loc_name(op).map(str::to_owned))
+        self.0.read(|f, op| f.loc_name(op).map(str::to_owned))
     }
 
     /// Whether the op has no effect but its results, by its definition, which is asked in passes only: False elsewhere.
     #[getter]
     fn is_pure(&self) -> PyResult<bool> {
-        self.read(|f, op| f.traits(op).is_pure())
+        self.0.read(|f, op| f.traits(op).is_pure())
     }
 
     /// What visitors call the op: ``"call"``, ``"if"``, ``"for"``, ``"while"``, ``"loop"``, ``"scan"``, ``"tuple"``,
     /// ``"tuple_get"``, ``"terminator"``, or ``"other"``.
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let kind = self.read(OpKind::of)?;
+        let kind = self.0.read(OpKind::of)?;
         Ok(match kind {
             OpKind::Call => intern!(py, "call"),
             OpKind::If => intern!(py, "if"),
@@ -216,46 +188,44 @@ impl Op {
     /// The number of regions.
     #[getter]
     fn region_count(&self) -> PyResult<usize> {
-        self.read(|f, op| f.regions(op).len())
+        self.0.read(|f, op| f.regions(op).len())
     }
 
     /// The function of the module that the op calls, by name; None if it calls none.
     #[getter]
     fn callee(&self) -> PyResult<Option<String>> {
-        self.read(|f, op| f.callee(op).map(|name| f.text(name).to_owned()))
+        self.0
+            .read(|f, op| f.callee(op).map(|name| f.text(name).to_owned()))
     }
 
     /// Whether the op stands before another one of the function, in the order of ``Function.ops``.
     fn is_before(&self, other: &Op) -> PyResult<bool> {
-        other.read(|_, _| ())?;
-        if other.function.as_ptr() != self.function.as_ptr() {
+        other.0.read(|_, _| ())?;
+        if !other.0.function.is(&self.0.function) {
             return Err(PyValueError::new_err(
                 "the ops are of different functions: neither stands before the other",
             ));
         }
-        self.read(|f, op| is_before(f, op, other.id))
+        self.0.read(|f, op| is_before(f, op, other.0.id))
     }
 
     /// Whether it is there still: whether no edit erased it.
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
-        let id = self.id;
-        self.function.get().is_still(|f| f.is_live(id))
+        self.0.is_live()
     }
 
     /// The op's line of IR text; its regions are on other lines.
     pub(crate) fn __str__(&self) -> PyResult<String> {
-        let id = self.id;
-        self.read(|_, _| ())?;
-        self.function.get().look(|f| ir::Pieces::new(f).op(id))
+        self.0.read(|_, _| ())?;
+        let function = self.0.function.get();
+        function.look(|f| ir::Pieces::new(f).op(self.0.id))
     }
 
     fn __repr__(&self) -> String {
-        let read = self.read(|f, op| {
-            let loc = f
-                .loc_name(op)
-                .map(|loc| format!(" at {loc}"))
-                .unwrap_or_default();
+        let read = self.0.read(|f, op| {
+            let loc = f.loc_name(op).map(|loc| format!(" at {loc}"));
+            let loc = loc.unwrap_or_default();
             format!("<passdock.Op {}{loc}>", f.name(op))
         });
         error::shown(read, "Op")

@@ -9,7 +9,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::crossing::error;
 use crate::ir::function::Function;
-use crate::ir::value::{dtype_name, shape_tuple, sizes};
+use crate::ir::value::sizes;
 
 /// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
 /// equal to another one of the same text, and to the text.
@@ -46,14 +46,14 @@ impl Type {
     /// The element type, ``"f32"``; None if it has none, or it isn't known.
     #[getter]
     fn dtype(&self) -> PyResult<Option<&'static str>> {
-        self.read(|_, ty| dtype_name(ty.dtype()))
+        self.read(|_, ty| ty.dtype().name())
     }
 
     /// The sizes, as of ``Value.shape``.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let read = self.read(|f, ty| ty.dims().map(|dims| sizes(f, dims.into_iter())))?;
-        read.map(|sizes| shape_tuple(py, sizes)).transpose()
+        let read = self.read(|f, ty| ty.dims().map(|dims| sizes(f, dims)))?;
+        read.map(|sizes| PyTuple::new(py, sizes)).transpose()
     }
 
     fn __str__(&self) -> PyResult<String> {
@@ -123,11 +123,8 @@ impl Wanted {
             let dims = shape.map(|dims| dims.into_iter().map(dim).collect::<PyResult<Vec<_>>>());
             return Ok(Wanted::Tensor(dtype_of(&dtype)?, dims.transpose()?));
         }
-        let kind = said.get_type();
-        Err(PyTypeError::new_err(format!(
-            "a type is a text like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None, not {}",
-            kind.name()?
-        )))
+        let what = "a type is a text like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None";
+        Err(error::wrong_type(what, said))
     }
 
     fn parse(text: &str) -> PyResult<Wanted> {

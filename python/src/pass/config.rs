@@ -1,13 +1,12 @@
 //! Config: the keys that are registered, and the values of a context.
 
 use passdock::PassContext;
-use passdock::config::{FieldValue, KEYS_OF_TVM, Schema};
-use pyo3::exceptions::PyRuntimeError;
+use passdock::config::{KEYS_OF_TVM, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::crossing::convert;
-use crate::crossing::error;
+use crate::crossing::error::Result;
 use crate::crossing::gil;
 
 /// The keys that are registered, and TVM's keys for them.
@@ -15,26 +14,15 @@ pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for config in passdock::list_configs() {
         let entry = PyDict::new(py);
-        let single = match config.schema.fields.as_slice() {
-            [field] if field.name.is_empty() => Some(field),
-            _ => None,
-        };
+        let fields = convert::to_python(py, &config.schema.fields)?;
         entry.set_item("doc", &config.schema.doc)?;
         entry.set_item("plugin", &config.plugin)?;
-        let fields = serde_json::to_value(&config.schema.fields);
-        let fields = fields.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let ty = single.map_or("dict", |_| fields[0]["type"].as_str().unwrap_or("value"));
-        entry.set_item("type", ty)?;
+        match is_scalar(&config.schema) {
+            true => entry.set_item("type", fields.get_item(0)?.get_item("type")?)?,
+            false => entry.set_item("type", "dict")?,
+        }
         let default = convert::from_config(py, &config.schema.defaults())?;
         entry.set_item("default", default)?;
-        let fields = convert::from_json(py, &fields)?;
-        for (at, field) in config.schema.fields.iter().enumerate() {
-            // JSON has no infinity.
-            if let FieldValue::Float(_) = field.default {
-                let default = convert::from_field(py, &field.default)?;
-                fields.get_item(at)?.set_item("default", default)?;
-            }
-        }
         entry.set_item("fields", fields)?;
         all.set_item(&config.schema.key, entry)?;
     }
@@ -52,7 +40,7 @@ pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 pub(crate) fn given<'py>(py: Python<'py>, context: &PassContext) -> PyResult<Bound<'py, PyAny>> {
     let given = PyDict::new(py);
     for (key, value) in &context.settings().config {
-        let value = convert::from_toml(py, value)?;
+        let value = convert::to_python(py, value)?;
         match context.registry().config_schema(key) {
             Ok(schema) => given.set_item(&schema.key, with_fields(&schema, value)?)?,
             Err(_) => given.set_item(key, value)?,
@@ -67,25 +55,25 @@ pub(crate) fn value<'py>(
     py: Python<'py>,
     context: &PassContext,
     key: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let schema = context.registry().config_schema(key);
-    let schema = schema.map_err(|error| error::config_error(py, error))?;
-    let value = context
-        .config(key)
-        .cloned()
-        .unwrap_or_else(|| schema.defaults());
-    with_fields(&schema, convert::from_config(py, &value)?)
+) -> Result<Bound<'py, PyAny>> {
+    let schema = context.registry().config_schema(key)?;
+    let given = context.config(key).cloned();
+    let value = given.unwrap_or_else(|| schema.defaults());
+    Ok(with_fields(&schema, convert::from_config(py, &value)?)?)
+}
+
+/// Whether a config key is one value, and has no fields.
+fn is_scalar(schema: &Schema) -> bool {
+    matches!(&schema.fields[..], [field] if field.name.is_empty())
 }
 
 /// The value of a config key, whose fields are attributes, too.
 fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    match schema.fields.as_slice() {
-        [field] if field.name.is_empty() => Ok(value),
-        _ => {
-            let config = value.py().import("passdock._config")?;
-            let fields = gil::call(&config.getattr("Fields")?, (value,))?;
-            fields.setattr("_key", &schema.key)?;
-            Ok(fields)
-        }
+    if is_scalar(schema) {
+        return Ok(value);
     }
+    let config = value.py().import("passdock._config")?;
+    let fields = gil::call(&config.getattr("Fields")?, (value,))?;
+    fields.setattr("_key", &schema.key)?;
+    Ok(fields)
 }

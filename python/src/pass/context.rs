@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use passdock::instruments::calls;
-use passdock::sdk::{self, EditError};
+use passdock::sdk::{self, EditError, OpId};
 use passdock::{Entered, InstrumentRef, PassCall, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -13,17 +13,18 @@ use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::crossing::code::Code;
 use crate::crossing::convert::{self, Mapping};
-use crate::crossing::error;
+use crate::crossing::error::{self, Exception, Result};
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
+use crate::ir::attr;
 use crate::ir::edit::{self, Operand};
 use crate::ir::failure;
 use crate::ir::function::{self, Function};
 use crate::ir::module::Module;
+use crate::ir::new_op::NewOp;
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
-use crate::ir::wish::Wish;
 use crate::pass::config;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
 use crate::pass::info::{PassInfo, level, names};
@@ -92,17 +93,16 @@ impl PassContext {
                 "{what} is for passes: of the context that a pass is given"
             )));
         };
-        run.read(body).map_err(|gone| error::gone(gone, "context"))
+        run.read(body)
     }
 
     /// Calls instruments around something that the program runs as if it were a pass.
     fn around_pass<R>(
         &self,
-        py: Python<'_>,
         module: &Module,
         info: &PassInfo,
         body: impl FnOnce(&[InstrumentRef], &PassCall<'_>) -> Result<R, PassError>,
-    ) -> PyResult<R> {
+    ) -> Result<R> {
         let frame = self.core.frame();
         let call = PassCall {
             module: &module.now()?,
@@ -110,7 +110,7 @@ impl PassContext {
             provider: None,
             frame: &frame,
         };
-        body(&self.core.instruments(), &call).map_err(|error| error::to_exception(py, &error))
+        Ok(body(&self.core.instruments(), &call)?)
     }
 
     /// Has the running pass's context do something with a function.
@@ -121,6 +121,18 @@ impl PassContext {
         body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
+    }
+
+    /// Has the running pass's context do something with an op.
+    fn on_op<R>(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        op: &Op,
+        body: impl FnOnce(&sdk::PassContext, &mut sdk::Function, OpId) -> Result<R, EditError>,
+    ) -> PyResult<R> {
+        op.0.read(|_, _| ())?;
+        self.on(what, op.0.function.bind(py), |cx, f| body(cx, f, op.0.id))
     }
 }
 
@@ -178,7 +190,7 @@ impl PassContext {
         instruments: Option<&Bound<'_, PyAny>>,
         config: Option<Mapping<'_>>,
         renderer: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PassContext> {
+    ) -> Result<PassContext> {
         let mut builder = passdock::PassContext::builder()
             .required_pass(names("required_pass", required_pass)?)
             .disabled_pass(names("disabled_pass", disabled_pass)?);
@@ -200,16 +212,12 @@ impl PassContext {
         for (key, value) in config.iter().flat_map(|config| config.0.iter()) {
             let key: String = key.extract()?;
             if value.is_none() {
-                return Err(error::raised(
-                    py,
-                    "ConfigError",
-                    &format!("The config option `{key}` is None."),
-                ));
+                let message = format!("The config option `{key}` is None.");
+                return Err(error::raised(py, "ConfigError", &message))?;
             }
             builder = builder.config(key, convert::to_toml(&value)?);
         }
-        let built = gil::detach(py, || builder.build());
-        let core = built.map_err(|error| error::to_exception(py, &error))?;
+        let core = gil::detach(py, || builder.build())?;
         Ok(PassContext {
             renderer: code,
             level,
@@ -224,16 +232,11 @@ impl PassContext {
         current(py)
     }
 
-    fn __enter__(slf: &Bound<'_, Self>) -> PyResult<Py<PassContext>> {
-        let py = slf.py();
-        let entered = slf
-            .get()
-            .core
-            .enter()
-            .map_err(|error| error::to_exception(py, &error))?;
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PassContext>> {
+        let entered = slf.get().core.enter()?;
         let own = slf.clone().unbind();
-        ENTERED.with_borrow_mut(|all| all.push((entered, own.clone_ref(py))));
-        Ok(own)
+        ENTERED.with_borrow_mut(|all| all.push((entered, own)));
+        Ok(slf.clone())
     }
 
     #[pyo3(signature = (kind = None, value = None, traceback = None))]
@@ -242,18 +245,17 @@ impl PassContext {
         kind: Option<&Bound<'_, PyAny>>,
         value: Option<&Bound<'_, PyAny>>,
         traceback: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bool> {
+    ) -> Result<bool> {
         let (py, core) = (slf.py(), &slf.get().core);
         let _ = (kind, traceback);
         let found = ENTERED.with_borrow_mut(|all| {
-            let at = all
-                .iter()
-                .rposition(|(entered, _)| entered.context().is(core))?;
+            let mut entered = all.iter();
+            let at = entered.rposition(|(entered, _)| entered.context().is(core))?;
             Some((at, all.remove(at)))
         });
         let Some((at, (mut entered, object))) = found else {
             let message = "This pass context isn't entered on this thread.";
-            return Err(error::raised(py, "ContextError", message));
+            return Err(error::raised(py, "ContextError", message))?;
         };
         let in_flight = value.filter(|value| !value.is_none());
         // No borrow is held: instruments may enter and leave contexts.
@@ -266,14 +268,11 @@ impl PassContext {
         }
         match (left, in_flight) {
             (Ok(()), _) => Ok(false),
-            (Err(failed), None) => Err(error::to_exception(py, &failed)),
+            (Err(failed), None) => Err(failed.into()),
             (Err(failed), Some(value)) => {
                 // The error of what was inside goes out; the other one is a note of it.
-                let raised = error::to_exception(py, &failed);
-                let note = format!(
-                    "leaving the pass context failed, too: {}",
-                    error::sentence(py, &raised)
-                );
+                let sentence = error::sentence(py, &Exception::from(failed).into());
+                let note = format!("leaving the pass context failed, too: {sentence}");
                 let _ = value.call_method1("add_note", (note,));
                 Ok(false)
             }
@@ -285,40 +284,28 @@ impl PassContext {
     ///
     /// Raises what an instrument raises; the context has none then.
     #[pyo3(signature = (instruments))]
-    fn override_instruments(
-        &self,
-        py: Python<'_>,
-        instruments: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    fn override_instruments(&self, instruments: Option<&Bound<'_, PyAny>>) -> Result {
         let new = instrument::list(instruments)?;
-        let done = self.core.override_instruments(new);
-        done.map_err(|error| error::to_exception(py, &error))
+        Ok(self.core.override_instruments(new)?)
     }
 
     /// Calls ``enter_pass_ctx`` of the instruments, as ``with`` does.
-    fn instrument_enter_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
-        let called = self.core.instrument_enter_pass_ctx();
-        called.map_err(|error| error::to_exception(py, &error))
+    fn instrument_enter_pass_ctx(&self) -> Result {
+        Ok(self.core.instrument_enter_pass_ctx()?)
     }
 
     /// Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does.
-    fn instrument_exit_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
-        let called = self.core.instrument_exit_pass_ctx();
-        called.map_err(|error| error::to_exception(py, &error))
+    fn instrument_exit_pass_ctx(&self) -> Result {
+        Ok(self.core.instrument_exit_pass_ctx()?)
     }
 
     /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass
     /// does.
     #[pyo3(signature = (module, info))]
-    fn instrument_before_pass(
-        &self,
-        py: Python<'_>,
-        module: &Module,
-        info: &PassInfo,
-    ) -> PyResult<bool> {
-        let is_required = |name: &str| self.core.is_forced(name);
-        self.around_pass(py, module, info, |list, call| {
-            if !is_required(&call.info.name) && !calls::vetoes(list, call)?.is_empty() {
+    fn instrument_before_pass(&self, module: &Module, info: &PassInfo) -> Result<bool> {
+        self.around_pass(module, info, |list, call| {
+            let is_required = self.core.is_forced(&call.info.name);
+            if !is_required && !calls::vetoes(list, call)?.is_empty() {
                 return Ok(false);
             }
             calls::before(list, call).map(|()| true)
@@ -327,13 +314,8 @@ impl PassContext {
 
     /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
     #[pyo3(signature = (module, info))]
-    fn instrument_after_pass(
-        &self,
-        py: Python<'_>,
-        module: &Module,
-        info: &PassInfo,
-    ) -> PyResult<()> {
-        self.around_pass(py, module, info, |list, call| {
+    fn instrument_after_pass(&self, module: &Module, info: &PassInfo) -> Result {
+        self.around_pass(module, info, |list, call| {
             calls::after(list, call, call.module)
         })
     }
@@ -389,17 +371,15 @@ impl PassContext {
     /// too.
     ///
     /// Raises ConfigError if there is no such key.
-    fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn get_config<'py>(&self, py: Python<'py>, key: &str) -> Result<Bound<'py, PyAny>> {
         config::value(py, &self.core, key)
     }
 
     /// The diagnostics of the running pass; None outside of passes.
     #[getter]
     fn diag_ctx(&self) -> Option<DiagnosticContext> {
-        self.core
-            .diag_ctx()
-            .cloned()
-            .map(|own| DiagnosticContext::new(own, self.run.clone()))
+        let own = self.core.diag_ctx()?.clone();
+        Some(DiagnosticContext::new(own, self.run.clone()))
     }
 
     /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes. An error makes the
@@ -419,8 +399,7 @@ impl PassContext {
     ///
     /// Raises EditError if the op isn't right, in the definition's words.
     fn infer(&self, py: Python<'_>, op: &Op) -> PyResult<()> {
-        op.read(|_, _| ())?;
-        self.on("infer", op.function.bind(py), |cx, f| cx.infer(f, op.id))
+        self.on_op(py, "infer", op, |cx, f, op| cx.infer(f, op))
     }
 
     /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The
@@ -441,16 +420,17 @@ impl PassContext {
         end_of: Option<&Region>,
         custom: bool,
     ) -> PyResult<Option<Value>> {
-        let wish = Wish::new(function, name, &operands, attrs.as_ref(), results, custom)?;
-        if wish.has_no_results() {
+        let attrs = attrs.as_ref();
+        let op = NewOp::new(function, name, &operands, attrs, results, custom, None)?;
+        if op.has_no_results() {
             return Err(PyValueError::new_err(
                 "an op without results makes no value; `Function.create_op` makes one",
             ));
         }
         let at = edit::place(function, before, after, end_of)?;
         let id = self.on("create_value", function, |cx, f| {
-            let types = wish.types(f)?;
-            cx.create_value(f, wish.builder(types), at)
+            let types = op.types(f)?;
+            cx.create_value(f, op.builder(types), at)
         })?;
         Ok(function::value(function, id))
     }
@@ -464,21 +444,17 @@ impl PassContext {
         op: &Op,
         max_bytes: u64,
     ) -> PyResult<Option<Vec<Option<Value>>>> {
-        op.read(|_, _| ())?;
-        let made = self.on("evaluate", op.function.bind(py), |cx, f| {
-            cx.evaluate(f, op.id, max_bytes)
+        let made = self.on_op(py, "evaluate", op, |cx, f, op| {
+            cx.evaluate(f, op, max_bytes)
         })?;
-        Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
+        Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
     /// Copies the body that an op's definition gives it before the op; answers what stands for its results, or None if
     /// it has no body.
     fn decompose(&self, py: Python<'_>, op: &Op) -> PyResult<Option<Vec<Option<Value>>>> {
-        op.read(|_, _| ())?;
-        let made = self.on("decompose", op.function.bind(py), |cx, f| {
-            cx.decompose(f, op.id)
-        })?;
-        Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
+        let made = self.on_op(py, "decompose", op, |cx, f, op| cx.decompose(f, op))?;
+        Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
     /// The value that an attribute has where an op doesn't say it, by its definition; None if it has no default.
@@ -488,29 +464,25 @@ impl PassContext {
         op: &Op,
         name: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        op.read(|_, _| ())?;
-        let found = self.on("attr_default", op.function.bind(py), |cx, f| {
-            cx.attr_default(f, op.id, name)
-        })?;
-        match found {
+        let found = |cx: &sdk::PassContext, f: &mut sdk::Function, op| cx.attr_default(f, op, name);
+        match self.on_op(py, "attr_default", op, found)? {
             None => Ok(py.None().into_bound(py)),
-            Some(value) => convert::from_attr(py, &value),
+            Some(value) => attr::to_python(op.0.function.bind(py), &value),
         }
     }
 
     /// Runs a registered pass on the module that a module pass was given, instruments included.
     ///
     /// Raises UnknownNameError if there is none of the name, and what the pass fails with.
-    fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> PyResult<()> {
-        let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
-        ran.map_err(|failed| {
-            let known = self.core.registry().contains(name);
-            let unknown = (!known).then(|| self.core.registry().get_pass(name));
-            match unknown {
-                Some(Err(unknown)) => error::to_exception(py, &unknown),
-                _ => error::inner_failed(py, &failed),
-            }
-        })
+    fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> Result {
+        let Err(failed) = self.ask("run_pass", |cx| module.run_pass(cx, name))?? else {
+            return Ok(());
+        };
+        let registry = self.core.registry();
+        if !registry.contains(name) {
+            registry.get_pass(name)?;
+        }
+        Err(error::inner_failed(py, &failed).into())
     }
 
     /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
@@ -536,9 +508,8 @@ impl PassContext {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other
-            .cast::<PassContext>()
-            .is_ok_and(|other| other.get().core.is(&self.core))
+        let other = other.cast::<PassContext>();
+        other.is_ok_and(|other| other.get().core.is(&self.core))
     }
 
     fn __hash__(&self) -> usize {
@@ -554,12 +525,10 @@ impl PassContext {
         let Some(instruments) = self.core.sole_instruments() else {
             return Ok(());
         };
-        self.renderer
-            .iter()
-            .try_for_each(|code| code.traverse(&visit))?;
-        instruments
-            .iter()
-            .try_for_each(|own| instrument::traverse(own, &visit))
+        let mut renderer = self.renderer.iter();
+        renderer.try_for_each(|code| code.traverse(&visit))?;
+        let mut instruments = instruments.iter();
+        instruments.try_for_each(|own| instrument::traverse(own, &visit))
     }
 
     fn __clear__(&self) {

@@ -57,13 +57,8 @@ impl Diagnostic {
 
     /// Emits it in a running pass, about the op.
     pub(crate) fn emit_to(&self, run: &LentContext) -> PyResult<()> {
-        let severity = match self.said.severity {
-            Severity::Bug => sdk::Severity::BUG,
-            Severity::Error => sdk::Severity::ERROR,
-            Severity::Warning => sdk::Severity::WARNING,
-            Severity::Note => sdk::Severity::NOTE,
-            Severity::Help => sdk::Severity::HELP,
-        };
+        // Both have TVM's numbers.
+        let severity = sdk::Severity(self.said.severity as u32);
         let mut said = sdk::Diagnostic::new(severity, &self.said.message).code(&self.said.code);
         if let Some(help) = &self.said.help {
             said = said.help(help);
@@ -72,12 +67,10 @@ impl Diagnostic {
             said = said.with_note(note);
         }
         if let Some(op) = &self.op {
-            let op = op.get();
-            let place = op.read(|f, id| sdk::Place::op(id).within(f))?;
+            let place = op.get().0.read(|f, id| sdk::Place::op(id).within(f))?;
             said = said.at(place);
         }
         run.read(|cx| cx.emit(&said))
-            .map_err(|gone| error::gone(gone, "context"))
     }
 }
 
@@ -102,10 +95,8 @@ impl Diagnostic {
     /// The ``DiagnosticLevel``, the worst first: 10 is a bug, 50 is help.
     #[getter]
     fn level<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let levels = py
-            .import("passdock.diagnostics")?
-            .getattr("DiagnosticLevel")?;
-        levels.call1((self.said.severity as u32,))
+        let diagnostics = py.import("passdock.diagnostics")?;
+        diagnostics.call_method1("DiagnosticLevel", (self.said.severity as u32,))
     }
 
     /// The sentence.
@@ -168,13 +159,7 @@ impl Diagnostic {
     }
 
     fn __repr__(&self) -> String {
-        let level = match self.said.severity {
-            Severity::Bug => "bug",
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-            Severity::Help => "help",
-        };
+        let level = format!("{:?}", self.said.severity).to_lowercase();
         format!("<passdock.Diagnostic {level}: {}>", self.said.message)
     }
 }
@@ -268,10 +253,9 @@ impl DiagnosticContext {
         if lock(said).is_empty() {
             return Ok(());
         }
+        let diagnostics = py.import("passdock.diagnostics")?;
         let renderer = match renderer.is_none(py) {
-            true => py
-                .import("passdock.diagnostics")?
-                .call_method0("get_renderer")?,
+            true => diagnostics.call_method0("get_renderer")?,
             false => renderer.bind(py).clone(),
         };
         gil::call_method(&renderer, "render", (slf,))?;
@@ -372,10 +356,8 @@ pub(crate) fn to_stderr() -> Arc<Renderer> {
 #[pyfunction]
 #[pyo3(signature = (render))]
 pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> PyResult<()> {
-    if render
-        .as_ref()
-        .is_some_and(|render| !render.bind(py).is_callable())
-    {
+    let is_callable = |render: &Py<PyAny>| render.bind(py).is_callable();
+    if !render.as_ref().is_none_or(is_callable) {
         return Err(PyTypeError::new_err(
             "a renderer is a function that takes a list of diagnostics",
         ));

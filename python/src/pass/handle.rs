@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock::config::FieldValue;
 use passdock::pipeline::{Pipeline, PipelineText};
 use passdock::{
     ErrorKind, PassDeclaration, PassError, PassRef, Registry, Work, create_function_pass,
@@ -16,7 +15,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::crossing::code::Code;
 use crate::crossing::convert;
-use crate::crossing::error;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::crossing::lend;
 use crate::ir::call::{self, Call};
@@ -58,21 +57,18 @@ impl PassHandle {
     fn found(pass: PassRef) -> PassHandle {
         let is_of_plugin = pass.provider().is_some();
         let options = pass.given_options().into_iter().flatten();
-        let options = options.map(|(name, value)| Some((name.clone(), toml_of(value)?)));
+        let options = options.map(|(name, value)| {
+            let value = toml::Value::try_from(value).ok()?;
+            Some((name.clone(), value))
+        });
         let options = options.collect::<Option<toml::Table>>();
         let name = pass.info().name.clone();
+        let origin = options.map(|options| (name, options));
         PassHandle {
-            origin: options
-                .filter(|_| is_of_plugin)
-                .map(|options| (name, options)),
+            origin: origin.filter(|_| is_of_plugin),
             ..PassHandle::new(pass)
         }
     }
-}
-
-/// The value of an option as it is given.
-fn toml_of(value: &FieldValue) -> Option<toml::Value> {
-    toml::Value::try_from(value).ok()
 }
 
 /// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
@@ -81,11 +77,16 @@ fn declaration(info: &PassInfo) -> PassDeclaration {
 }
 
 /// The context that a pass of Python is given.
-fn context(py: Python<'_>, run: &lend::Loan<sdk::PassContext>) -> PyResult<Py<PassContext>> {
-    Py::new(
-        py,
-        PassContext::of_run(passdock::PassContext::current(), run.lent()),
-    )
+fn context(run: &lend::Loan<sdk::PassContext>) -> PassContext {
+    PassContext::of_run(passdock::PassContext::current(), run.lent())
+}
+
+/// Runs the code of a pass; the exception that it raises is the failure of the pass.
+fn called<T>(body: impl FnOnce(Python<'_>) -> Result<T>) -> Result<T, sdk::PassError> {
+    gil::attach(|py| {
+        error::forget();
+        body(py).map_err(|raised| failure::as_failure(py, raised.into()))
+    })
 }
 
 fn function_body(
@@ -98,23 +99,13 @@ fn function_body(
             }
             None => body(None),
         };
+        // What it was given ends with this call, also in other threads.
         lend::function(f, |f| {
             lend::context(cx, |cx| {
                 around(&mut |module| {
-                    gil::attach(|py| {
-                        error::forget();
-                        let called = (|| {
-                            let function = Py::new(py, Function::lent(f.lent()))?;
-                            let module = module.map_or_else(
-                                || Ok(py.None()),
-                                |m| Py::new(py, m).map(Py::into_any),
-                            )?;
-                            // What it was given ends with this call, also in other threads.
-                            let answer =
-                                gil::call(&run.get(py)?, (function, module, context(py, cx)?))?;
-                            check_function(&answer, f)
-                        })();
-                        called.map_err(|raised| failure::as_failure(py, raised))
+                    called(|py| {
+                        let arguments = (Function::lent(f.lent()), module, context(cx));
+                        check_function(&gil::call(&run.get(py)?, arguments)?, f)
                     })
                 })
             })
@@ -123,21 +114,18 @@ fn function_body(
 }
 
 /// A function pass answers the function that it was given, or another one, whose body goes into its place.
-fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> PyResult<()> {
+fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> Result {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a function pass must be set: `return func`, also where nothing changed.",
-        ));
+        ).into());
     }
     match answer.cast::<Function>() {
         Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
         Ok(other) => other.get().put_into(answer.py(), &f.lent()),
         Err(_) => {
-            let kind = answer.get_type();
-            Err(PyTypeError::new_err(format!(
-                "a function pass returns a passdock.Function, not {}",
-                kind.name()?
-            )))
+            let what = "a function pass returns a passdock.Function";
+            Err(error::wrong_type(what, answer).into())
         }
     }
 }
@@ -149,14 +137,9 @@ fn module_body(
     move |m, cx| {
         let answer = lend::module(m, |m| {
             lend::context(cx, |cx| {
-                gil::attach(|py| {
-                    error::forget();
-                    let called = (|| {
-                        let module = Py::new(py, Module::lent(m.lent()))?;
-                        let answer = gil::call(&run.get(py)?, (module, context(py, cx)?))?;
-                        other_module(&answer, m)
-                    })();
-                    called.map_err(|raised| failure::as_failure(py, raised))
+                called(|py| {
+                    let arguments = (Module::lent(m.lent()), context(cx));
+                    other_module(&gil::call(&run.get(py)?, arguments)?, m)
                 })
             })
         })?;
@@ -172,24 +155,21 @@ fn module_body(
 fn other_module(
     answer: &Bound<'_, PyAny>,
     m: &lend::Loan<sdk::Module<'static>>,
-) -> PyResult<Option<passdock::Module>> {
+) -> Result<Option<passdock::Module>> {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a module pass must be set: `return mod`, also where nothing changed.",
-        ));
+        ).into());
     }
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
         Ok(module) => {
             call::returned(module);
-            module.get().now().map(Some)
+            Ok(Some(module.get().now()?))
         }
         Err(_) => {
-            let kind = answer.get_type();
-            Err(PyTypeError::new_err(format!(
-                "a module pass returns a passdock.Module, not {}",
-                kind.name()?
-            )))
+            let what = "a module pass returns a passdock.Module";
+            Err(error::wrong_type(what, answer).into())
         }
     }
 }
@@ -288,12 +268,10 @@ impl PassHandle {
         py: Python<'_>,
         name: &str,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<PassHandle> {
-        let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
-        let found = gil::detach(py, || {
-            Registry::global().get_pass_with_options(name, &options)
-        });
-        let found = found.map_err(|error| error::to_exception(py, &error))?;
+    ) -> Result<PassHandle> {
+        let options = convert::to_options(options)?;
+        let registry = Registry::global();
+        let found = gil::detach(py, || registry.get_pass_with_options(name, &options))?;
         Ok(PassHandle {
             origin: Some((found.info().name.clone(), options)),
             ..PassHandle::new(found)
@@ -302,41 +280,34 @@ impl PassHandle {
 
     /// The pass of a pipeline: its name or path, its text, and whether it is trusted.
     #[staticmethod]
-    fn of_pipeline(
-        py: Python<'_>,
-        path: PathBuf,
-        text: String,
-        trust: bool,
-    ) -> PyResult<PassHandle> {
-        let made = gil::detach(py, || {
+    fn of_pipeline(py: Python<'_>, path: PathBuf, text: String, trust: bool) -> Result<PassHandle> {
+        let pass = gil::detach(py, || {
             let read = Pipeline::new(PipelineText::of_file(path, text))?;
             let pipeline = if trust { read.trusted() } else { read };
             pipeline.into_pass(Registry::global())
-        });
-        made.map(PassHandle::new)
-            .map_err(|error| error::to_exception(py, &error))
+        })?;
+        Ok(PassHandle::new(pass))
     }
 
     /// Puts the pass in the registry, under its name. overrides: also in the place of one that has the name.
     #[pyo3(signature = (overrides = false))]
-    fn register(&self, py: Python<'_>, overrides: bool) -> PyResult<()> {
+    fn register(&self, overrides: bool) -> Result {
         let (registry, name) = (Registry::global(), &self.pass.info().name);
+        if overrides {
+            return Ok(registry.replace(self.pass.clone())?);
+        }
+        // Whoever says the short name would get this one, in pipelines that others wrote, too.
         let other = registry.canonical(name);
-        let registered = match overrides {
-            true => registry.replace(self.pass.clone()),
-            // Whoever says the short name would get this one, in pipelines that others wrote, too.
-            false if other != *name => {
-                let message = format!(
-                    "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
-                );
-                let help = format!(
-                    "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
-                );
-                Err(PassError::new(ErrorKind::Duplicate, message).help(help))
-            }
-            false => registry.register(self.pass.clone()),
-        };
-        registered.map_err(|error| error::to_exception(py, &error))
+        if other != *name {
+            let message = format!(
+                "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
+            );
+            let help = format!(
+                "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
+            );
+            return Err(PassError::new(ErrorKind::Duplicate, message).help(help))?;
+        }
+        Ok(registry.register(self.pass.clone())?)
     }
 
     /// The name and the options of a pass that came from the registry.
@@ -344,17 +315,15 @@ impl PassHandle {
     fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<(String, Bound<'py, PyAny>)>> {
         let origin = self.origin.as_ref();
         let options = |(name, options): &(String, toml::Table)| {
-            let options = convert::from_toml(py, &toml::Value::Table(options.clone()));
-            Ok((name.clone(), options?))
+            Ok((name.clone(), convert::to_python(py, options)?))
         };
         origin.map(options).transpose()
     }
 
     /// A pass that runs this one on the functions whose names match.
-    fn applied_to(&self, py: Python<'_>, regex: &str, error_if_none: bool) -> PyResult<PassHandle> {
-        let pass = passdock::apply_pass_to_function(self.pass.clone(), regex, error_if_none);
-        pass.map(PassHandle::new)
-            .map_err(|error| error::to_exception(py, &error))
+    fn applied_to(&self, regex: &str, error_if_none: bool) -> Result<PassHandle> {
+        let pass = passdock::apply_pass_to_function(self.pass.clone(), regex, error_if_none)?;
+        Ok(PassHandle::new(pass))
     }
 
     /// What the pass says about itself.
@@ -393,11 +362,11 @@ impl PassHandle {
     /// The handles of the passes of a Sequential of the registry.
     #[getter]
     fn child_handles(&self) -> Vec<PassHandle> {
-        let passes = self
-            .pass
-            .as_sequential()
-            .map_or(&[][..], passdock::Sequential::passes);
-        passes.iter().cloned().map(PassHandle::found).collect()
+        let sequential = self.pass.as_sequential();
+        let passes = sequential
+            .into_iter()
+            .flat_map(passdock::Sequential::passes);
+        passes.cloned().map(PassHandle::found).collect()
     }
 
     /// The passes that a Sequential would run under the current context or another one, in order: the program's objects
@@ -407,15 +376,13 @@ impl PassHandle {
         &self,
         py: Python<'_>,
         context: Option<&Bound<'_, PassContext>>,
-    ) -> PyResult<Vec<Py<PyAny>>> {
-        let context = context.map_or_else(passdock::PassContext::current, |context| {
-            context.get().core().clone()
-        });
+    ) -> Result<Vec<Py<PyAny>>> {
+        let context = context.map(|context| context.get().core().clone());
+        let context = context.unwrap_or_else(passdock::PassContext::current);
         let Some(sequential) = self.pass.as_sequential() else {
             return Ok(Vec::new());
         };
-        let order = gil::detach(py, || sequential.resolve_dependency(&context));
-        let order = order.map_err(|error| error::to_exception(py, &error))?;
+        let order = gil::detach(py, || sequential.resolve_dependency(&context))?;
         let mut given = Vec::new();
         let mut pending: Vec<_> = self.children.iter().map(|of| of.clone_ref(py)).collect();
         while let Some(children) = pending.pop() {
@@ -429,7 +396,7 @@ impl PassHandle {
             Some((_, object)) => Ok(object.clone_ref(py)),
             None => Py::new(py, PassHandle::found(pass)).map(Py::into_any),
         };
-        order.into_iter().map(object).collect()
+        Ok(order.into_iter().map(object).collect::<PyResult<_>>()?)
     }
 
     /// The pass as a text: its name, its level, and of a Sequential its passes.
@@ -444,7 +411,7 @@ impl PassHandle {
         py: Python<'_>,
         module: &Bound<'_, Module>,
         context: Option<&Bound<'_, PassContext>>,
-    ) -> PyResult<Py<Module>> {
+    ) -> Result<Py<Module>> {
         let input = module.get().now()?;
         let context = context.map(|context| context.get().core().clone());
         let pass = Arc::clone(&self.pass);
@@ -454,6 +421,6 @@ impl PassHandle {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),
         });
-        under_way.object(py, made.map_err(|error| error::to_exception(py, &error))?)
+        Ok(under_way.object(py, made?)?)
     }
 }

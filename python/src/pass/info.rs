@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
 use crate::crossing::convert;
+use crate::crossing::error;
 
 /// What a pass says about itself: its level, its name, and the passes that must have run before it.
 ///
@@ -13,7 +14,11 @@ use crate::crossing::convert;
 #[pyclass(frozen, module = "passdock", eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PassInfo {
+    /// The pass's name.
+    #[pyo3(get)]
     name: String,
+    /// The lowest ``PassContext.opt_level`` at which a Sequential runs the pass.
+    #[pyo3(get)]
     opt_level: u32,
     required: Vec<String>,
 }
@@ -40,11 +45,7 @@ impl PassInfo {
 pub(crate) fn level(said: &Bound<'_, PyAny>) -> PyResult<u32> {
     let said = &convert::plain(said)?;
     if said.is_instance_of::<PyBool>() || !said.is_instance_of::<PyInt>() {
-        let kind = said.get_type();
-        return Err(PyTypeError::new_err(format!(
-            "opt_level is an int, not {}",
-            kind.name()?
-        )));
+        return Err(error::wrong_type("opt_level is an int", said));
     }
     said.extract()
         .map_err(|_| PyValueError::new_err(format!("opt_level is an int from 0 on, not {said}")))
@@ -62,10 +63,8 @@ pub(crate) fn names(what: &str, said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec
         )));
     }
     let wrong = |said: &Bound<'_, PyAny>| {
-        let kind = said.get_type();
-        let kind = kind
-            .name()
-            .map_or_else(|_| "that".to_owned(), |name| name.to_string());
+        let kind = said.get_type().name().map(|name| name.to_string());
+        let kind = kind.unwrap_or_else(|_| "that".to_owned());
         PyTypeError::new_err(format!("{what}: expected a list of names, got {kind}"))
     };
     let names = said.try_iter().map_err(|_| wrong(said))?;
@@ -108,18 +107,6 @@ impl PassInfo {
         })
     }
 
-    /// The lowest ``PassContext.opt_level`` at which a Sequential runs the pass.
-    #[getter]
-    fn opt_level(&self) -> u32 {
-        self.opt_level
-    }
-
-    /// The pass's name.
-    #[getter]
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The names of the passes that must have run before it.
     #[getter]
     fn required<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -132,17 +119,12 @@ impl PassInfo {
 
     /// As TVM prints it.
     fn __repr__(&self) -> String {
+        let (opt_level, name) = (self.opt_level, &self.name);
+        let required = format!("{:?}", self.required);
         let comma = if self.required.len() == 1 { "," } else { "" };
-        let required: Vec<String> = self
-            .required
-            .iter()
-            .map(|name| format!("{name:?}"))
-            .collect();
+        let required = required.trim_start_matches('[').trim_end_matches(']');
         format!(
-            "transform.PassInfo(opt_level={}, name={:?}, required=({}{comma}))",
-            self.opt_level,
-            self.name,
-            required.join(", ")
+            "transform.PassInfo(opt_level={opt_level}, name={name:?}, required=({required}{comma}))"
         )
     }
 

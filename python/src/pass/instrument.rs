@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::crossing::convert;
-use crate::crossing::error;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::ir::module::Module;
@@ -23,53 +23,55 @@ use crate::pass::info::PassInfo;
 struct PyInstrument {
     object: Py<PyAny>,
     name: String,
-    hooks: Hooks,
+    /// The callbacks that its class has: what nobody wrote isn't called.
+    hooks: Vec<&'static str>,
 }
 
-/// The callbacks that its class has: what nobody wrote isn't called.
-#[derive(Clone, Copy, Default)]
-struct Hooks {
-    enter_pass_ctx: bool,
-    exit_pass_ctx: bool,
-    should_run: bool,
-    run_before_pass: bool,
-    run_after_pass: bool,
-    pass_failed: bool,
+/// The callbacks that a class may have.
+const HOOKS: [&str; 6] = [
+    "enter_pass_ctx",
+    "exit_pass_ctx",
+    "should_run",
+    "run_before_pass",
+    "run_after_pass",
+    "pass_failed",
+];
+
+/// The class of instruments.
+fn base_class<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    py.import("passdock.instrument")?.getattr("PassInstrument")
 }
 
 impl PyInstrument {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<PyInstrument> {
-        let class = object.get_type();
-        let base = object
-            .py()
-            .import("passdock.instrument")?
-            .getattr("PassInstrument")?;
-        let has =
-            |name: &str| -> PyResult<bool> { Ok(!class.getattr(name)?.is(&base.getattr(name)?)) };
+        let (class, base) = (object.get_type(), base_class(object.py())?);
+        let mut hooks = Vec::new();
+        for hook in HOOKS {
+            if !class.getattr(hook)?.is(&base.getattr(hook)?) {
+                hooks.push(hook);
+            }
+        }
         Ok(PyInstrument {
             name: object.getattr("name")?.extract()?,
-            hooks: Hooks {
-                enter_pass_ctx: has("enter_pass_ctx")?,
-                exit_pass_ctx: has("exit_pass_ctx")?,
-                should_run: has("should_run")?,
-                run_before_pass: has("run_before_pass")?,
-                run_after_pass: has("run_after_pass")?,
-                pass_failed: has("pass_failed")?,
-            },
+            hooks,
             object: object.clone().unbind(),
         })
     }
 
-    fn watch_context(&self, is_there: bool, hook: &str) -> InstrumentResult {
-        if !is_there {
+    fn has(&self, hook: &str) -> bool {
+        self.hooks.contains(&hook)
+    }
+
+    fn watch_context(&self, hook: &str) -> InstrumentResult {
+        if !self.has(hook) {
             return Ok(());
         }
         let called = gil::attach(|py| gil::call_method(self.object.bind(py), hook, ()).map(drop));
         called.map_err(error::as_cause)
     }
 
-    fn watch_pass(&self, is_there: bool, hook: &str, call: &PassCall<'_>) -> InstrumentResult {
-        if !is_there {
+    fn watch_pass(&self, hook: &str, call: &PassCall<'_>) -> InstrumentResult {
+        if !self.has(hook) {
             return Ok(());
         }
         let called = gil::attach(|py| self.ask(py, hook, call).map(drop));
@@ -117,15 +119,15 @@ impl passdock::PassInstrument for PyInstrument {
     }
 
     fn enter_pass_ctx(&self, _frame: &dyn Frame) -> InstrumentResult {
-        self.watch_context(self.hooks.enter_pass_ctx, "enter_pass_ctx")
+        self.watch_context("enter_pass_ctx")
     }
 
     fn exit_pass_ctx(&self, _frame: &dyn Frame) -> InstrumentResult {
-        self.watch_context(self.hooks.exit_pass_ctx, "exit_pass_ctx")
+        self.watch_context("exit_pass_ctx")
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        if !self.hooks.should_run {
+        if !self.has("should_run") {
             return Ok(true);
         }
         let asked = gil::attach(|py| self.judged(&self.ask(py, "should_run", call)?));
@@ -133,15 +135,15 @@ impl passdock::PassInstrument for PyInstrument {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.watch_pass(self.hooks.run_before_pass, "run_before_pass", call)
+        self.watch_pass("run_before_pass", call)
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.watch_pass(self.hooks.run_after_pass, "run_after_pass", call)
+        self.watch_pass("run_after_pass", call)
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, failed: &PassError) -> InstrumentResult {
-        if !self.hooks.pass_failed {
+        if !self.has("pass_failed") {
             return Ok(());
         }
         gil::attach(|py| {
@@ -170,16 +172,14 @@ impl NativeInstrument {
         py: Python<'_>,
         name: &str,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<NativeInstrument> {
-        let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
+    ) -> Result<NativeInstrument> {
+        let options = convert::to_options(options)?;
         let registry = Registry::global();
-        let made = gil::detach(py, || {
+        Ok(NativeInstrument(gil::detach(py, || {
             let mut setup = InstrumentSetup::new(registry);
             setup.sink = streams::sink("stdout");
             registry.get_instrument(name, &options, &setup)
-        });
-        made.map(NativeInstrument)
-            .map_err(|error| error::to_exception(py, &error))
+        })?))
     }
 
     /// The instrument's name.
@@ -191,22 +191,21 @@ impl NativeInstrument {
     /// What it has to show so far, as a text; None if it shows nothing.
     ///
     /// Raises PassError if it fails over it.
-    fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let asked = gil::detach(py, || {
+    fn report(&self, py: Python<'_>) -> Result<Option<String>> {
+        let report = gil::detach(py, || {
             // One of a plugin asks for a context, and for its config.
             let mut builder = passdock::PassContext::builder().shared_instrument(self.0.clone());
             for (key, value) in &passdock::PassContext::current().settings().config {
                 builder = builder.config(key, value.clone());
             }
             builder.build()?.instrument_reports().pop().transpose()
-        });
-        let report = asked.map_err(|error| error::to_exception(py, &error))?;
+        })?;
         Ok(report.map(|report| report.text))
     }
 
     /// The same as data; None if it has none.
     fn report_data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::from_json(py, &self.0.report_data().unwrap_or(serde_json::Value::Null))
+        convert::to_python(py, &self.0.report_data())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -269,15 +268,10 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     if let Ok(timing) = object.cast::<Timing>() {
         return Ok(timing.get().0.clone());
     }
-    let base = object
-        .py()
-        .import("passdock.instrument")?
-        .getattr("PassInstrument")?;
-    if !object.is_instance(&base)? {
-        let kind = object.get_type();
+    if !object.is_instance(&base_class(object.py())?)? {
+        let kind = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "{} is no instrument: make its class one by @pass_instrument, or a subclass of PassInstrument",
-            kind.name()?
+            "{kind} is no instrument: make its class one by @pass_instrument, or a subclass of PassInstrument"
         )));
     }
     Ok(Arc::new(PyInstrument::new(object)?))
@@ -285,10 +279,7 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
 
 /// Shows Python's collector the object of an instrument that nothing else holds.
 pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-    let of_python = own
-        .as_any()
-        .and_then(|any| any.downcast_ref::<PyInstrument>());
-    match of_python {
+    match python_instrument(own) {
         Some(instrument) if Arc::strong_count(own) == 1 => visit.call(&instrument.object),
         _ => Ok(()),
     }
@@ -332,14 +323,16 @@ fn remembered(py: Python<'_>, own: &InstrumentRef) -> Option<Py<PyAny>> {
 
 /// The object of an instrument: the program's own, or one for the host's.
 pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny>> {
-    let of_python = own
-        .as_any()
-        .and_then(|any| any.downcast_ref::<PyInstrument>());
-    match of_python {
-        Some(instrument) => Ok(instrument.object.clone_ref(py)),
-        None => match remembered(py, &own) {
-            Some(object) => Ok(object),
-            None => Ok(Py::new(py, NativeInstrument(own))?.into_any()),
-        },
+    if let Some(instrument) = python_instrument(&own) {
+        return Ok(instrument.object.clone_ref(py));
     }
+    match remembered(py, &own) {
+        Some(object) => Ok(object),
+        None => Ok(Py::new(py, NativeInstrument(own))?.into_any()),
+    }
+}
+
+/// The instrument itself, if it is one of Python.
+fn python_instrument(own: &InstrumentRef) -> Option<&PyInstrument> {
+    own.as_any()?.downcast_ref()
 }

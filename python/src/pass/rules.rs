@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::{self, DType, EditError, OpBuilder, OpId, ValueId, element};
+use passdock::sdk::{self, DType, EditError, OpId, ValueId, element};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
 use crate::crossing::code::Code;
-use crate::crossing::convert::{self, Mapping};
-use crate::crossing::error;
+use crate::crossing::convert::Mapping;
+use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::crossing::lend::{self, LentMatch, LentRewriter};
 use crate::crossing::words::in_python;
 use crate::ir::attr;
-use crate::ir::definition::{self, Made};
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::{self, Function};
+use crate::ir::new_op::{self, NewOp};
 use crate::ir::op::Op;
+use crate::ir::part::Part;
 use crate::ir::types::dtype_of;
 use crate::ir::value::Value;
-use crate::ir::wish;
 
 /// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x)
 /// }")``.
@@ -150,7 +150,7 @@ fn apply(code: &Code, rewriter: &mut sdk::Rewriter<'_>, found: &sdk::Match<'_>) 
                     own: found.lent(),
                     function: function.clone_ref(py),
                 };
-                let root = found.read(sdk::Match::root)?;
+                let root = found.own.read(sdk::Match::root)?;
                 let answer = gil::call(&code.get(py)?, (own, found))?;
                 replacement(function.bind(py), root, &answer)
             })();
@@ -201,12 +201,8 @@ impl Rewriter {
         &self,
         py: Python<'_>,
         body: impl FnOnce(&mut sdk::Rewriter<'static>) -> Result<ValueId, EditError>,
-    ) -> PyResult<Option<Value>> {
-        let made = self
-            .own
-            .edit(body)
-            .map_err(|gone| error::gone(gone, "rewriter"))?;
-        let id = made.map_err(|refused| error::edit_error(py, &refused))?;
+    ) -> Result<Option<Value>> {
+        let id = self.own.edit(body)??;
         Ok(function::value(self.function.bind(py), id))
     }
 }
@@ -230,32 +226,17 @@ impl Rewriter {
         attrs: Option<Mapping<'_>>,
         results: usize,
         custom: bool,
-    ) -> PyResult<Option<Value>> {
+    ) -> Result<Option<Value>> {
         if results == 0 {
             return Err(PyValueError::new_err(
                 "an op without results stands for no value: it can't be a part of a replacement",
-            ));
+            ))?;
         }
-        wish::check_count(results)?;
-        let function = self.function.bind(py);
-        let operands = ids_of(function, &operands)?;
-        let mut attrs = attr::values(function, attrs.as_ref())?;
-        if !custom {
-            let made = Made {
-                name,
-                operands: &operands,
-                like: None,
-            };
-            definition::check_op(function, &made, &mut attrs)?;
-        }
+        new_op::check_count(results)?;
+        let (function, attrs) = (self.function.bind(py), attrs.as_ref());
+        let op = NewOp::new(function, name, &operands, attrs, None, custom, None)?;
         self.make(py, |rewriter| {
-            let mut op = OpBuilder::new(name)
-                .operands(operands)
-                .untyped_results(results);
-            for (name, value) in &attrs {
-                op = op.attr(name.as_str(), value.clone());
-            }
-            rewriter.op(op)
+            rewriter.op(op.builder(None).untyped_results(results))
         })
     }
 
@@ -268,49 +249,40 @@ impl Rewriter {
         py: Python<'_>,
         dtype: &str,
         number: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<Value>> {
+    ) -> Result<Option<Value>> {
         let known = dtype_of(dtype)?;
         let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
-        let float: f64 = number.extract().map_err(|error: PyErr| {
-            match error.is_instance_of::<PyOverflowError>(py) {
-                true => missing(),
-                false => error,
-            }
-        })?;
+        let float: f64 = match number.extract() {
+            Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, py) => Err(missing())?,
+            number => number?,
+        };
         let is_float = matches!(known, DType::F64 | DType::F32 | DType::F16 | DType::BF16);
         if !is_float && !float.is_nan() && !number.eq(float)? {
             return Err(PyValueError::new_err(format!(
                 "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and \
-                    `ints` \
-                 takes any of int64"
-            )));
+                 `ints` takes any of int64"
+            )))?;
         }
         let mut bytes = Vec::new();
         let is_there = element::push(known, float, &mut bytes);
         // What is too large would be infinite.
         if !is_there || float.is_finite() && !element::read(known, &bytes).is_finite() {
-            return Err(missing());
+            return Err(missing())?;
         }
-        let made = self.own.edit(|rewriter| rewriter.scalar(known, float));
-        let made = made.map_err(|gone| error::gone(gone, "rewriter"))?;
-        let made = made.map_err(|refused| error::edit_error(py, &refused))?;
-        Ok(function::value(
-            self.function.bind(py),
-            made.ok_or_else(missing)?,
-        ))
+        let made = self.own.edit(|rewriter| rewriter.scalar(known, float))??;
+        let id = made.ok_or_else(missing)?;
+        Ok(function::value(self.function.bind(py), id))
     }
 
     /// A constant int64 tensor of rank 1.
-    fn ints(&self, py: Python<'_>, ints: Vec<i64>) -> PyResult<Option<Value>> {
+    fn ints(&self, py: Python<'_>, ints: Vec<i64>) -> Result<Option<Value>> {
         self.make(py, |rewriter| rewriter.ints(&ints))
     }
 
     /// The number that all elements of a constant are; None if it isn't one, or they differ.
-    fn number(&self, py: Python<'_>, value: &Value) -> PyResult<Option<f64>> {
-        let id = crate::ir::edit::id_of(self.function.bind(py), value)?;
-        let read = self.own.read(|rewriter| rewriter.number(id));
-        let read = read.map_err(|gone| error::gone(gone, "rewriter"))?;
-        read.map_err(|refused| error::edit_error(py, &refused))
+    fn number(&self, py: Python<'_>, value: &Value) -> Result<Option<f64>> {
+        let id = value.0.id_in(self.function.bind(py))?;
+        Ok(self.own.read(|rewriter| rewriter.number(id))??)
     }
 }
 
@@ -319,14 +291,6 @@ impl Rewriter {
 pub(crate) struct Match {
     own: Arc<LentMatch>,
     function: Py<Function>,
-}
-
-impl Match {
-    fn read<R>(&self, body: impl FnOnce(&sdk::Match<'static>) -> R) -> PyResult<R> {
-        self.own
-            .read(body)
-            .map_err(|gone| error::gone(gone, "match"))
-    }
 }
 
 #[pymethods]
@@ -340,17 +304,14 @@ impl Match {
     /// The rule's name.
     #[getter]
     fn rule(&self) -> PyResult<String> {
-        self.read(|found| found.rule().to_owned())
+        self.own.read(|found| found.rule().to_owned())
     }
 
     /// The op that is replaced.
     #[getter]
     fn root(&self, py: Python<'_>) -> PyResult<Op> {
-        let id = self.read(sdk::Match::root)?;
-        Ok(Op {
-            function: self.function.clone_ref(py),
-            id,
-        })
+        let id = self.own.read(sdk::Match::root)?;
+        Ok(Op(Part::new(self.function.bind(py), id)))
     }
 
     /// The value of a name of the pattern; None if it is left out.
@@ -358,36 +319,33 @@ impl Match {
     /// Raises KeyError if the pattern has no such name.
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Option<Value>> {
         let name = name.trim_start_matches('%');
-        let id = self
-            .function
-            .get()
-            .read(|f| self.own.read(|found| found.find_value(f, name)))?;
-        let id = id.map_err(|gone| error::gone(gone, "match"))?;
+        let function = self.function.bind(py);
+        let found = |f: &sdk::Function| self.own.read(|found| found.find_value(f, name));
         let missing = || PyKeyError::new_err(format!("the pattern has no value `%{name}`"));
-        Ok(function::value(
-            self.function.bind(py),
-            id.ok_or_else(missing)?,
-        ))
+        let id = function.get().read(found)??.ok_or_else(missing)?;
+        Ok(function::value(function, id))
     }
 
     /// The values of ``%name...``.
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<Vec<Option<Value>>> {
         let name = name.trim_start_matches('%');
-        let ids = self.read(|found| found.find_values(name).map(<[ValueId]>::to_vec))?;
+        let found = self
+            .own
+            .read(|found| found.find_values(name).map(<[ValueId]>::to_vec));
         let missing = || PyKeyError::new_err(format!("the pattern has no list `%{name}...`"));
-        Ok(function::values(
-            self.function.bind(py),
-            &ids.ok_or_else(missing)?,
-        ))
+        let ids = found?.ok_or_else(missing)?;
+        Ok(function::values(self.function.bind(py), &ids))
     }
 
     /// The value of the attribute ``$name``; None if the op leaves it out, and it has no default.
     fn attr<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let name = name.trim_start_matches('$');
-        let value = self.read(|found| found.find_attr(name).map(Option::<&_>::cloned))?;
+        let found = self
+            .own
+            .read(|found| found.find_attr(name).map(Option::<&_>::cloned));
         let missing = || PyKeyError::new_err(format!("the pattern binds no attribute `${name}`"));
-        match value.ok_or_else(missing)? {
-            Some(value) => convert::from_attr(py, &value),
+        match found?.ok_or_else(missing)? {
+            Some(value) => attr::to_python(self.function.bind(py), &value),
             None => Ok(py.None().into_bound(py)),
         }
     }

@@ -1,26 +1,27 @@
-//! What says how an op is made.
+//! Ops that a program asks for.
 
-use passdock::sdk::{AttrValue, EditError, OpBuilder, OpId, TypeId, ValueId};
+use passdock::sdk::{self, AttrValue, EditError, OpBuilder, OpId, TypeId, ValueId};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::crossing::convert::Mapping;
 use crate::ir::attr;
-use crate::ir::definition::{self, Made};
+use crate::ir::definition;
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::Function;
 use crate::ir::types::Wanted;
 
-/// What says how an op is made.
-pub(crate) struct Wish<'a> {
-    name: &'a str,
-    operands: Vec<ValueId>,
-    attrs: Vec<(String, AttrValue)>,
+/// An op as a program asks for it.
+pub(crate) struct NewOp<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) operands: Vec<ValueId>,
+    pub(crate) attrs: Vec<(String, AttrValue)>,
     /// `None`: nothing was said of results.
     results: Option<Vec<Wanted>>,
 }
 
-impl<'a> Wish<'a> {
+impl<'a> NewOp<'a> {
+    /// Checks an op against its definition, unless it is `custom`. It has the attributes of the op `like`, too.
     pub(crate) fn new(
         slf: &Bound<'_, Function>,
         name: &'a str,
@@ -28,36 +29,18 @@ impl<'a> Wish<'a> {
         attrs: Option<&Mapping<'_>>,
         results: Option<&Bound<'_, PyAny>>,
         custom: bool,
-    ) -> PyResult<Wish<'a>> {
-        Wish::like(slf, name, operands, attrs, results, custom, None)
-    }
-
-    /// Of an op that has the attributes of another one, too.
-    pub(crate) fn like(
-        slf: &Bound<'_, Function>,
-        name: &'a str,
-        operands: &[Operand],
-        attrs: Option<&Mapping<'_>>,
-        results: Option<&Bound<'_, PyAny>>,
-        custom: bool,
         like: Option<OpId>,
-    ) -> PyResult<Wish<'a>> {
-        let operands = ids_of(slf, operands)?;
-        let mut attrs = attr::values(slf, attrs)?;
-        if !custom {
-            let made = Made {
-                name,
-                operands: &operands,
-                like,
-            };
-            definition::check_op(slf, &made, &mut attrs)?;
-        }
-        Ok(Wish {
+    ) -> PyResult<NewOp<'a>> {
+        let mut op = NewOp {
             name,
-            operands,
-            attrs,
+            operands: ids_of(slf, operands)?,
+            attrs: attr::values(slf, attrs)?,
             results: results.map(|said| wanted(slf, said)).transpose()?,
-        })
+        };
+        if !custom {
+            definition::check_op(slf, &mut op, like)?;
+        }
+        Ok(op)
     }
 
     /// Whether the op is to have no results.
@@ -65,14 +48,11 @@ impl<'a> Wish<'a> {
         self.results.as_ref().is_some_and(Vec::is_empty)
     }
 
-    pub(crate) fn types(
-        &self,
-        f: &mut passdock::sdk::Function,
-    ) -> Result<Option<Vec<TypeId>>, EditError> {
+    /// Adds the types of the results to the function.
+    pub(crate) fn types(&self, f: &mut sdk::Function) -> Result<Option<Vec<TypeId>>, EditError> {
         let results = self.results.as_ref();
-        results
-            .map(|all| all.iter().map(|wanted| wanted.add(f)).collect())
-            .transpose()
+        let types = results.map(|all| all.iter().map(|wanted| wanted.add(f)).collect());
+        types.transpose()
     }
 
     pub(crate) fn builder(&self, types: Option<Vec<TypeId>>) -> OpBuilder<'_> {
