@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, refuse};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
@@ -97,7 +97,7 @@ impl Function {
         let source = clone.source.unwrap_or(self);
         let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
         if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
-            return Err(EditFailure::refused("An op can't be copied into itself."));
+            refuse!("An op can't be copied into itself.");
         }
         let pairs = clone.captures.iter().map(|&[from, to]| (from, to));
         let map: FxHashMap<ValueId, ValueId> = pairs.collect();
@@ -150,10 +150,7 @@ impl Function {
             Some(source) if source.as_constant(value).is_some() => Ok(()),
             Some(source) => {
                 let name = source.describe(value);
-                let message = format!(
-                    "{who} {name}, for which nothing stands here: list it among the captures."
-                );
-                Err(EditFailure::refused(message))
+                refuse!("{who} {name}, for which nothing stands here: list it among the captures.")
             }
         }
     }
@@ -161,8 +158,7 @@ impl Function {
     /// Refuses a copy of so many levels in a region where it would be too deep.
     fn check_depth(&self, levels: u32, region: RegionId) -> Edit {
         if levels + self.depth(region) > MAX_DEPTH {
-            let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditFailure::refused(message));
+            refuse!("The copy would nest deeper than {MAX_DEPTH} levels.");
         }
         Ok(())
     }
@@ -179,9 +175,7 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            return Err(EditFailure::refused(
-                "A region can't be copied into itself.",
-            ));
+            refuse!("A region can't be copied into itself.");
         }
         let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         map.extend(source.args(root).zip(clone.args.iter().copied()));

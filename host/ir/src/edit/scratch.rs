@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, OpId, TypeId, Value, ValueId};
 
 use crate::constant::ConstantData;
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid};
 use crate::function::Function;
 
 impl Function {
@@ -52,12 +52,12 @@ impl Function {
     fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         let range = self.live_op(op)?.operands;
         if range.len as usize != operands.len() {
-            return Err(EditFailure::invalid(format!(
+            invalid!(
                 "{} has {} operands, and {} were given to stand for them.",
                 self.describe_op(op),
                 range.len,
                 operands.len()
-            )));
+            );
         }
         for &value in operands.iter().filter(|value| value.is_some()) {
             self.live_value(value)?;
