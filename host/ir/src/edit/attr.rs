@@ -90,11 +90,15 @@ impl Function {
             false => self.check_attr(new)?,
         }
         let record = self.make_attr(new);
+        self.put_attr(op, record);
+        Ok(())
+    }
+
+    /// Gives an op or, for NONE, the function an attribute, which was checked.
+    pub(crate) fn put_attr(&mut self, op: OpId, record: Attr) {
         let range = *self.attr_range(op);
-        let known = slice(&self.attrs, range)
-            .iter()
-            .position(|attr| attr.name == new.name);
-        match known {
+        let mut known = slice(&self.attrs, range).iter();
+        match known.position(|attr| attr.name == record.name) {
             Some(at) => self.attrs[range.start as usize + at] = record,
             // The list made last goes on where it ends: many attributes cost no copies of it.
             None if (range.start + range.len) as usize == self.attrs.len() => {
@@ -108,7 +112,6 @@ impl Function {
             }
         }
         self.touch_attrs(op);
-        Ok(())
     }
 
     /// Removes an attribute of an op; of NONE, of the function.

@@ -41,17 +41,6 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// Makes a constant as [`Function::insert_constant`] does, in the body; the function doesn't
-    /// count as edited.
-    pub(crate) fn insert_constant_quietly(
-        &mut self,
-        ty: TypeId,
-        data: Arc<ConstantData>,
-    ) -> ValueId {
-        let constant = self.insert_tensor_quietly(ty, data, self.body);
-        self.make_constant_value(constant, ty)
-    }
-
     /// Makes the value that a constant is.
     pub(crate) fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
@@ -82,7 +71,7 @@ impl Function {
         data: Arc<ConstantData>,
         region: RegionId,
     ) -> ConstId {
-        let id = self.insert_tensor_quietly(ty, data, region);
+        let id = self.push_tensor(ty, data, region);
         if region != self.body {
             self.nested_constants.entry(region).or_default().push(id);
         }
@@ -90,7 +79,8 @@ impl Function {
         id
     }
 
-    fn insert_tensor_quietly(
+    /// Makes a constant without marking anything as changed.
+    pub(super) fn push_tensor(
         &mut self,
         ty: TypeId,
         data: Arc<ConstantData>,

@@ -211,10 +211,7 @@ impl Function {
         let mut pending = outputs.to_vec();
         while let Some(value) = pending.pop() {
             for (_, slot) in self.uses(value) {
-                let (mut user, around) = (slot.user, self.op(slot.user).parent);
-                if around != region {
-                    user = self.region(self.outermost_inside(around, region)).parent;
-                }
+                let user = self.op_around(slot.user, region);
                 let maker = self.defining_op(value);
                 if members.contains(&user) {
                     if let Some(other) = maker.filter(|maker| !members.contains(maker)) {

@@ -225,11 +225,7 @@ impl Function {
         // Going forward, nobody may use its results before its new place.
         for result in self.results(op) {
             for (_, slot) in self.uses(result) {
-                let (mut user, around) = (slot.user, self.op(slot.user).parent);
-                if around != region {
-                    user = self.region(self.outermost_inside(around, region)).parent;
-                }
-                if order(user) < target {
+                if order(self.op_around(slot.user, region)) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
                     refuse!("{op} can't move behind {user}, which uses its result.");
                 }

@@ -15,7 +15,8 @@ impl Function {
     /// If the data isn't what the type takes.
     pub fn add_scratch(&mut self, ty: TypeId, data: Arc<ConstantData>) -> Edit<ValueId> {
         self.check_constant(ty, &data)?;
-        let value = self.insert_constant_quietly(ty, data);
+        let constant = self.push_tensor(ty, data, self.body);
+        let value = self.make_constant_value(constant, ty);
         self.values[value.index()].flags |= Value::SCRATCH;
         Ok(value)
     }

@@ -104,5 +104,8 @@ pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32)
 
 /// The span of a message, as the IR keeps it.
 pub(super) fn span(message: Message<'_>) -> SourceSpan {
-    SourceSpan::new(message.at, message.len())
+    SourceSpan {
+        start: message.at,
+        len: message.len(),
+    }
 }
