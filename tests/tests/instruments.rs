@@ -146,15 +146,16 @@ fn check(taps: &[&str], pass: impl Fn(&Registry) -> PassRef, expected: Expect) {
     let [linked, loaded] = both().map(|registry| {
         let text = events(&registry, taps, &pass(&registry));
         // Where a panic was isn't the point.
-        let lines = text
-            .lines()
-            .map(|line| match line.split_once(" at tests/plugins/src/tap.rs") {
-                Some((before, after)) => {
-                    let after = after.split_once(": ").map_or(after, |(_, after)| after);
-                    format!("{before} at PLACE: {after}")
-                }
-                None => line.to_owned(),
-            });
+        let lines =
+            text.lines().map(
+                |line| match line.split_once(" at tests/plugins/src/tap.rs") {
+                    Some((before, after)) => {
+                        let after = after.split_once(": ").map_or(after, |(_, after)| after);
+                        format!("{before} at PLACE: {after}")
+                    }
+                    None => line.to_owned(),
+                },
+            );
         lines.collect::<Vec<_>>().join("\n")
     });
     expected.assert_eq(&linked);

@@ -126,11 +126,7 @@ impl ConstantData {
             Payload::Inline(bytes) => bytes.len() as u64,
             Payload::Mapped(range) | Payload::External(range) => range.len,
             Payload::Deferred { len, .. } => *len,
-            Payload::Splat {
-                dtype,
-                element,
-                count,
-            } => splat_len(*dtype, element, *count),
+            Payload::Splat { .. } => self.splat().map_or(0, splat_len),
         }
     }
 
@@ -179,13 +175,10 @@ impl ConstantData {
                 return range.source.read(range.offset, range.len);
             }
             Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
-            Payload::Splat {
-                dtype,
-                element,
-                count,
-            } => self
-                .made
-                .get_or_init(|| spread(*dtype, element, *count, self.len())),
+            Payload::Splat { .. } => {
+                let spread = || self.splat().map_or(Ok(Box::default()), spread);
+                self.made.get_or_init(spread)
+            }
         };
         made.as_deref().map_err(String::clone)
     }
@@ -223,7 +216,7 @@ impl ConstantData {
     }
 
     /// The element type, the element and the number of elements of a splat.
-    fn splat(&self) -> Option<(DType, &[u8], u64)> {
+    fn splat(&self) -> Option<Splat<'_>> {
         match &self.payload {
             Payload::Splat {
                 dtype,
@@ -292,8 +285,11 @@ fn repeats(element: &[u8], bytes: &[u8]) -> bool {
     bytes.chunks(element.len()).all(|chunk| chunk == element)
 }
 
+/// The element type, the element and the number of elements of a splat.
+type Splat<'a> = (DType, &'a [u8], u64);
+
 /// The number of bytes of a splat.
-fn splat_len(dtype: DType, element: &[u8], count: u64) -> u64 {
+fn splat_len((dtype, element, count): Splat<'_>) -> u64 {
     let text = (element.len() as u64).saturating_sub(TABLE);
     match dtype.byte_len(count) {
         Some(len) => len,
@@ -308,8 +304,10 @@ const TABLE: u64 = 16;
 /// The size in bytes up to which a splat is written out in memory.
 const MAX_SPREAD: u64 = 1 << 30;
 
-/// The `len` bytes of one element repeated `count` times; an error if they are too many.
-fn spread(dtype: DType, element: &[u8], count: u64, len: u64) -> Result<Box<[u8]>, String> {
+/// The bytes of all elements of a splat; an error if they are too many.
+fn spread(splat: Splat<'_>) -> Result<Box<[u8]>, String> {
+    let (dtype, element, count) = splat;
+    let len = splat_len(splat);
     if len > MAX_SPREAD {
         return Err(format!(
             "A splat of {len} bytes isn't written out in memory; {MAX_SPREAD} is the limit."

@@ -47,5 +47,21 @@ impl EditFailure {
     }
 }
 
+/// Returns an [`EditFailure::refused`] with a formatted message.
+macro_rules! refuse {
+    ($($message:tt)*) => {
+        return Err($crate::error::EditFailure::refused(format!($($message)*)))
+    };
+}
+pub(crate) use refuse;
+
+/// Returns an [`EditFailure::invalid`] with a formatted message.
+macro_rules! invalid {
+    ($($message:tt)*) => {
+        return Err($crate::error::EditFailure::invalid(format!($($message)*)))
+    };
+}
+pub(crate) use invalid;
+
 /// The outcome of an edit.
 pub type Edit<T = ()> = Result<T, EditFailure>;

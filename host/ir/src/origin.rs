@@ -17,49 +17,20 @@ use rustc_hash::FxHashMap;
 pub struct SourceSpan {
     /// The offset of the first byte.
     pub start: u64,
-    /// The low 32 bits of the number of bytes; 16 more are in `high`, so that a span takes two
-    /// words.
-    low: u32,
-    high: u16,
-    /// The index of the module's source; `u16::MAX`: none.
-    source: u16,
+    /// The number of bytes.
+    pub len: u64,
 }
 
 impl SourceSpan {
     /// The origin of entities that weren't imported.
     pub const NONE: SourceSpan = SourceSpan {
-        start: 0,
-        low: 0,
-        high: 0,
-        source: u16::MAX,
+        start: u64::MAX,
+        len: 0,
     };
-
-    /// A span of the first source; none if it is longer than 2^48 bytes.
-    pub fn new(start: u64, len: u64) -> SourceSpan {
-        match u16::try_from(len >> 32) {
-            Ok(high) => SourceSpan {
-                start,
-                low: len as u32,
-                high,
-                source: 0,
-            },
-            Err(_) => SourceSpan::NONE,
-        }
-    }
-
-    /// The number of bytes.
-    pub fn len(self) -> u64 {
-        u64::from(self.high) << 32 | u64::from(self.low)
-    }
-
-    /// Whether there are no bytes; also of [`SourceSpan::NONE`].
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
 
     /// Whether there is a span.
     pub fn is_some(self) -> bool {
-        self.source != u16::MAX
+        self != SourceSpan::NONE
     }
 }
 
@@ -187,21 +158,5 @@ impl Origins {
             extras: std::mem::take(&mut self.extras),
             ..Origins::default()
         };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_span_may_be_longer_than_four_gib() {
-        for len in [0, 7, u64::from(u32::MAX), 5 << 30, (1 << 48) - 1] {
-            let origin = SourceSpan::new(9, len);
-            assert!(origin.is_some());
-            assert_eq!((origin.start, origin.len()), (9, len));
-        }
-        assert_eq!(SourceSpan::new(9, 1 << 48), SourceSpan::NONE);
-        assert_eq!(size_of::<SourceSpan>(), 16);
     }
 }

@@ -70,7 +70,7 @@ pub struct PassRecord {
     #[serde(skip_serializing_if = "Rewrites::is_empty", default)]
     pub rewrites: Rewrites,
     /// What a pass changed that left as many ops as there were: how many things of which name, as in
-    /// [`passdock_ir::Differences::counts`].
+    /// [`Function::differences`](passdock_ir::Function::differences).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub changes: BTreeMap<String, usize>,
     #[serde(skip)]

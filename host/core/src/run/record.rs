@@ -101,7 +101,7 @@ fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
             Some(known) => function.differences(known),
             None => None,
         };
-        for (what, count) in counts.iter().flat_map(|counts| counts.counts()) {
+        for (what, count) in counts.into_iter().flatten() {
             *all.entry(what.to_owned()).or_default() += count;
         }
     }

@@ -2,7 +2,7 @@
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, TypeId};
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::Function;
 use crate::pool::{bare_attr, push_range, slice, span};
 use crate::symbols::is_terminator;
@@ -80,22 +80,25 @@ impl Function {
     /// If the op is gone, the name is no symbol, or the value none that an attribute can have.
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
         if op.is_some() && is_terminator(self.live_op(op)?.name) {
-            let message = format!(
+            refuse!(
                 "{} ends a region and has no attributes.",
                 self.describe_op(op)
             );
-            return Err(EditFailure::refused(message));
         }
         match op.is_some() {
             true => self.check_op_attr(new)?,
             false => self.check_attr(new)?,
         }
         let record = self.make_attr(new);
+        self.put_attr(op, record);
+        Ok(())
+    }
+
+    /// Gives an op or, for NONE, the function an attribute, which was checked.
+    pub(crate) fn put_attr(&mut self, op: OpId, record: Attr) {
         let range = *self.attr_range(op);
-        let known = slice(&self.attrs, range)
-            .iter()
-            .position(|attr| attr.name == new.name);
-        match known {
+        let mut known = slice(&self.attrs, range).iter();
+        match known.position(|attr| attr.name == record.name) {
             Some(at) => self.attrs[range.start as usize + at] = record,
             // The list made last goes on where it ends: many attributes cost no copies of it.
             None if (range.start + range.len) as usize == self.attrs.len() => {
@@ -109,7 +112,6 @@ impl Function {
             }
         }
         self.touch_attrs(op);
-        Ok(())
     }
 
     /// Removes an attribute of an op; of NONE, of the function.
@@ -130,8 +132,7 @@ impl Function {
         };
         if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
             let (op, name) = (self.describe_op(op), self.text(name));
-            let message = format!("`{name}` of {op} is a region and stays as long as the op does.");
-            return Err(EditFailure::refused(message));
+            refuse!("`{name}` of {op} is a region and stays as long as the op does.");
         }
         all.remove(at);
         self.replace_attrs(op, range, &all);
@@ -144,19 +145,17 @@ impl Function {
         self.check_attr(new)?;
         if new.param {
             let name = self.text(new.name);
-            let message = format!("`{name}` would be a parameter, which only a function has.");
-            return Err(EditFailure::invalid(message));
+            invalid!("`{name}` would be a parameter, which only a function has.");
         }
         Ok(())
     }
 
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
         if self.symbols.get(new.name).is_none() {
-            let message = format!(
+            invalid!(
                 "An attribute's name has to be a symbol, and {} is none.",
                 new.name
             );
-            return Err(EditFailure::invalid(message));
         }
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);
@@ -169,13 +168,10 @@ impl Function {
             AttrData::Types(ids) => ids.iter().try_for_each(ty),
             AttrData::Regions(ids) => ids.iter().try_for_each(region),
             AttrData::Reference(param, _) if self.symbols.get(param).is_none() => {
-                let message =
-                    format!("What an attribute refers to is a symbol, and {param} is none.");
-                Err(EditFailure::invalid(message))
+                invalid!("What an attribute refers to is a symbol, and {param} is none.")
             }
             AttrData::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
-                let message = format!("This host knows no attribute of kind {kind}.");
-                Err(EditFailure::invalid(message))
+                invalid!("This host knows no attribute of kind {kind}.")
             }
             _ => Ok(()),
         }

@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, refuse};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
@@ -85,8 +85,7 @@ impl Function {
         Ok(results.map(|result| copy.values[&result]).collect())
     }
 
-    /// Refuses a copy that can't be made; the answer is the values that stand for those of
-    /// `captures`.
+    /// Refuses a copy of ops that can't be made; returns the values that stand for those of `captures`.
     fn check_clone_ops(
         &self,
         clone: &CloneOps<'_>,
@@ -97,77 +96,18 @@ impl Function {
         let source = clone.source.unwrap_or(self);
         let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
         if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
-            return Err(EditFailure::refused("An op can't be copied into itself."));
+            refuse!("An op can't be copied into itself.");
         }
-        let pairs = clone.captures.iter().map(|&[from, to]| (from, to));
-        let map: FxHashMap<ValueId, ValueId> = pairs.collect();
-        self.check_captures(clone.source, &map, region, before)?;
-        for (index, value) in source.needed(ops).into_iter().enumerate() {
-            if !map.contains_key(&value) {
-                self.check_captured(clone.source, value, "The ops use", (region, before), index)?;
-            }
-        }
-        let levels = source
-            .with_nested(ops)
-            .map(|op| source.depth(source.op(op).parent));
-        if let Some(deepest) = levels.max() {
-            let own = source.depth(source.op(ops[0]).parent);
-            self.check_depth(deepest - own, region)?;
-        }
+        let map = clone
+            .captures
+            .iter()
+            .map(|&[from, to]| (from, to))
+            .collect();
+        self.check_copy(clone.source, ops, RegionId::NONE, &map, (region, before))?;
         Ok(map)
     }
 
-    /// Refuses what can't stand for captured values.
-    fn check_captures(
-        &self,
-        source: Option<&Function>,
-        map: &FxHashMap<ValueId, ValueId>,
-        region: RegionId,
-        before: OpId,
-    ) -> Edit {
-        for (index, (&from, &to)) in map.iter().enumerate() {
-            self.check_operand(to, region, before, index)?;
-            source.unwrap_or(self).live_value(from)?;
-            if source.is_none() && to.is_some() {
-                self.check_type_change(from, self.value(to).ty)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a captured value for which nothing stands: of the same function it has to be visible
-    /// here, of another one constant.
-    fn check_captured(
-        &self,
-        source: Option<&Function>,
-        value: ValueId,
-        who: &str,
-        (region, before): (RegionId, OpId),
-        index: usize,
-    ) -> Edit {
-        match source {
-            None => self.check_operand(value, region, before, index),
-            Some(source) if source.as_constant(value).is_some() => Ok(()),
-            Some(source) => {
-                let name = source.describe(value);
-                let message = format!(
-                    "{who} {name}, for which nothing stands here: list it among the captures."
-                );
-                Err(EditFailure::refused(message))
-            }
-        }
-    }
-
-    /// Refuses a copy of so many levels in a region where it would be too deep.
-    fn check_depth(&self, levels: u32, region: RegionId) -> Edit {
-        if levels + self.depth(region) > MAX_DEPTH {
-            let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditFailure::refused(message));
-        }
-        Ok(())
-    }
-
-    /// Refuses a copy that can't be made; the answer is the values that stand for those of
+    /// Refuses a copy of a region that can't be made; returns the values that stand for its arguments and those of
     /// `captures`.
     pub(super) fn check_clone(
         &self,
@@ -179,28 +119,64 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            return Err(EditFailure::refused(
-                "A region can't be copied into itself.",
-            ));
+            refuse!("A region can't be copied into itself.");
         }
-        let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-        map.extend(source.args(root).zip(clone.args.iter().copied()));
-        map.extend(clone.captures.iter().map(|&[from, to]| (from, to)));
-        self.check_captures(clone.source, &map, region, before)?;
-        let mut deepest = source.depth(root);
-        for op in source.walk(root) {
-            deepest = deepest.max(source.depth(source.op(op).parent));
-            for (index, slot) in source.operands(op).iter().enumerate() {
-                let value = slot.value;
-                if value.is_none() || map.contains_key(&value) || source.is_within(value, root) {
-                    continue;
-                }
-                let place = (region, before);
-                self.check_captured(clone.source, value, "The region captures", place, index)?;
+        let args = source.args(root).zip(clone.args.iter().copied());
+        let captures = clone.captures.iter().map(|&[from, to]| (from, to));
+        let map = args.chain(captures).collect();
+        let ops: Vec<OpId> = source.ops_in(root).collect();
+        self.check_copy(clone.source, &ops, root, &map, (region, before))?;
+        Ok(map)
+    }
+
+    /// Refuses a copy of ops of one region, or of all of the region `root`, for whose captured values nothing stands,
+    /// or that would be too deep.
+    fn check_copy(
+        &self,
+        source: Option<&Function>,
+        ops: &[OpId],
+        root: RegionId,
+        map: &FxHashMap<ValueId, ValueId>,
+        (region, before): (RegionId, OpId),
+    ) -> Edit {
+        for (index, (&from, &to)) in map.iter().enumerate() {
+            self.check_operand(to, region, before, index)?;
+            source.unwrap_or(self).live_value(from)?;
+            if source.is_none() && to.is_some() {
+                self.check_type_change(from, self.value(to).ty)?;
             }
         }
-        self.check_depth(deepest - source.depth(root), region)?;
-        Ok(map)
+        let from = source.unwrap_or(self);
+        // Constants of the region come along.
+        let is_free = |value: &ValueId| !map.contains_key(value) && from.home(*value) != root;
+        let captured = from.needed(ops).into_iter().filter(is_free);
+        for (index, value) in captured.enumerate() {
+            // Of the same function it has to be visible here, of another one constant.
+            match source {
+                None => self.check_operand(value, region, before, index)?,
+                Some(source) if source.as_constant(value).is_some() => {}
+                Some(source) => {
+                    let name = source.describe(value);
+                    let who = match root.is_none() {
+                        true => "The ops use",
+                        false => "The region captures",
+                    };
+                    refuse!(
+                        "{who} {name}, for which nothing stands here: list it among the captures."
+                    );
+                }
+            }
+        }
+        let depths = from
+            .with_nested(ops)
+            .map(|op| from.depth(from.op(op).parent));
+        if let Some(deepest) = depths.max() {
+            let levels = deepest - from.depth(from.op(ops[0]).parent);
+            if levels + self.depth(region) > MAX_DEPTH {
+                refuse!("The copy would nest deeper than {MAX_DEPTH} levels.");
+            }
+        }
+        Ok(())
     }
 
     /// A type of another function of the module as a type of this one: dims keep their symbols.

@@ -7,7 +7,7 @@ use passdock_abi::{
 };
 
 use crate::constant::{ConstantData, Payload, element_count, string_elements};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::Function;
 
 impl Function {
@@ -41,17 +41,6 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// Makes a constant as [`Function::insert_constant`] does, in the body; the function doesn't
-    /// count as edited.
-    pub(crate) fn insert_constant_quietly(
-        &mut self,
-        ty: TypeId,
-        data: Arc<ConstantData>,
-    ) -> ValueId {
-        let constant = self.insert_tensor_quietly(ty, data, self.body);
-        self.make_constant_value(constant, ty)
-    }
-
     /// Makes the value that a constant is.
     pub(crate) fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
@@ -82,7 +71,7 @@ impl Function {
         data: Arc<ConstantData>,
         region: RegionId,
     ) -> ConstId {
-        let id = self.insert_tensor_quietly(ty, data, region);
+        let id = self.push_tensor(ty, data, region);
         if region != self.body {
             self.nested_constants.entry(region).or_default().push(id);
         }
@@ -90,7 +79,8 @@ impl Function {
         id
     }
 
-    fn insert_tensor_quietly(
+    /// Makes a constant without marking anything as changed.
+    pub(super) fn push_tensor(
         &mut self,
         ty: TypeId,
         data: Arc<ConstantData>,
@@ -125,8 +115,7 @@ impl Function {
         let record = *self.live_value(param)?;
         if record.flags & Value::KIND != Value::ARG {
             let name = self.describe(param);
-            let message = format!("{name} isn't a parameter, so it can't have a default.");
-            return Err(EditFailure::refused(message));
+            refuse!("{name} isn't a parameter, so it can't have a default.");
         }
         let id = self.add_tensor(ty, data, RegionId(record.def))?;
         self.constants[id.index()].value = param;
@@ -142,12 +131,11 @@ impl Function {
     pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
-            let message = format!(
+            invalid!(
                 "The constant {id} has {} bytes, and in the other place there are {}.",
                 record.byte_len,
                 data.len()
             );
-            return Err(EditFailure::invalid(message));
         }
         self.constants[id.index()].storage = data.storage();
         self.data[id.index()] = data;
@@ -161,9 +149,7 @@ impl Function {
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
-            let message =
-                format!("The constant {id} is an attribute's tensor and can't be erased.");
-            return Err(EditFailure::refused(message));
+            refuse!("The constant {id} is an attribute's tensor and can't be erased.");
         };
         let held = &self.values[value.index()];
         let is_default = held.flags & Value::KIND != Value::CONST;
@@ -174,8 +160,7 @@ impl Function {
             } else {
                 "is still used"
             };
-            let message = format!("The constant {name} {why} and can't be erased.");
-            return Err(EditFailure::refused(message));
+            refuse!("The constant {name} {why} and can't be erased.");
         }
         if held.flags & Value::SCRATCH != 0 {
             self.erase_scratch(id);
@@ -198,10 +183,10 @@ impl Function {
         let dtype = record.dtype.name().unwrap_or("an unknown dtype");
         let strings = record.dtype == DType::STRING;
         if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "A constant of {dtype} is an offset for each string and one more, then the bytes they \
                  bound, and this isn't {count} strings."
-            )));
+            );
         }
         match record.dtype.byte_len(count) {
             Some(want) if want != have => Err(EditFailure::refused(format!(

@@ -5,7 +5,7 @@ use passdock_abi::{
 };
 
 use super::NewAttr;
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
 use crate::pool::push_range;
 use crate::symbols::is_terminator;
@@ -116,13 +116,11 @@ impl Function {
     /// Refuses an op that can't be made.
     pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
         let Some(name) = self.symbols.get(new.name) else {
-            let message = format!("An op's name has to be a symbol, and {} is none.", new.name);
-            return Err(EditFailure::invalid(message));
+            invalid!("An op's name has to be a symbol, and {} is none.", new.name);
         };
         crate::name::check_canonical(name).map_err(EditFailure::invalid)?;
         if is_terminator(new.name) {
-            let message = format!("A `{name}` is made by setting its region's results.");
-            return Err(EditFailure::refused(message));
+            refuse!("A `{name}` is made by setting its region's results.");
         }
         let lists = [
             ("operands", new.operands.len()),
@@ -132,8 +130,7 @@ impl Function {
         ];
         for (what, len) in lists {
             if len > MAX_LIST {
-                let message = format!("{name} would have {len} {what}; the limit is {MAX_LIST}.");
-                return Err(EditFailure::invalid(message));
+                invalid!("{name} would have {len} {what}; the limit is {MAX_LIST}.");
             }
         }
         self.check_room(lists.iter().map(|(_, len)| len).sum())?;
@@ -159,8 +156,7 @@ impl Function {
     pub(crate) fn check_room(&self, wanted: usize) -> Edit {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
         if used.saturating_add(wanted) > MAX_RECORDS {
-            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(EditFailure::refused(message));
+            refuse!("The function is full: an arena holds at most 2^32 - 2 records.");
         }
         Ok(())
     }

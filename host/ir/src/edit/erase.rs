@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, refuse};
 use crate::function::Function;
 use crate::pool::span;
 
@@ -26,10 +26,10 @@ impl Function {
                 self.describe(result),
                 self.describe_op(user),
             );
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "{name} can't be erased: its result {result} is used by {user}. Replace the uses \
                  first."
-            )));
+            );
         }
         self.erase_checked(op);
         Ok(())

@@ -8,7 +8,7 @@ use passdock_abi::{
 
 use rustc_hash::FxHashSet;
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, refuse};
 use crate::function::Function;
 use crate::module::Module;
 use crate::name::OpName;
@@ -154,9 +154,9 @@ impl Function {
                 }
                 _ => String::new(),
             };
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
-            )));
+            );
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {
             true => Err(EditFailure::refused(format!(
@@ -191,9 +191,9 @@ impl Function {
         };
         // Constants may be written as ops of ONNX's own.
         if text.is_empty() || names.iter().any(is_of_it) {
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "The version of the domain `{text}` can't be taken back: ops of the function are of it."
-            )));
+            );
         }
         self.opsets.remove(at);
         self.touch_function();

@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid, refuse};
 use crate::function::Function;
 use crate::origin::{Entity, SourceSpan};
 
@@ -42,8 +42,7 @@ impl Function {
 
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
-            let message = "The body of a function is no op's region, so nothing can be inlined.";
-            return Err(EditFailure::refused(message));
+            refuse!("The body of a function is no op's region, so nothing can be inlined.");
         }
         self.check_args(region, args)?;
         self.check_operands(args, self.op(holder).parent, holder)?;
@@ -59,8 +58,7 @@ impl Function {
         if taken == given {
             return Ok(());
         }
-        let message = format!("The region takes {taken} arguments and {given} were given.");
-        Err(EditFailure::invalid(message))
+        invalid!("The region takes {taken} arguments and {given} were given.")
     }
 
     /// Replaces an argument by a value in all uses; NONE: operands are left out.

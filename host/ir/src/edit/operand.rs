@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, Range, RegionId, Use, UseId, Value, ValueId};
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::{Function, MAX_LIST};
 use crate::symbols::is_terminator;
 
@@ -24,17 +24,17 @@ impl Function {
             self.link_use(slot, value);
         } else if is_terminator(record.name) {
             let name = self.describe_op(op);
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "{name} ends a region of {len} results, so operand {index} can't be set; set the \
                  region's results."
-            )));
+            );
         } else if index == len && len < MAX_LIST {
             self.append_operand(op, value);
         } else {
             let name = self.describe_op(op);
-            return Err(EditFailure::invalid(format!(
+            invalid!(
                 "{name} has {len} operands, so operand {index} can't be set; the next one is {len}."
-            )));
+            );
         }
         self.touch_op(op);
         Ok(())

@@ -8,7 +8,7 @@ use passdock_abi::{
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, NewAttr, NewOp, NewPort};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid, refuse};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::name::OpName;
@@ -22,19 +22,18 @@ impl Function {
         for &op in ops {
             let region = self.inner_op(op, what)?.parent;
             if region != self.op(ops[0]).parent {
-                return Err(EditFailure::refused(format!(
+                refuse!(
                     "{} and {} stand in different regions, so they can't {what} together.",
                     self.describe_op(ops[0]),
                     self.describe_op(op)
-                )));
+                );
             }
         }
         let mut sorted = ops.to_vec();
         sorted.sort_unstable_by_key(|&op| self.op(op).order);
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             let name = self.describe_op(twice[0]);
-            let message = format!("{name} is listed twice.");
-            return Err(EditFailure::invalid(message));
+            invalid!("{name} is listed twice.");
         }
         Ok(sorted)
     }
@@ -158,19 +157,18 @@ impl Function {
     /// Refuses ops that can't be outlined.
     fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
         if self.kind != FunctionKind::GRAPH {
-            let message = "Only ops of graph functions can be outlined.";
-            return Err(EditFailure::refused(message));
+            refuse!("Only ops of graph functions can be outlined.");
         }
         let ops = self.siblings(ops, "be outlined")?;
         let Some(&last) = ops.last() else {
-            return Err(EditFailure::invalid("There are no ops to outline."));
+            invalid!("There are no ops to outline.");
         };
         if let Some((op, param)) = self.referring(&ops) {
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "{} can't be outlined: it refers to the attribute parameter `{}` of its function.",
                 self.describe_op(op),
                 self.text(param)
-            )));
+            );
         }
         let inside: FxHashSet<OpId> = self.with_nested(&ops).collect();
         let is_inside = |user| inside.contains(&user);
@@ -185,11 +183,11 @@ impl Function {
         let results = ops.iter().flat_map(|&op| self.results(op));
         let outputs: Vec<ValueId> = results.filter(|&value| !uses_inside(value)).collect();
         if outputs.is_empty() {
-            return Err(EditFailure::refused(format!(
+            refuse!(
                 "Nobody uses what {} and the other ops to outline make, so a function of them would \
                  give nothing.",
                 self.describe_op(last)
-            )));
+            );
         }
         let record = self.op(last);
         let behind = self.between(&ops, last, &outputs)?;
@@ -213,20 +211,17 @@ impl Function {
         let mut pending = outputs.to_vec();
         while let Some(value) = pending.pop() {
             for (_, slot) in self.uses(value) {
-                let (mut user, around) = (slot.user, self.op(slot.user).parent);
-                if around != region {
-                    user = self.region(self.outermost_inside(around, region)).parent;
-                }
+                let user = self.op_around(slot.user, region);
                 let maker = self.defining_op(value);
                 if members.contains(&user) {
                     if let Some(other) = maker.filter(|maker| !members.contains(maker)) {
-                        return Err(EditFailure::refused(format!(
+                        refuse!(
                             "The ops can't be outlined: {} needs what they make, and they need its \
                              result {}, in {}. Outline it, too, or leave out those on one side of it.",
                             self.describe_op(other),
                             self.describe(value),
                             self.describe_op(user)
-                        )));
+                        );
                     }
                 } else if self.op(user).order < end && found.insert(user) {
                     pending.extend(self.results(user));

@@ -8,7 +8,7 @@ use passdock_abi::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid, refuse};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
 use crate::pool::{push_range, span};
 
@@ -27,20 +27,17 @@ impl Function {
 
     pub(crate) fn check_region(&self, new: &NewRegion<'_>, around: RegionId) -> Edit {
         if self.depth(around) + 1 > MAX_DEPTH {
-            let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditFailure::refused(message));
+            refuse!("Regions can't nest deeper than {MAX_DEPTH} levels.");
         }
         let name = new.name;
         if name == symbol::EMPTY {
-            return Err(EditFailure::invalid("A region needs a name."));
+            invalid!("A region needs a name.");
         }
         if self.symbols.get(name).is_none() {
-            let message = format!("A region's name has to be a symbol, and {name} is none.");
-            return Err(EditFailure::invalid(message));
+            invalid!("A region's name has to be a symbol, and {name} is none.");
         }
         if new.args.len() > MAX_LIST {
-            let message = format!("A region can't have more than {MAX_LIST} arguments.");
-            return Err(EditFailure::invalid(message));
+            invalid!("A region can't have more than {MAX_LIST} arguments.");
         }
         self.check_types(new.args.iter().map(|arg| arg.ty))
     }
@@ -101,8 +98,7 @@ impl Function {
                     0 => "isn't an argument",
                     _ => "is used",
                 };
-                let message = format!("{name} {why}, so it can't be removed from the arguments.");
-                return Err(EditFailure::refused(message));
+                refuse!("{name} {why}, so it can't be removed from the arguments.");
             }
         }
         for region in self.unlist_args(args) {
@@ -133,8 +129,7 @@ impl Function {
             let record = *self.live_value(arg)?;
             if record.flags & Value::KIND != Value::ARG || record.constant.is_none() {
                 let name = self.describe(arg);
-                let message = format!("{name} isn't a parameter with a default.");
-                return Err(EditFailure::refused(message));
+                refuse!("{name} isn't a parameter with a default.");
             }
         }
         self.unlist_args(args);
@@ -193,11 +188,11 @@ impl Function {
     ) -> Edit {
         self.live_region(region)?;
         if values.len() != ports.len() || values.len() > MAX_LIST {
-            return Err(EditFailure::invalid(format!(
+            invalid!(
                 "A region needs a port for each of its results: {} values, {} ports.",
                 values.len(),
                 ports.len()
-            )));
+            );
         }
         self.check_operands(values, region, OpId::NONE)?;
         self.check_types(ports.iter().map(|port| port.ty))?;

@@ -7,7 +7,7 @@ use passdock_abi::{
 use rustc_hash::FxHashMap;
 
 use super::{CloneRegion, NewOp, Position};
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::origin::Entity;
@@ -150,11 +150,11 @@ impl Function {
         let results: Vec<ValueId> = self.results(old).collect();
         if results.len() != values.len() {
             let name = self.describe_op(old);
-            return Err(EditFailure::invalid(format!(
+            invalid!(
                 "{name} has {} results and {} values were given to replace them.",
                 results.len(),
                 values.len()
-            )));
+            );
         }
         for (&from, &to) in results.iter().zip(values) {
             if to.is_none() {
@@ -164,8 +164,7 @@ impl Function {
             self.live_value(to)?;
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
-                let message = format!("{name} can't be replaced by a result of its own.");
-                return Err(EditFailure::refused(message));
+                refuse!("{name} can't be replaced by a result of its own.");
             }
             self.check_move(from, to)?;
         }
@@ -207,8 +206,7 @@ impl Function {
             return Ok(());
         }
         if region != record.parent {
-            let message = format!("{} can only move inside its region.", self.describe_op(op));
-            return Err(EditFailure::refused(message));
+            refuse!("{} can only move inside its region.", self.describe_op(op));
         }
         let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
@@ -221,21 +219,15 @@ impl Function {
                 .find(|&value| !defined(value))
             {
                 let (op, value) = (self.describe_op(op), self.describe(value));
-                let message = format!("{op} can't move before its operand {value} is defined.");
-                return Err(EditFailure::refused(message));
+                refuse!("{op} can't move before its operand {value} is defined.");
             }
         }
         // Going forward, nobody may use its results before its new place.
         for result in self.results(op) {
             for (_, slot) in self.uses(result) {
-                let (mut user, around) = (slot.user, self.op(slot.user).parent);
-                if around != region {
-                    user = self.region(self.outermost_inside(around, region)).parent;
-                }
-                if order(user) < target {
+                if order(self.op_around(slot.user, region)) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
-                    let message = format!("{op} can't move behind {user}, which uses its result.");
-                    return Err(EditFailure::refused(message));
+                    refuse!("{op} can't move behind {user}, which uses its result.");
                 }
             }
         }
@@ -253,8 +245,7 @@ impl Function {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
             let name = self.describe_op(op);
-            let message = format!("{name} ends its region and can't {what}.");
-            return Err(EditFailure::refused(message));
+            refuse!("{name} ends its region and can't {what}.");
         }
         Ok(record)
     }
@@ -307,12 +298,12 @@ impl Function {
         }
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
-                return Err(EditFailure::refused(format!(
+                refuse!(
                     "{} can't replace {}: it isn't visible at its use in {}.",
                     self.describe(to),
                     self.describe(from),
                     self.describe_op(slot.user)
-                )));
+                );
             }
         }
         Ok(())

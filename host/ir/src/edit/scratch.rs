@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, OpId, TypeId, Value, ValueId};
 
 use crate::constant::ConstantData;
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid};
 use crate::function::Function;
 
 impl Function {
@@ -15,7 +15,8 @@ impl Function {
     /// If the data isn't what the type takes.
     pub fn add_scratch(&mut self, ty: TypeId, data: Arc<ConstantData>) -> Edit<ValueId> {
         self.check_constant(ty, &data)?;
-        let value = self.insert_constant_quietly(ty, data);
+        let constant = self.push_tensor(ty, data, self.body);
+        let value = self.make_constant_value(constant, ty);
         self.values[value.index()].flags |= Value::SCRATCH;
         Ok(value)
     }
@@ -52,12 +53,12 @@ impl Function {
     fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         let range = self.live_op(op)?.operands;
         if range.len as usize != operands.len() {
-            return Err(EditFailure::invalid(format!(
+            invalid!(
                 "{} has {} operands, and {} were given to stand for them.",
                 self.describe_op(op),
                 range.len,
                 operands.len()
-            )));
+            );
         }
         for &value in operands.iter().filter(|value| value.is_some()) {
             self.live_value(value)?;

@@ -6,7 +6,7 @@ use passdock_abi::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, invalid};
 use crate::function::Function;
 use crate::pool::push_range;
 
@@ -38,12 +38,10 @@ impl Function {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {
             let Some(text) = self.symbols.get(symbol) else {
-                let message = format!("There is no symbol {symbol} to replace.");
-                return Err(EditFailure::invalid(message));
+                invalid!("There is no symbol {symbol} to replace.");
             };
             if dims.insert(i64::from(symbol.0), dim).is_some() {
-                let message = format!("The symbol `{text}` would be replaced twice.");
-                return Err(EditFailure::invalid(message));
+                invalid!("The symbol `{text}` would be replaced twice.");
             }
         }
         let images = self.images(&dims)?;

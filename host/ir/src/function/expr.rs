@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use passdock_abi::{Dim, DimExpr, DimKind, ExprKind, SymbolId};
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, invalid};
 use crate::function::Function;
 use crate::pool::intern_record;
 
@@ -36,8 +36,7 @@ impl Function {
                 _ => false,
             };
             if !known {
-                let message = format!("The dim {side:?} isn't one of this function.");
-                return Err(EditFailure::invalid(message));
+                invalid!("The dim {side:?} isn't one of this function.");
             }
         }
         let plain = |dim: Dim| Dim {

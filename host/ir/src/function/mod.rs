@@ -174,13 +174,6 @@ impl Function {
         }
     }
 
-    /// Writes the arenas as a plugin sees them over a view. Nothing else can have that, so each field
-    /// is stored where it belongs: an edit is paid for with little else.
-    #[inline]
-    pub fn fill_view(&self, view: &mut FunctionView) {
-        *view = self.view();
-    }
-
     /// The module's symbols.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.symbols

@@ -322,12 +322,7 @@ impl Function {
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
     /// (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
-        let record = self.value(value);
-        let (home, def) = match record.flags & Value::KIND {
-            Value::RESULT => (self.op(OpId(record.def)).parent, OpId(record.def)),
-            Value::ARG => (RegionId(record.def), OpId::NONE),
-            _ => (self.constant(record.constant).region, OpId::NONE),
-        };
+        let (home, def) = (self.home(value), self.defining_op(value));
         if home.is_none() {
             return true;
         }
@@ -337,7 +332,15 @@ impl Function {
             region = self.op(before).parent;
         }
         region == home
-            && (def.is_none() || before.is_none() || self.op(def).order < self.op(before).order)
+            && def.is_none_or(|def| before.is_none() || self.op(def).order < self.op(before).order)
+    }
+
+    /// The op of a region that is an op nested in it, or around that.
+    pub fn op_around(&self, op: OpId, region: RegionId) -> OpId {
+        match self.op(op).parent {
+            parent if parent == region => op,
+            parent => self.region(self.outermost_inside(parent, region)).parent,
+        }
     }
 
     /// A value as messages name it: as text names it, or by its id if it has no name.

@@ -36,24 +36,33 @@ impl Function {
         header(self) == header(original)
             && Arc::ptr_eq(&self.symbols, &original.symbols)
             && self.opsets == original.opsets
-            && starts_with(&self.values, &original.values, value)
-            && starts_with(&self.ops, &original.ops, op)
+            && starts_with(&self.values, &original.values, |value| Value {
+                flags: value.flags & !Value::TOUCHED,
+                ..*value
+            })
+            // The number of a place changes where there was no room for what was put before it.
+            && starts_with(&self.ops, &original.ops, |op| Op {
+                flags: op.flags & !Op::TOUCHED,
+                order: 0,
+                ..*op
+            })
             && self.uses.starts_with(&original.uses)
-            && starts_with(&self.regions, &original.regions, region)
+            && starts_with(&self.regions, &original.regions, |region| Region {
+                flags: region.flags & !Region::TOUCHED,
+                ..*region
+            })
             && self.ports.starts_with(&original.ports)
-            && starts_with(&self.constants, &original.constants, constant)
-            && self.has_data_of(original)
+            && starts_with(&self.constants, &original.constants, |constant| Constant {
+                flags: constant.flags & !Constant::TOUCHED,
+                ..*constant
+            })
+            && self.data.iter().zip(&original.data).all(|(a, b)| Arc::ptr_eq(a, b))
             && self.ids.starts_with(&original.ids)
             && self.types.starts_with(&original.types)
             && self.dims.starts_with(&original.dims)
             && self.exprs.starts_with(&original.exprs)
             && self.locs.starts_with(&original.locs)
             && self.has_attrs_of(original)
-    }
-
-    fn has_data_of(&self, original: &Function) -> bool {
-        let mut pairs = self.data.iter().zip(&original.data);
-        pairs.all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
     fn has_attrs_of(&self, original: &Function) -> bool {
@@ -93,36 +102,6 @@ fn starts_with<T, S: PartialEq>(records: &[T], original: &[T], shown: fn(&T) -> 
             .iter()
             .zip(original)
             .all(|(a, b)| shown(a) == shown(b))
-}
-
-fn value(record: &Value) -> Value {
-    Value {
-        flags: record.flags & !Value::TOUCHED,
-        ..*record
-    }
-}
-
-/// An op without its place's number, which changes where there was no room for what was put before it.
-fn op(record: &Op) -> Op {
-    Op {
-        flags: record.flags & !Op::TOUCHED,
-        order: 0,
-        ..*record
-    }
-}
-
-fn region(record: &Region) -> Region {
-    Region {
-        flags: record.flags & !Region::TOUCHED,
-        ..*record
-    }
-}
-
-fn constant(record: &Constant) -> Constant {
-    Constant {
-        flags: record.flags & !Constant::TOUCHED,
-        ..*record
-    }
 }
 
 #[cfg(test)]

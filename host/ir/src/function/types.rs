@@ -211,6 +211,19 @@ impl Function {
         TypeId(id)
     }
 
+    /// Interns a type with another dim for each that it or a type in it has.
+    pub fn map_dims(&mut self, id: TypeId, map: &mut impl FnMut(&Function, Dim) -> Dim) -> TypeId {
+        let record = *self.ty(id);
+        let items: Vec<TypeId> = self.items_of(&record).collect();
+        let items: Vec<TypeId> = items
+            .into_iter()
+            .map(|item| self.map_dims(item, map))
+            .collect();
+        let [dims, layout] = [self.dims_in(record.dims), self.layout_of(&record)]
+            .map(|dims| dims.iter().map(|&dim| map(self, dim)).collect::<Vec<_>>());
+        self.intern_type(record, &dims, &layout, &items)
+    }
+
     /// A type's record.
     pub fn ty(&self, id: TypeId) -> &Type {
         &self.types[id.index()]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::SymbolId;
 
-use crate::error::{Edit, EditFailure};
+use crate::error::{Edit, EditFailure, refuse};
 use crate::function::Function;
 use crate::origin::Extras;
 use crate::source::TextSource;
@@ -111,8 +111,7 @@ impl Module {
         let name = function.name();
         if self.function(name).is_some() {
             let name = self.symbols.text(name);
-            let message = format!("The module has a function @{name} already.");
-            return Err(EditFailure::refused(message));
+            refuse!("The module has a function @{name} already.");
         }
         self.symbols.name_function(name);
         self.functions_mut().push(name, function);

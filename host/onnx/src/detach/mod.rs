@@ -19,11 +19,11 @@ use crate::extras::carry;
 use crate::extras::kept::{Keep, Kept};
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
-use crate::format::body::BodyKind;
+use crate::format::body::{BodyKind, parameters_of};
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::{MAIN, METADATA, ir_version};
-use crate::format::schema::{annotation, doc, entry, graph, tensor, value_info};
+use crate::format::schema::{doc, graph, tensor, value_info};
 use crate::format::types::encode_type;
 use crate::format::wire::{Message, put_bytes, string_of};
 use crate::layout::names::export_names;
@@ -278,9 +278,7 @@ impl<'d> Detacher<'d> {
         let mut order = Vec::new();
         let mut parameters = FxHashSet::default();
         for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
-            for pair in bodies(annotation?, annotation::PARAMETERS) {
-                parameters.insert(string_of(pair?, entry::VALUE)?);
-            }
+            parameters.extend(parameters_of(annotation?)?);
         }
         for body in bodies(message, graph::INITIALIZER) {
             let body = body?;

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use passdock_abi::{Constant, OpId, Value};
 use passdock_ir::{Entity, Function};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::file::source::Source;
+use crate::format::body::constant_inputs;
 use crate::format::error::Result;
-use crate::format::fields::bodies;
-use crate::format::schema::{graph, tensor, value_info};
-use crate::format::wire::string_of;
 use crate::read::initializer;
 
 /// Adds to the main graph what the writer finds in the file: constants that passes made are nodes,
@@ -29,18 +27,11 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let Some(message) = source.message(f.origins().get(Entity::Function)) else {
         return Ok(());
     };
-    let mut erased: FxHashMap<&[u8], _> = FxHashMap::default();
-    for body in bodies(message, graph::INITIALIZER) {
-        let body = body?;
-        if !known.contains(&body.at) {
-            erased.insert(string_of(body, tensor::NAME)?, body);
-        }
-    }
-    for body in bodies(message, graph::INPUT) {
-        let name = string_of(body?, value_info::NAME)?;
-        if let Some(body) = erased.remove(name) {
-            initializer(f, source, body)?;
-        }
+    let erased = constant_inputs(message)?.into_values();
+    let mut erased: Vec<_> = erased.filter(|body| !known.contains(&body.at)).collect();
+    erased.sort_unstable_by_key(|body| body.at);
+    for body in erased {
+        initializer(f, source, body)?;
     }
     for (id, loc) in new {
         f.mark_constant(id, Constant::NODE, loc, OpId::NONE);

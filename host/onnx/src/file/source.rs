@@ -57,7 +57,7 @@ impl Source {
 
     /// A part of it, as a message; `None` for no part.
     pub(crate) fn message(&self, origin: SourceSpan) -> Option<Message<'_>> {
-        let (at, len) = origin.is_some().then(|| (origin.start, origin.len()))?;
+        let (at, len) = origin.is_some().then(|| (origin.start, origin.len))?;
         let end = at.checked_add(len)?;
         let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
         Some(Message {

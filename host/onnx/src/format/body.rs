@@ -1,10 +1,10 @@
 //! `GraphProto` and `FunctionProto`: the fields that both have, by other numbers.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::Result;
 use super::fields::bodies;
-use super::schema::{doc, function, graph, node, tensor, value_info};
+use super::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
 use super::wire::{Message, string_of};
 
 /// The message that a body is.
@@ -73,4 +73,26 @@ impl BodyKind {
         }
         Ok(names)
     }
+}
+
+/// The names of the initializers that a quantization annotation refers to.
+pub(crate) fn parameters_of(annotation: Message<'_>) -> Result<Vec<&[u8]>> {
+    let pairs = bodies(annotation, annotation::PARAMETERS);
+    pairs
+        .map(|pair| Ok(string_of(pair?, entry::VALUE)?))
+        .collect()
+}
+
+/// The inputs of a graph that are initializers too, by name, with the initializers.
+pub(crate) fn constant_inputs(graph: Message<'_>) -> Result<FxHashMap<&[u8], Message<'_>>> {
+    let mut initializers = FxHashMap::default();
+    for tensor in bodies(graph, graph::INITIALIZER) {
+        let tensor = tensor?;
+        initializers.insert(string_of(tensor, tensor::NAME)?, tensor);
+    }
+    let mut inputs = FxHashMap::default();
+    for input in bodies(graph, graph::INPUT) {
+        inputs.extend(initializers.get_key_value(string_of(input?, value_info::NAME)?));
+    }
+    Ok(inputs)
 }

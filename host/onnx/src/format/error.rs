@@ -114,3 +114,15 @@ impl From<EditFailure> for OnnxError {
 
 /// The outcome of reading or writing.
 pub(crate) type Result<T = ()> = std::result::Result<T, OnnxError>;
+
+/// Results whose error gets the part of the file around it.
+pub(crate) trait Within {
+    /// Adds the part around the error, if it is one.
+    fn within<D: fmt::Display>(self, part: impl FnOnce() -> D) -> Self;
+}
+
+impl<T> Within for Result<T> {
+    fn within<D: fmt::Display>(self, part: impl FnOnce() -> D) -> Result<T> {
+        self.map_err(|error| error.inside(part()))
+    }
+}

@@ -176,36 +176,13 @@ impl Placeholders {
 
     /// The type with a symbol of its own for each placeholder.
     pub(crate) fn told_apart(&mut self, f: &mut Function, id: TypeId) -> TypeId {
-        let record = *f.ty(id);
-        let spec = match record.kind {
-            TypeKind::TENSOR | TypeKind::SPARSE => {
-                let mut dims = f.shape(id).map(<[Dim]>::to_vec);
-                for dim in dims.iter_mut().flatten() {
-                    if dim.kind == DimKind::SYMBOL {
-                        let symbol = self.symbol(f, SymbolId(dim.value as u32));
-                        dim.value = i64::from(symbol.0);
-                    }
-                }
-                let spec = match record.kind {
-                    TypeKind::TENSOR => TypeData::Tensor(record.dtype, dims.as_deref()),
-                    _ => TypeData::Sparse(record.dtype, dims.as_deref()),
-                };
-                return f.add_denoted_type(spec, record.name);
+        f.map_dims(id, &mut |f, mut dim| {
+            if dim.kind == DimKind::SYMBOL {
+                let symbol = self.symbol(f, SymbolId(dim.value as u32));
+                dim.value = i64::from(symbol.0);
             }
-            TypeKind::SEQUENCE | TypeKind::OPTIONAL | TypeKind::MAP => {
-                let Some(item) = f.items_of(&record).next() else {
-                    return id;
-                };
-                let item = self.told_apart(f, item);
-                match record.kind {
-                    TypeKind::SEQUENCE => TypeData::Sequence(item),
-                    TypeKind::OPTIONAL => TypeData::Optional(item),
-                    _ => TypeData::Map(record.dtype, item),
-                }
-            }
-            _ => return id,
-        };
-        f.add_denoted_type(spec, record.name)
+            dim
+        })
     }
 
     fn symbol(&mut self, f: &Function, symbol: SymbolId) -> SymbolId {

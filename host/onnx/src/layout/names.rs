@@ -14,8 +14,8 @@ use crate::format::header::MAIN;
 /// The plan of the names of one function.
 pub(crate) struct NamePlan {
     names: Vec<SymbolId>,
-    dirty_ops: Vec<bool>,
-    dirty_regions: Vec<bool>,
+    dirty_ops: FxHashSet<OpId>,
+    dirty_regions: FxHashSet<RegionId>,
     dirty_constants: FxHashSet<ConstId>,
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
     /// Names of outputs that nobody named, by place.
@@ -34,12 +34,12 @@ impl NamePlan {
 
     /// Whether an op's own fields differ from its origin's.
     pub(crate) fn is_op_dirty(&self, op: OpId) -> bool {
-        self.dirty_ops[op.index()]
+        self.dirty_ops.contains(&op)
     }
 
     /// Whether anything in a region differs from its origin.
     pub(crate) fn is_region_dirty(&self, region: RegionId) -> bool {
-        self.dirty_regions[region.index()]
+        self.dirty_regions.contains(&region)
     }
 
     /// Whether a constant's name differs from its origin's.
@@ -60,12 +60,9 @@ impl NamePlan {
 
     /// Has all regions written anew, and the ops that hold them.
     pub(crate) fn renew_regions(&mut self, f: &Function) {
-        for &region in &self.regions {
-            self.dirty_regions[region.index()] = true;
-            if let Some(holder) = f.region(region).parent.option() {
-                self.dirty_ops[holder.index()] = true;
-            }
-        }
+        self.dirty_regions.extend(&self.regions);
+        let holders = self.regions.iter().map(|&region| f.region(region).parent);
+        self.dirty_ops.extend(holders);
     }
 
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
@@ -80,15 +77,21 @@ impl NamePlan {
         for op in f.walk(f.body()) {
             regions.extend(f.regions_of(op));
         }
+        let is_dirty = |&region: &RegionId| {
+            let touched = f.region(region).flags & Region::TOUCHED != 0;
+            fresh || touched || !f.origins().get(Entity::Region(region)).is_some()
+        };
+        let ops = f.live_ops();
         let mut planner = Planner {
             f,
             taken: kept.into_iter().collect(),
             plan: NamePlan {
                 names: export_names(f),
-                dirty_ops: (0..f.op_ids())
-                    .map(|at| fresh || f.op(OpId(at as u32)).flags & Op::TOUCHED != 0)
+                dirty_ops: ops
+                    .filter(|(_, op)| fresh || op.flags & Op::TOUCHED != 0)
+                    .map(|(id, _)| id)
                     .collect(),
-                dirty_regions: Vec::new(),
+                dirty_regions: regions.iter().copied().filter(is_dirty).collect(),
                 dirty_constants: FxHashSet::default(),
                 copies: FxHashMap::default(),
                 outputs: FxHashMap::default(),
@@ -96,7 +99,6 @@ impl NamePlan {
                 regions,
             },
         };
-        planner.touched_regions(fresh);
         planner.take();
         planner.shadows();
         planner.outputs();
@@ -145,21 +147,6 @@ struct Planner<'f> {
 }
 
 impl Planner<'_> {
-    fn touched_regions(&mut self, fresh: bool) {
-        let count = self
-            .plan
-            .regions
-            .iter()
-            .map(|region| region.index() + 1)
-            .max();
-        self.plan.dirty_regions = vec![false; count.unwrap_or(0)];
-        for &region in &self.plan.regions {
-            let touched = self.f.region(region).flags & Region::TOUCHED != 0;
-            let new = !self.f.origins().get(Entity::Region(region)).is_some();
-            self.plan.dirty_regions[region.index()] = fresh || touched || new;
-        }
-    }
-
     /// Whether a value stood in the file, or in the text.
     fn is_imported(&self, entity: Entity, value: ValueId) -> bool {
         let touched = self.f.value(value).flags & Value::TOUCHED != 0;
@@ -253,7 +240,7 @@ impl Planner<'_> {
         let f = self.f;
         let mut holders = None;
         for region in self.plan.regions.clone() {
-            if !self.plan.dirty_regions[region.index()] {
+            if !self.plan.is_region_dirty(region) {
                 continue;
             }
             let mut claimed = FxHashSet::default();
@@ -394,7 +381,7 @@ impl Planner<'_> {
     fn unnamed_outputs(&mut self) {
         let f = self.f;
         for region in self.plan.regions.clone() {
-            if !self.plan.dirty_regions[region.index()] {
+            if !self.plan.is_region_dirty(region) {
                 continue;
             }
             let names = f.ports(region).iter().map(|port| port.name);
@@ -448,7 +435,7 @@ impl Planner<'_> {
         self.plan.names[value.index()] = name;
         let record = f.value(value);
         if record.flags & Value::KIND == Value::RESULT {
-            self.plan.dirty_ops[record.def as usize] = true;
+            self.plan.dirty_ops.insert(OpId(record.def));
         }
         if record.constant.is_some() {
             self.plan.dirty_constants.insert(record.constant);
@@ -456,7 +443,7 @@ impl Planner<'_> {
         let home = home(f, value);
         self.dirty_region(home);
         for (_, slot) in f.uses(value) {
-            self.plan.dirty_ops[slot.user.index()] = true;
+            self.plan.dirty_ops.insert(slot.user);
             self.dirty_region(f.op(slot.user).parent);
         }
     }
@@ -470,17 +457,14 @@ impl Planner<'_> {
 
     /// An op has to be written anew if a region of it has.
     fn holders(&mut self) {
-        for &region in &self.plan.regions {
-            let holder = self.f.region(region).parent;
-            if holder.is_some() && self.plan.dirty_regions[region.index()] {
-                self.plan.dirty_ops[holder.index()] = true;
-            }
-        }
+        let dirty = self.plan.dirty_regions.iter();
+        let holders = dirty.map(|&region| self.f.region(region).parent);
+        self.plan.dirty_ops.extend(holders);
     }
 
     fn dirty_region(&mut self, region: RegionId) {
         let mut next = region;
-        while !std::mem::replace(&mut self.plan.dirty_regions[next.index()], true) {
+        while self.plan.dirty_regions.insert(next) {
             match self.f.region(next).parent.option() {
                 Some(op) => next = self.f.op(op).parent,
                 None => break,

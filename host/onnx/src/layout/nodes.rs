@@ -141,13 +141,8 @@ impl Layout<'_> {
                 _ => end as u32,
             },
         };
-        let users = f.uses(record.value).map(|(_, slot)| {
-            let mut user = slot.user;
-            while f.op(user).parent != region {
-                user = f.region(f.op(user).parent).parent;
-            }
-            self.places[user.index()]
-        });
+        let users = f.uses(record.value);
+        let users = users.map(|(_, slot)| self.places[f.op_around(slot.user, region).index()]);
         users.fold(stood, u32::min)
     }
 }

@@ -6,16 +6,15 @@ use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::{Extras, SourceSpan};
 use rustc_hash::FxHashMap;
 
-use super::sort::Orders;
-use crate::format::error::Result;
-use crate::format::fields::{bodies, name_of, quoted};
+use crate::format::fields::{name_of, quoted};
 use crate::format::schema::node;
-use crate::format::wire::{Message, Value, WireFields};
+use crate::format::wire::{Message, Value};
 
 /// A graph whose nodes are being read.
 pub(super) struct Frame<'a> {
     pub(super) region: RegionId,
-    pub(super) nodes: Nodes<'a>,
+    /// The nodes still to be read, in the order to read them.
+    pub(super) nodes: std::vec::IntoIter<Message<'a>>,
     /// The node at hand, and how many came before it.
     pub(super) current: Option<Message<'a>>,
     pub(super) index: usize,
@@ -51,57 +50,6 @@ impl<'a> Info<'a> {
             message,
             name,
             ty: TypeId::NONE,
-        }
-    }
-}
-
-/// The nodes of a graph, in the order to read them.
-pub(super) enum Nodes<'a> {
-    AsWritten {
-        fields: WireFields<'a>,
-        number: u32,
-    },
-    Sorted {
-        nodes: Vec<Message<'a>>,
-        order: std::vec::IntoIter<u32>,
-    },
-}
-
-impl<'a> Nodes<'a> {
-    pub(super) fn new(
-        message: Message<'a>,
-        number: u32,
-        orders: Option<&Orders>,
-    ) -> Result<Nodes<'a>> {
-        let Some(order) = orders.and_then(|orders| orders.get(&message.at)) else {
-            return Ok(Nodes::AsWritten {
-                fields: message.fields(),
-                number,
-            });
-        };
-        let nodes = bodies(message, number).collect::<Result<_>>()?;
-        Ok(Nodes::Sorted {
-            nodes,
-            order: order.clone().into_iter(),
-        })
-    }
-}
-
-impl<'a> Iterator for Nodes<'a> {
-    type Item = Result<Message<'a>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Nodes::AsWritten { fields, number } => loop {
-                match fields.next()? {
-                    Ok(field) => match field.value {
-                        Value::Bytes(body) if field.number == *number => return Some(Ok(body)),
-                        _ => {}
-                    },
-                    Err(error) => return Some(Err(error.into())),
-                }
-            },
-            Nodes::Sorted { nodes, order } => Some(Ok(nodes[order.next()? as usize])),
         }
     }
 }
@@ -156,5 +104,8 @@ pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32)
 
 /// The span of a message, as the IR keeps it.
 pub(super) fn span(message: Message<'_>) -> SourceSpan {
-    SourceSpan::new(message.at, message.len())
+    SourceSpan {
+        start: message.at,
+        len: message.len(),
+    }
 }

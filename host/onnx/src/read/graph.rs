@@ -111,7 +111,6 @@ impl<'c, 'a> Importer<'c, 'a> {
             self.define_results(frame, op)?;
         }
         while let Some(node) = frame.nodes.next() {
-            let node = node?;
             frame.index += usize::from(frame.current.is_some());
             frame.current = Some(node);
             let op = self.node(frame, node)?;

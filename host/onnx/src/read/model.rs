@@ -16,7 +16,7 @@ use crate::file::model::ModelFile;
 use crate::file::source::Source;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{OnnxError, Result, Within};
 use crate::format::header::{MAIN, read_metadata, version_of};
 use crate::format::opsets::{Opsets, read_opset};
 use crate::format::schema::{function, model};
@@ -73,11 +73,11 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     }
     let main = import(&mut cx, symbols.intern(MAIN), graph, BodyKind::Graph);
     let main = main.and_then(|main| finish(&cx, main, graph, &opsets, BodyKind::Graph));
-    module.insert(main.map_err(|error| error.inside("graph"))?)?;
+    module.insert(main.within(|| "graph")?)?;
     for (index, (&body, &name)) in functions.iter().zip(&names).enumerate() {
         let function = read_function(&mut cx, body, name);
         let part = || format!("functions[{index}] ({})", symbols.text(name));
-        module.insert(function.map_err(|error| error.inside(part()))?)?;
+        module.insert(function.within(part)?)?;
     }
     module.set_metadata(metadata);
     let mut external: Vec<_> = cx.external.into_values().collect();
@@ -157,8 +157,7 @@ fn read_function<'a>(
                 function.set_attr(OpId::NONE, &NewAttr::param(name, AttrData::None))?;
             }
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
-                default(cx, &mut function, body)
-                    .map_err(|error| error.inside("attribute_proto"))?;
+                default(cx, &mut function, body).within(|| "attribute_proto")?;
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! `NodeProto` to an op, or to a constant that remembers being a node.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, symbol,
+    AttrKind, ConstId, DType, Dim, LocId, OpId, RegionId, SymbolId, TypeId, symbol,
 };
 use passdock_ir::{AttrData, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeData};
 
@@ -11,7 +11,8 @@ use crate::extras::kept::Keep;
 use crate::format::attribute::{
     Attribute, MAX_ATTRS, float_bytes, of_kind, put_sparse_value, read_floats, read_ints,
 };
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{OnnxError, Result, Within};
+use crate::format::fields::text;
 use crate::format::schema::{attr, node};
 use crate::format::tensor::PLAIN_VALUES;
 use crate::format::wire::{Message, Value};
@@ -74,14 +75,8 @@ impl<'a> Importer<'_, 'a> {
         let name = self.cx.op_name(header.parts)?;
         let loc = match header.name {
             Some(name) => {
-                let name = self.cx.symbol(name)?;
-                let loc = Loc {
-                    kind: LocKind::NAME,
-                    name,
-                    a: 0,
-                    b: 0,
-                };
-                self.f.add_loc(loc)
+                self.cx.symbol(name)?;
+                self.f.add_name_loc(text(name)?)
             }
             None => LocId::NONE,
         };
@@ -153,10 +148,10 @@ impl<'a> Importer<'_, 'a> {
                     self.scratch.outputs.push(name);
                 }
                 node::ATTRIBUTE => {
+                    let index = self.scratch.attrs.len();
                     let attribute = Attribute::read(body);
-                    let place = || named("attribute", self.scratch.attrs.len(), body, attr::NAME);
-                    let attribute = attribute.map_err(|error| error.inside(place()))?;
-                    self.scratch.attrs.push(attribute);
+                    let place = || named("attribute", index, body, attr::NAME);
+                    self.scratch.attrs.push(attribute.within(place)?);
                 }
                 node::NAME => header.name = Some(body),
                 node::DOMAIN => header.parts[0] = body,
@@ -176,9 +171,8 @@ impl<'a> Importer<'_, 'a> {
         let attrs = std::mem::take(&mut self.scratch.attrs);
         let mut decoded = Vec::with_capacity(attrs.len());
         for (index, attribute) in attrs.iter().enumerate() {
-            let done = self.decode(attribute);
             let place = || named("attribute", index, attribute.message, attr::NAME);
-            decoded.push(done.map_err(|error| error.inside(place()))?);
+            decoded.push(self.decode(attribute).within(place)?);
         }
         let mut new_attrs = Vec::with_capacity(attrs.len());
         let mut graphs = Vec::new();
@@ -314,9 +308,8 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result<bool> {
         let attribute = self.scratch.attrs[0];
         let (ty, data) = if (attribute.name, attribute.kind) == ("value", AttrKind::TENSOR) {
-            let tensor = self.cx.tensor(attribute.body());
             let place = || named("attribute", 0, attribute.message, attr::NAME);
-            let tensor = tensor.map_err(|error| error.inside(place()))?;
+            let tensor = self.cx.tensor(attribute.body()).within(place)?;
             (tensor.ty(&mut self.f), tensor.data)
         } else if let Some((dtype, len, bytes)) = plain_value(attribute)? {
             let dim = len.map(|len| Dim::constant(len as i64));

@@ -5,11 +5,11 @@ use passdock_ir::{Entity, NewPort};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::Context;
-use super::frame::{Frame, Info, Nodes, named};
+use super::frame::{Frame, Info, named};
 use super::importer::{Importer, Work};
 use super::tensor::Tensor;
 use crate::format::body::BodyKind;
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::{bodies, name_of, quoted, text};
 use crate::format::schema::{doc, function, graph, sparse, tensor, value_info};
 use crate::format::texts::texts;
@@ -28,7 +28,7 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn open_function(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
-        let mut frame = self.frame(region, message, function::NODE)?;
+        let (mut frame, mut nodes) = (self.frame(region), Vec::new());
         for field in message.fields() {
             let field = field?;
             let Value::Bytes(body) = field.value else {
@@ -43,18 +43,33 @@ impl<'a> Importer<'_, 'a> {
                     let info = Info::untyped(body, self.cx.symbol(body)?);
                     frame.outputs.push(info);
                 }
+                function::NODE => nodes.push(body),
                 function::VALUE_INFO => self.declare(&mut frame, body)?,
                 _ => {}
             }
         }
+        frame.nodes = self.in_order(message, nodes);
         Ok(frame)
     }
 
-    fn frame(&mut self, region: RegionId, message: Message<'a>, node: u32) -> Result<Frame<'a>> {
+    /// The nodes of a graph in the order to read them.
+    fn in_order(
+        &self,
+        graph: Message<'a>,
+        nodes: Vec<Message<'a>>,
+    ) -> std::vec::IntoIter<Message<'a>> {
+        match self.orders.and_then(|orders| orders.get(&graph.at)) {
+            Some(order) => order.iter().map(|&at| nodes[at as usize]).collect(),
+            None => nodes,
+        }
+        .into_iter()
+    }
+
+    fn frame(&mut self, region: RegionId) -> Frame<'a> {
         self.opened += 1;
-        Ok(Frame {
+        Frame {
             region,
-            nodes: Nodes::new(message, node, self.orders)?,
+            nodes: Vec::new().into_iter(),
             current: None,
             index: 0,
             parent: None,
@@ -64,12 +79,12 @@ impl<'a> Importer<'_, 'a> {
             waiting: Vec::new(),
             undo: self.undo.len(),
             opened: self.opened,
-        })
+        }
     }
 
     /// Reads all of a graph but its nodes.
     pub(super) fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
-        let mut frame = self.frame(region, message, graph::NODE)?;
+        let (mut frame, mut nodes) = (self.frame(region), Vec::new());
         self.set_origin(Entity::Region(region), message);
         let (mut inputs, mut initializers, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
         for field in message.fields() {
@@ -83,20 +98,20 @@ impl<'a> Importer<'_, 'a> {
                     let loc = self.f.add_name_loc(text(body)?);
                     self.f.set_region_loc(region, loc)?;
                 }
+                graph::NODE => nodes.push(body),
                 graph::INPUT => {
                     let info = self.info(body);
-                    inputs.push(info.map_err(|e| e.inside(port("input", inputs.len(), body)))?);
+                    inputs.push(info.within(|| port("input", inputs.len(), body))?);
                 }
                 graph::OUTPUT => {
                     let info = self.info(body);
-                    let place = || port("output", frame.outputs.len(), body);
-                    let info = info.map_err(|e| e.inside(place()))?;
+                    let info = info.within(|| port("output", frame.outputs.len(), body))?;
                     frame.outputs.push(info);
                 }
                 graph::INITIALIZER => {
                     let tensor = self.cx.tensor(body);
-                    let place = || initializer(initializers.len(), body);
-                    initializers.push((body, tensor.map_err(|e| e.inside(place()))?));
+                    let tensor = tensor.within(|| initializer(initializers.len(), body))?;
+                    initializers.push((body, tensor));
                 }
                 graph::SPARSE_INITIALIZER => sparse.push(body),
                 graph::VALUE_INFO => self.declare(&mut frame, body)?,
@@ -110,9 +125,10 @@ impl<'a> Importer<'_, 'a> {
         }
         self.inputs(&mut frame, &inputs, &initializers)?;
         for (index, message) in sparse.into_iter().enumerate() {
-            let read = self.sparse(&mut frame, message);
-            read.map_err(|e| e.inside(sparse_initializer(index, message)))?;
+            self.sparse(&mut frame, message)
+                .within(|| sparse_initializer(index, message))?;
         }
+        frame.nodes = self.in_order(message, nodes);
         Ok(frame)
     }
 
@@ -144,8 +160,8 @@ impl<'a> Importer<'_, 'a> {
                 continue;
             }
             let param = self.param(region, info);
-            let place = || port("input", index, info.message);
-            let param = param.map_err(|e| e.near(info.message.at).inside(place()))?;
+            let param = param.map_err(|error| error.near(info.message.at));
+            let param = param.within(|| port("input", index, info.message))?;
             if let Some(default) = default {
                 *default = param;
             }
@@ -153,10 +169,11 @@ impl<'a> Importer<'_, 'a> {
         for (index, (message, tensor)) in initializers.iter().enumerate() {
             let name = named(tensor, self.cx)?;
             let param = defaults.get(&name).copied().unwrap_or(ValueId::NONE);
-            let made = self.initializer(frame, *message, tensor, name, param);
-            let made = made.map_err(|e| e.inside(initializer(index, *message)).near(message.at))?;
+            let constant = self.initializer(frame, *message, tensor, name, param);
+            let constant = constant.map_err(|error| error.near(message.at));
+            let constant = constant.within(|| initializer(index, *message))?;
             if kept.contains(&name) {
-                self.f.keep_constant(made);
+                self.f.keep_constant(constant);
             }
         }
         Ok(())
@@ -231,11 +248,9 @@ impl<'a> Importer<'_, 'a> {
 
     fn declare(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
         let info = self.info(message);
-        let info = info.map_err(|e| {
-            e.inside(match name_of(message, value_info::NAME) {
-                Some(name) => format!("value_info ({})", quoted(name)),
-                None => "value_info".to_owned(),
-            })
+        let info = info.within(|| match name_of(message, value_info::NAME) {
+            Some(name) => format!("value_info ({})", quoted(name)),
+            None => "value_info".to_owned(),
         })?;
         if info.ty.is_some() {
             frame.declared.insert(info.name, (info.ty, true));

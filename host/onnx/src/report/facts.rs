@@ -4,13 +4,13 @@
 use passdock_abi::DType;
 use passdock_ir::Module;
 use passdock_ir::constant::element_count;
-use rustc_hash::FxHashSet;
 
 use crate::file::model::ModelFile;
-use crate::format::error::{OnnxError, Result};
-use crate::format::fields::{bodies, read_pair};
+use crate::format::body::constant_inputs;
+use crate::format::error::{OnnxError, Result, Within};
+use crate::format::fields::read_pair;
 use crate::format::header::{MAIN, ir_version};
-use crate::format::schema::{attr, graph, model, sparse, tensor, value_info};
+use crate::format::schema::{attr, model, sparse, tensor};
 use crate::format::typed::string_len;
 use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
@@ -83,7 +83,7 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
         match (field.number, field.value) {
             (model::METADATA_PROPS, Value::Bytes(body)) => {
                 let place = || format!("metadata_props[{}]", facts.metadata.len());
-                let pair = read_pair(body).map_err(|error| error.inside(place()))?;
+                let pair = read_pair(body).within(place)?;
                 facts.metadata.push((pair.0.to_owned(), pair.1.to_owned()));
             }
             (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
@@ -92,22 +92,9 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
         }
     }
     if let Some(main) = main.filter(|_| ir_version < 4) {
-        facts.initializer_inputs = initializer_inputs(main)?;
+        facts.initializer_inputs = constant_inputs(main)?.len();
     }
     Ok(facts)
-}
-
-fn initializer_inputs(message: Message<'_>) -> Result<usize> {
-    let mut names = FxHashSet::default();
-    for body in bodies(message, graph::INITIALIZER) {
-        names.extend(body?.last(tensor::NAME)?.map(|name| name.bytes));
-    }
-    let mut count = 0;
-    for body in bodies(message, graph::INPUT) {
-        let name = body?.last(value_info::NAME)?;
-        count += usize::from(name.is_some_and(|name| names.contains(name.bytes)));
-    }
-    Ok(count)
 }
 
 /// The size of a `Constant`'s attribute `sparse_value`, which the IR keeps in ONNX's form.

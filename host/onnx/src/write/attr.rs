@@ -196,7 +196,7 @@ impl FunctionWriter<'_> {
             }
             None => {
                 let what = format!("an attribute names {id}, which isn't a region of the op");
-                Err(self.explain(op)(OnnxError::new(what)))
+                Err(OnnxError::new(what).inside(self.f.describe_op(op)))
             }
         }
     }

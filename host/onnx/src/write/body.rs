@@ -10,12 +10,12 @@ use super::imports::Imports;
 use super::writer::FunctionWriter;
 use crate::extras::carry::{Carried, Fate};
 use crate::extras::kept::Kept;
-use crate::format::body::BodyKind;
-use crate::format::error::{OnnxError, Result};
+use crate::format::body::{BodyKind, parameters_of};
+use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::bodies;
 use crate::format::header::newest_opset;
 use crate::format::opsets::put_import;
-use crate::format::schema::{annotation, doc, entry, function, graph, model, node, tensor};
+use crate::format::schema::{doc, function, graph, model, node, tensor};
 use crate::format::wire::{Message, Value, fields_of, string_of};
 use crate::layout::constants::is_imported;
 use crate::layout::nodes::Item;
@@ -114,11 +114,7 @@ impl<'o> Skeleton<'o> {
                     continue;
                 }
                 Part::Text => _ = skeleton.texts.insert(field.number, body.at),
-                Part::Annotation => {
-                    for pair in bodies(body, annotation::PARAMETERS) {
-                        skeleton.parameters.insert(string_of(pair?, entry::VALUE)?);
-                    }
-                }
+                Part::Annotation => skeleton.parameters.extend(parameters_of(body)?),
                 Part::Metadata => skeleton.metadata.push(body),
                 _ => {}
             }
@@ -163,8 +159,6 @@ pub(super) struct Found<'o> {
     pub(super) undeclared: Vec<ValueId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
-    /// The original's inputs that are initializers, with the initializers, before IR version 4.
-    pub(super) constant_inputs: FxHashMap<&'o [u8], u64>,
     /// Attribute parameters written so far.
     pub(super) params: FxHashSet<SymbolId>,
 }
@@ -214,7 +208,7 @@ impl<'w> FunctionWriter<'w> {
             let original = self.original(Entity::Region(region));
             let outer = self.store.open();
             let written = self.body(region, BodyKind::Graph, original);
-            written.map_err(self.explain(self.f.region(region).parent))?;
+            written.within(|| self.f.describe_op(self.f.region(region).parent))?;
             let id = self.store.keep(outer);
             self.done.insert(region, id);
         }
@@ -247,7 +241,7 @@ impl<'w> FunctionWriter<'w> {
             skeleton,
         };
         self.sort_constants(&mut body, no_initializers);
-        self.sort_inputs(&mut body)?;
+        self.sort_inputs(&mut body);
         self.find_declared(&mut body)?;
         let carries = self.carries && entity == Entity::Function;
         let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;

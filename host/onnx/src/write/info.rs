@@ -7,7 +7,7 @@ use passdock_ir::text::value_text;
 use super::body::Body;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{Result, Within};
 use crate::format::schema::{doc, graph, value_info};
 use crate::format::types::{check_dtypes, encode_type, read_type};
 use crate::format::wire::{Message, Value, WireField, fields_of, string_of};
@@ -24,7 +24,7 @@ impl<'w> FunctionWriter<'w> {
         entity: Option<Entity>,
     ) -> Result {
         let encoded = encode_type(self.f, ty)?;
-        let within = |error: OnnxError| error.inside(value_text(name));
+        let info = || value_text(name);
         let (mut named, mut typed) = (false, encoded.is_empty());
         let mark = self.store.begin();
         for field in fields_of(original) {
@@ -40,8 +40,7 @@ impl<'w> FunctionWriter<'w> {
                     if ty.is_none() || plain || self.says(body, &encoded)? {
                         self.store.copy(field.record);
                     } else if !encoded.is_empty() {
-                        self.new_type(value_info::TYPE, ty, &encoded)
-                            .map_err(within)?;
+                        self.new_type(value_info::TYPE, ty, &encoded).within(info)?;
                     }
                 }
                 _ => self.store.copy(field.record),
@@ -51,8 +50,7 @@ impl<'w> FunctionWriter<'w> {
             self.store.field(value_info::NAME, name.as_bytes());
         }
         if !typed {
-            self.new_type(value_info::TYPE, ty, &encoded)
-                .map_err(within)?;
+            self.new_type(value_info::TYPE, ty, &encoded).within(info)?;
         }
         if let Some(entity) = entity {
             self.texts(entity, doc::VALUE_INFO);

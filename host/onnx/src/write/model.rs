@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Entity, Function, Module};
-use rustc_hash::FxHashMap;
 
 use super::imports::Imports;
 use super::writer::{FunctionWriter, Writer};
 use crate::extras::kept::Kept;
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::bodies;
 use crate::format::header::{
     MAIN, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
@@ -41,7 +40,7 @@ impl Writer<'_> {
         })?;
         let mut functions = Functions::new(module, locals, template)?;
         let imports = Imports::new(self.domains.opsets_of(main), template, model::OPSET_IMPORT);
-        let mut imports = imports.map_err(|error| error.inside("the model"))?;
+        let mut imports = imports.within(|| "the model")?;
         let old = old_metadata(template)?;
         let raised = raised_version(module);
         let metadata = |number| match &raised {
@@ -101,7 +100,7 @@ impl Writer<'_> {
         if main.kind() != FunctionKind::GRAPH {
             return Err(OnnxError::new(LOOP_LEVEL).inside(format!("@{MAIN}")));
         }
-        FunctionWriter::new(self, main, true).graph()
+        FunctionWriter::new(self, main, true)?.graph()
     }
 
     /// Writes a local function; its record in the file, if it stands there.
@@ -114,10 +113,12 @@ impl Writer<'_> {
             return Ok(());
         }
         let written = match function.kind() {
-            FunctionKind::GRAPH => FunctionWriter::new(self, function, false).function(),
+            FunctionKind::GRAPH => {
+                FunctionWriter::new(self, function, false).and_then(FunctionWriter::function)
+            }
             _ => Err(OnnxError::new(LOOP_LEVEL)),
         };
-        written.map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))
+        written.within(|| format!("@{}", self.module.symbols().text(name)))
     }
 }
 
@@ -125,7 +126,6 @@ impl Writer<'_> {
 struct Functions {
     /// Those to write, with the place of the record that each was read from.
     left: VecDeque<(SymbolId, Option<u64>)>,
-    by_start: FxHashMap<u64, SymbolId>,
     /// Whether they are in the order of the file; else all go where the first one stood.
     ordered: bool,
 }
@@ -144,11 +144,7 @@ impl Functions {
             is_known.then_some(origin.start)
         };
         let left: VecDeque<_> = names.map(|name| (name, start(name))).collect();
-        let by_start = left
-            .iter()
-            .filter_map(|&(name, start)| Some((start?, name)));
         Ok(Functions {
-            by_start: by_start.collect(),
             ordered: left.iter().filter_map(|(_, start)| *start).is_sorted(),
             left,
         })
@@ -162,7 +158,7 @@ impl Functions {
                 break;
             }
             self.left.pop_front();
-            let is_here = known == Some(start) && self.by_start.get(&start) == Some(&name);
+            let is_here = known == Some(start);
             found.push((name, is_here));
             if is_here && self.ordered {
                 break;

@@ -4,7 +4,6 @@ use passdock_abi::{
     Attr, AttrKind, ConstId, Constant, OpId, Port, RegionId, TypeId, Value as ValueRecord, ValueId,
 };
 use passdock_ir::Entity;
-use rustc_hash::FxHashMap;
 
 use super::body::{Body, Part};
 use super::node::is_placeholder;
@@ -12,8 +11,7 @@ use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
-use crate::format::error::Result;
-use crate::format::fields::bodies;
+use crate::format::error::{Result, Within};
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, WireField, has_field, string_of};
 use crate::layout::nodes::Node;
@@ -47,7 +45,7 @@ impl<'w> FunctionWriter<'w> {
                         self.untouched(number, clean, here);
                     } else {
                         let written = self.node(number, op, self.original(Entity::Op(op)));
-                        written.map_err(self.explain(op))?;
+                        written.within(|| self.f.describe_op(op))?;
                     }
                 }
                 Node::Constant(id) => {
@@ -98,31 +96,11 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Finds the arguments that stood in the original, and its inputs that are constants.
-    pub(super) fn sort_inputs(&self, body: &mut Body<'w>) -> Result {
-        for arg in self.f.args(body.region) {
-            if let Some(original) = self.original(Entity::Value(arg)) {
-                body.found.args.insert(original.at, arg);
-            }
-        }
-        if body.kind == BodyKind::Function || self.ir_version >= 4 {
-            return Ok(());
-        }
-        let Some(original) = body.original else {
-            return Ok(());
-        };
-        let mut initializers = FxHashMap::default();
-        for tensor in bodies(original, graph::INITIALIZER) {
-            let tensor = tensor?;
-            initializers.insert(string_of(tensor, tensor::NAME)?, tensor.at);
-        }
-        for input in bodies(original, graph::INPUT) {
-            let name = string_of(input?, value_info::NAME)?;
-            if let Some(&start) = initializers.get(name) {
-                body.found.constant_inputs.insert(name, start);
-            }
-        }
-        Ok(())
+    /// Finds the arguments that stood in the original.
+    pub(super) fn sort_inputs(&self, body: &mut Body<'w>) {
+        let args = self.f.args(body.region);
+        let args = args.filter_map(|arg| Some((self.original(Entity::Value(arg))?.at, arg)));
+        body.found.args.extend(args);
     }
 
     fn param(&mut self, body: &Body<'w>, arg: ValueId, record: Option<WireField<'w>>) -> Result {
@@ -168,10 +146,10 @@ impl<'w> FunctionWriter<'w> {
     fn constant_input(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         let name = string_of(message, value_info::NAME)?;
-        let Some(start) = body.found.constant_inputs.get(name) else {
+        let Some(initializer) = self.constant_inputs.get(name) else {
             return Ok(());
         };
-        let id = body.found.initializers.get(start);
+        let id = body.found.initializers.get(&initializer.at);
         let new = id.map(|&id| self.name(self.f.constant(id).value));
         match new.filter(|new| new.as_bytes() != name) {
             Some(new) => self.info(graph::INPUT, new, TypeId::NONE, Some(message), None)?,
@@ -262,7 +240,7 @@ impl<'w> FunctionWriter<'w> {
             Some(id) => self.initializer(id, Some(message))?,
             // Erased; but an input without it would be one that callers have to give, and a
             // quantization annotation would name nothing.
-            None if self.is_constant_input(body, message)? || is_parameter(body, message)? => {
+            None if self.is_constant_input(message)? || is_parameter(body, message)? => {
                 self.store.copy(field.record);
             }
             None => {}
@@ -270,9 +248,9 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    fn is_constant_input(&self, body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
-        let name = string_of(tensor, tensor::NAME)?;
-        Ok(body.found.constant_inputs.get(name) == Some(&tensor.at))
+    fn is_constant_input(&self, tensor: Message<'_>) -> Result<bool> {
+        let input = self.constant_inputs.get(string_of(tensor, tensor::NAME)?);
+        Ok(input.is_some_and(|initializer| initializer.at == tensor.at))
     }
 
     fn initializer(&mut self, id: ConstId, original: Option<Message<'_>>) -> Result {

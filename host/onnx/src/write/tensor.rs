@@ -1,14 +1,14 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType};
-use passdock_ir::constant::string_elements;
+use passdock_ir::constant::{element_count, string_elements};
 use passdock_ir::{Entity, FileRange};
 
 use super::placement::Home;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::attribute::{Attribute, is_value};
-use crate::format::error::{OnnxError, Result};
+use crate::format::error::{OnnxError, Result, Within};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
 use crate::format::typed::{is_data, put_typed};
@@ -111,7 +111,7 @@ impl<'w> FunctionWriter<'w> {
     fn content(&mut self, id: ConstId, form: DataForm, original: Option<Message<'_>>) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
-        check_dtype(dtype).map_err(self.explain_constant(id))?;
+        self.check_constant(id)?;
         let dims = self.f.static_shape(ty).unwrap_or_default();
         let whole = original.filter(|original| !original.is_detached());
         let is_typed = dtype != DType::NONE || has_field(whole, tensor::DATA_TYPE)?;
@@ -175,14 +175,21 @@ impl<'w> FunctionWriter<'w> {
     /// The bytes of a constant, and the number of its elements.
     fn elements(&self, id: ConstId) -> Result<(&'w [u8], u64)> {
         let f = self.f;
-        let ty = f.constant(id).ty;
-        check_dtype(f.ty(ty).dtype).map_err(self.explain_constant(id))?;
-        let dims = f.static_shape(ty).unwrap_or_default();
-        let count = dims
-            .iter()
-            .map(|&dim| dim as u64)
-            .fold(1, u64::saturating_mul);
+        self.check_constant(id)?;
+        let dims = f.static_shape(f.constant(id).ty).unwrap_or_default();
+        let count = element_count(&dims).unwrap_or(u64::MAX);
         Ok((f.constant_data(id).bytes().map_err(OnnxError::new)?, count))
+    }
+
+    /// Refuses a constant whose element type ONNX doesn't have.
+    fn check_constant(&self, id: ConstId) -> Result {
+        let constant = self.f.constant(id);
+        let checked = check_dtype(self.f.ty(constant.ty).dtype);
+        match constant.value.option() {
+            Some(value) => checked.within(|| self.f.describe(value)),
+            // One of an attribute has its op.
+            None => checked,
+        }
     }
 
     /// Writes a constant as a `Constant` node, over the original node if there is one.

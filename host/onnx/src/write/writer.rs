@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, OpId, RegionId, SymbolId, ValueId};
 use passdock_ir::{Entity, Function, Module};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::imports::Domains;
 use super::placement::Home;
@@ -12,11 +12,10 @@ use super::rope::{ChainId, Store};
 use crate::extras::carry::SINCE;
 use crate::extras::kept::Kept;
 use crate::file::source::Source;
-use crate::format::error::OnnxError;
-use crate::format::fields::bodies;
+use crate::format::body::constant_inputs;
+use crate::format::error::Result;
 use crate::format::header::ir_version;
-use crate::format::schema::{graph, tensor, value_info};
-use crate::format::wire::{Message, string_of};
+use crate::format::wire::Message;
 use crate::layout::names::NamePlan;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
@@ -61,6 +60,8 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) f: &'w Function,
     pub(super) plan: NamePlan,
     pub(super) source: Option<&'w Source>,
+    /// The inputs of the main graph that are initializers, with these, before IR version 4.
+    pub(super) constant_inputs: FxHashMap<&'w [u8], Message<'w>>,
     pub(super) ir_version: i64,
     /// Whether graphs and functions have metadata.
     pub(super) carries: bool,
@@ -81,39 +82,33 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) node_names: FxHashMap<OpId, String>,
 }
 
-/// The names of the original's inputs that have initializers, before IR version 4: they stay when nobody uses the
-/// constants.
-fn constant_inputs(f: &Function, source: &Source) -> Vec<SymbolId> {
-    let names = |list: u32, name: u32| {
-        let bodies = bodies(source.message(f.origins().get(Entity::Function)), list);
-        bodies.filter_map(move |body| string_of(body.ok()?, name).ok())
-    };
-    let initializers: FxHashSet<&[u8]> = names(graph::INITIALIZER, tensor::NAME).collect();
-    let inputs = names(graph::INPUT, value_info::NAME).filter(|name| initializers.contains(name));
-    let inputs = inputs.filter_map(|name| std::str::from_utf8(name).ok());
-    inputs.map(|name| f.symbols().intern(name)).collect()
-}
-
 impl<'w> FunctionWriter<'w> {
     pub(super) fn new(
         writer: &'w mut Writer<'_>,
         f: &'w Function,
         is_main: bool,
-    ) -> FunctionWriter<'w> {
+    ) -> Result<FunctionWriter<'w>> {
         let homes = is_main.then_some(&writer.homes);
         let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
         let is_old = is_main && writer.ir_version < 4;
         let has_old_inputs = is_old && writer.source.is_none();
-        let source = writer.source.as_deref().filter(|_| is_old);
-        let kept = source.map_or_else(Vec::new, |source| constant_inputs(f, source));
-        let mut plan = NamePlan::new(f, writer.source.is_none(), moved, kept);
+        let source = writer.source.as_deref();
+        let graph = source.filter(|_| is_old);
+        let graph = graph.and_then(|source| source.message(f.origins().get(Entity::Function)));
+        // Their names stay when nobody uses the constants.
+        let constant_inputs = graph.map(constant_inputs).transpose()?.unwrap_or_default();
+        let names = constant_inputs.keys();
+        let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+        let names = names.map(|name| f.symbols().intern(name));
+        let mut plan = NamePlan::new(f, source.is_none(), moved, names);
         if writer.drops_entries {
             plan.renew_regions(f);
         }
-        FunctionWriter {
+        Ok(FunctionWriter {
             f,
             plan,
-            source: writer.source.as_deref(),
+            source,
+            constant_inputs,
             ir_version: writer.ir_version,
             carries: writer.carries,
             domains: &writer.domains,
@@ -125,7 +120,7 @@ impl<'w> FunctionWriter<'w> {
             constant_names: None,
             added_nodes: false,
             node_names: FxHashMap::default(),
-        }
+        })
     }
 
     /// The message that an entity came from: its bytes in the file, or what is left of them.
@@ -153,23 +148,5 @@ impl<'w> FunctionWriter<'w> {
         } else {
             self.f.text(self.plan.name(value))
         }
-    }
-
-    /// Adds the constant that an error is about; one of an attribute has its op.
-    pub(super) fn explain_constant(
-        &self,
-        id: ConstId,
-    ) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
-        let (f, value) = (self.f, self.f.constant(id).value);
-        move |error| match value.is_some() {
-            true => error.inside(f.describe(value)),
-            false => error,
-        }
-    }
-
-    /// Adds the op that an error is about.
-    pub(super) fn explain(&self, op: OpId) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
-        let (f, op) = (self.f, op);
-        move |error| error.inside(f.describe_op(op))
     }
 }

@@ -274,7 +274,7 @@ impl FunctionSession {
     pub(in crate::boundary) fn refresh(&self) {
         // SAFETY: only this thread uses the session, and plugins read the header between calls.
         // The header is a live slot's or the session's own.
-        self.change(|state| state.function().fill_view(unsafe { &mut *self.view.get() }));
+        self.change(|state| unsafe { *self.view.get() = state.function().view() });
     }
 
     /// Ends the session for the plugin. The view stays where it is.

@@ -8,9 +8,9 @@ use super::super::syntax::lex::Number;
 use super::super::syntax::{ATTR_KINDS, RESERVED};
 use super::options::ParseOptions;
 use super::parser::{FixPlace, Parse, Parser, RegionFix};
-use crate::edit::{AttrData, NewAttr};
 use crate::function::{Function, MAX_LIST};
 use crate::pool::{bare_attr, push_range};
+use crate::text::attr_text;
 
 /// Gives a function an attribute with a value that stands alone, as
 /// [`attr_text`](crate::text::attr_text) writes it.
@@ -20,27 +20,15 @@ use crate::pool::{bare_attr, push_range};
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());
-    let attr = parser.attr_value(0, &mut Vec::new())?;
+    let mut attr = parser.attr_value(0, &mut Vec::new())?;
     parser.nothing_follows("the value")?;
-    let read = &parser.f;
-    let strings: Vec<&[u8]>;
-    let value = match attr.kind {
-        AttrKind::INT => AttrData::Int(attr.bits as i64),
-        AttrKind::FLOAT => AttrData::Float(f32::from_bits(attr.bits as u32)),
-        AttrKind::STRING => AttrData::String(read.bytes_in(attr.list)),
-        AttrKind::INTS => AttrData::Ints(read.ints_in(attr.list)),
-        AttrKind::FLOATS => AttrData::Floats(read.floats_in(attr.list)),
-        AttrKind::STRINGS => {
-            strings = read.strings_in(attr.list).collect();
-            AttrData::Strings(&strings)
-        }
-        _ => {
-            let message = "Only numbers, strings and lists of them stand alone.";
-            return Err(parser.cur.error_since(0, message));
-        }
-    };
-    let set = f.set_attr(OpId::NONE, &NewAttr::new(name, value));
-    set.map_err(|error| parser.cur.error_since(0, error.message))
+    if attr_text(&parser.f, &attr).is_none() {
+        return parser.fail(0, "Only numbers, strings and lists of them stand alone.");
+    }
+    attr.name = name;
+    f.pools.copy_list(&parser.f.pools, &mut attr);
+    f.put_attr(OpId::NONE, attr);
+    Ok(())
 }
 
 impl<'t> Parser<'t, '_> {
@@ -62,16 +50,7 @@ impl<'t> Parser<'t, '_> {
                 ),
                 false => error,
             })?;
-            // A set only where there are many.
-            let repeated = if attrs.len() < 16 {
-                attrs.iter().any(|attr| attr.name == name)
-            } else {
-                if seen.is_empty() {
-                    seen.extend(attrs.iter().map(|attr| attr.name));
-                }
-                !seen.insert(name)
-            };
-            if repeated {
+            if !seen.insert(name) {
                 let message = format!("There are two attributes `{}`.", p.symbols.text(name));
                 return p.fail(start, message);
             }

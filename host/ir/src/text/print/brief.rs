@@ -4,7 +4,7 @@ use passdock_abi::{Value, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::function::MAX_INDENT;
-use super::names::{Spelling, ValueNames};
+use super::names::ValueNames;
 use super::options::{Constants, PrintOptions};
 use super::out::Out;
 use super::printer::Printer;
@@ -19,14 +19,6 @@ pub(super) const LONGEST: usize = 40;
 
 /// The longest line, in characters, if it can be broken.
 const WIDTH: usize = 98;
-
-const OPTIONS: PrintOptions<'static> = PrintOptions {
-    constants: Constants::Elide,
-    raw_ids: false,
-    text_locs: false,
-    directory: None,
-    brief: true,
-};
 
 /// Cuts what was written from `start` on, if it is long.
 pub(super) fn cut(text: &mut String, start: usize) {
@@ -54,7 +46,7 @@ pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
 /// The brief texts of a function before and after something: a value that is in both has the same number, so that
 /// their lines can be compared.
 pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [String; 2] {
-    let named = |f| ValueNames::new(f, Spelling::Numbers);
+    let named = |f| ValueNames::new(f, true);
     let old = old.map(|f| (f, named(f)));
     let new = new.map(|f| {
         let mut names = named(f);
@@ -68,7 +60,7 @@ pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [Stri
 
 /// The value that the brief text of a function calls by a number.
 pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
-    let names = ValueNames::new(f, Spelling::Numbers);
+    let names = ValueNames::new(f, true);
     let mut numbered = names.numbered().into_iter();
     numbered
         .find(|(_, known)| *known == number)
@@ -76,8 +68,13 @@ pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
 }
 
 fn print(f: &Function, names: &ValueNames) -> String {
+    let options = PrintOptions {
+        constants: Constants::Elide,
+        brief: true,
+        ..PrintOptions::default()
+    };
     let mut out = Out::new(None);
-    Printer::new(f, &OPTIONS, &mut out, names).function();
+    Printer::new(f, &options, &mut out, names).function();
     out.text
 }
 

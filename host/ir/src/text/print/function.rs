@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use passdock_abi::{
-    ConstId, Constant, FunctionKind, Loc, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
+    ConstId, Constant, FunctionKind, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
 };
 
 use super::super::syntax::RESERVED;
@@ -117,22 +117,19 @@ impl<'p> Printer<'p, '_> {
     fn args(&mut self, region: RegionId) {
         self.out.text.push('(');
         let f = self.f;
-        for (at, arg) in f.args(region).enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
-            let begin = self.out.text.len();
+        self.list(f.args(region), |p, arg| {
             let record = f.value(arg);
-            self.names.write(&mut self.out.text, f, arg);
-            self.out.text.push_str(": ");
-            self.value_type(record);
-            self.extras(Entity::Value(arg));
+            p.names.write(&mut p.out.text, f, arg);
+            p.out.text.push_str(": ");
+            p.value_type(record);
+            p.extras(Entity::Value(arg));
             let default = record.constant;
             if default.is_some() {
-                self.out.text.push_str(" = const ");
-                self.tensor(default, false);
-                self.constant_clauses(default);
+                p.out.text.push_str(" = const ");
+                p.tensor(default, false);
+                p.constant_clauses(default);
             }
-            self.wrap(begin);
-        }
+        });
         self.out.text.push(')');
     }
 
@@ -149,22 +146,19 @@ impl<'p> Printer<'p, '_> {
             return;
         }
         self.out.text.push_str(" -> (");
-        for (at, port) in ports.iter().enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
-            let begin = self.out.text.len();
+        self.list(ports.iter().enumerate(), |p, (at, port)| {
             if port.name.is_some() {
-                self.out.text.push('%');
-                _ = write_name(&mut self.out.text, f.text(port.name));
+                p.out.text.push('%');
+                _ = write_name(&mut p.out.text, f.text(port.name));
             } else {
-                self.out.text.push('_');
+                p.out.text.push('_');
             }
             if port.ty.is_some() {
-                self.out.text.push_str(": ");
-                self.ty(port.ty);
+                p.out.text.push_str(": ");
+                p.ty(port.ty);
             }
-            self.extras(extra(at));
-            self.wrap(begin);
-        }
+            p.extras(extra(at));
+        });
         self.out.text.push(')');
     }
 
@@ -226,20 +220,17 @@ impl<'p> Printer<'p, '_> {
         self.type_ranges[id.index()] = (start as u32, self.type_texts.len() as u32);
     }
 
-    /// ` loc("conv1")`, ` loc("a", "b")` for "came from these".
+    /// ` loc("conv1")`, ` loc("a", "b")` for "came from these"; places in texts aren't printed.
     pub(super) fn loc(&mut self, id: LocId) {
         if self.options.brief {
             return;
         }
-        let (f, text_locs) = (self.f, self.options.text_locs);
+        let f = self.f;
         let mut between = " loc(";
-        for loc in f.single_locs(id).filter(|loc| is_shown(loc, text_locs)) {
+        for loc in f.single_locs(id).filter(|loc| loc.kind == LocKind::NAME) {
             self.out.text.push_str(between);
             between = ", ";
             self.out.quoted(f.text(loc.name));
-            if loc.kind == LocKind::TEXT {
-                _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
-            }
         }
         if between == ", " {
             self.out.text.push(')');
@@ -249,7 +240,7 @@ impl<'p> Printer<'p, '_> {
     /// Whether something of a location is written.
     pub(super) fn shows_loc(&self, id: LocId) -> bool {
         let mut locs = self.f.single_locs(id);
-        !self.options.brief && locs.any(|loc| is_shown(loc, self.options.text_locs))
+        !self.options.brief && locs.any(|loc| loc.kind == LocKind::NAME)
     }
 
     /// What is known of an entity beside the IR, if that is printed.
@@ -285,9 +276,4 @@ impl<'p> Printer<'p, '_> {
     pub(super) fn use_of(&mut self, value: ValueId) {
         self.names.write_use(&mut self.out.text, self.f, value);
     }
-}
-
-/// Whether a location, which isn't a fused one, is written.
-fn is_shown(loc: &Loc, text_locs: bool) -> bool {
-    loc.kind == LocKind::NAME || loc.kind == LocKind::TEXT && text_locs
 }

@@ -22,7 +22,7 @@ use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
 pub use brief::{brief_value, print_brief_pair};
-use names::{Spelling, ValueNames};
+use names::ValueNames;
 use options::{Constants, PrintOptions};
 use out::Out;
 use printer::Printer;
@@ -133,12 +133,7 @@ impl Out<'_> {
     }
 
     fn function(&mut self, function: &Function, options: &PrintOptions<'_>, level: usize) {
-        let spelling = match options {
-            PrintOptions { raw_ids: true, .. } => Spelling::Ids,
-            PrintOptions { brief: true, .. } => Spelling::Numbers,
-            _ => Spelling::Own,
-        };
-        let names = ValueNames::new(function, spelling);
+        let names = ValueNames::new(function, options.brief);
         let mut printer = Printer::new(function, options, self, &names);
         printer.level = level;
         printer.function();

@@ -29,33 +29,20 @@ pub(super) struct ValueNames {
     top: Vec<(RegionId, ConstId)>,
     /// Constants right before an op.
     anchored: FxHashMap<OpId, Vec<ConstId>>,
-    raw: bool,
-}
-
-/// How values are spelled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spelling {
-    /// By their names; those without one have numbers.
-    Own,
-    /// By their ids.
-    Ids,
-    /// By numbers, but for the function's parameters, unless their names are long.
-    Numbers,
 }
 
 /// The longest name that a numbered function's parameter keeps, in bytes.
 const LONGEST_PARAMETER: usize = 24;
 
 impl ValueNames {
-    /// Names all values.
-    pub(super) fn new(f: &Function, spelling: Spelling) -> ValueNames {
+    /// Names all values: by their own names or, where they have none or `numbers_all`, by numbers.
+    pub(super) fn new(f: &Function, numbers_all: bool) -> ValueNames {
         let mut names = ValueNames {
             numbers: vec![NO_NUMBER; f.value_ids()],
             renamed: FxHashMap::default(),
             literals: FxHashMap::default(),
             top: Vec::new(),
             anchored: FxHashMap::default(),
-            raw: spelling == Spelling::Ids,
         };
         names.place_constants(f);
         let mut binder = Binder {
@@ -66,7 +53,7 @@ impl ValueNames {
             next: 0,
             made: FxHashSet::default(),
             tried: FxHashMap::default(),
-            numbers_all: spelling == Spelling::Numbers,
+            numbers_all,
         };
         binder.function();
         names
@@ -115,7 +102,6 @@ impl ValueNames {
         out.push('%');
         let number = self.numbers.get(value.index());
         match number.copied() {
-            _ if self.raw => _ = write!(out, "{value}"),
             Some(NO_NUMBER) => {
                 let name = f.value(value).name;
                 if let (false, Some(text)) = (self.renamed.is_empty(), self.renamed.get(&value)) {
@@ -225,7 +211,7 @@ struct Binder<'f> {
     /// The names that were made up, and per name the number that was tried last.
     made: FxHashSet<String>,
     tried: FxHashMap<SymbolId, u32>,
-    /// Whether only parameters have names.
+    /// Whether only parameters have names, unless these are long.
     numbers_all: bool,
 }
 

@@ -74,9 +74,6 @@ impl<'p> Printer<'p, '_> {
             return;
         }
         self.loc(record.loc);
-        if self.options.raw_ids {
-            self.out.text.push_str(&format!(" ; {op}"));
-        }
         self.line_extras(Entity::Op(op));
     }
 

@@ -20,10 +20,6 @@ pub enum Constants {
 pub struct PrintOptions<'o> {
     /// The form of large constants.
     pub constants: Constants,
-    /// Whether values are `%v3`, and each op's id stands in a comment.
-    pub raw_ids: bool,
-    /// Whether locations in texts are printed too.
-    pub text_locs: bool,
     /// The directory that the text will be in: files in it and below are named from there, others
     /// in full. Without it all are named as their source names them.
     pub directory: Option<&'o Path>,

@@ -2,20 +2,11 @@
 
 use passdock_abi::{Attr, ConstId, OpId, ValueId};
 
-use super::names::{Spelling, ValueNames};
+use super::names::ValueNames;
 use super::options::{Constants, PrintOptions};
 use super::out::Out;
 use super::printer::Printer;
 use crate::function::Function;
-
-/// Large constants are left out: a piece is for people.
-const OPTIONS: PrintOptions<'static> = PrintOptions {
-    constants: Constants::Elide,
-    raw_ids: false,
-    text_locs: false,
-    directory: None,
-    brief: false,
-};
 
 /// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
 /// its length.
@@ -30,7 +21,7 @@ pub struct Naming(ValueNames);
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
-        let names = ValueNames::new(f, Spelling::Own);
+        let names = ValueNames::new(f, false);
         Pieces { f, names }
     }
 
@@ -73,8 +64,13 @@ impl<'f> Pieces<'f> {
     }
 
     fn print(&self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
+        // Large constants are left out: a piece is for people.
+        let options = PrintOptions {
+            constants: Constants::Elide,
+            ..PrintOptions::default()
+        };
         let mut out = Out::new(None);
-        let mut printer = Printer::new(self.f, &OPTIONS, &mut out, &self.names);
+        let mut printer = Printer::new(self.f, &options, &mut out, &self.names);
         printer.bare = true;
         write(&mut printer);
         out.text

@@ -4,7 +4,7 @@
 //! and elements without a decimal spelling (floats of 8 bits and fewer) are `0x` and their bits. Complex
 //! numbers are two floats, real part first.
 
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 use half::{bf16, f16};
 use passdock_abi::DType;
@@ -21,15 +21,16 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
             write_f32(out, f32::from_le_bytes(b));
         }),
         DType::F64 | DType::C128 => each(out, bytes, |out, b| {
-            write_f64(out, f64::from_le_bytes(b));
+            let value = f64::from_le_bytes(b);
+            write_float(out, value, value.to_bits(), 0x7ff8_0000_0000_0000);
         }),
         DType::F16 => each(out, bytes, |out, b| {
             let bits = u16::from_le_bytes(b);
-            write_half(out, f16::from_bits(bits).to_f32(), bits, 0x7e00);
+            write_float(out, f16::from_bits(bits).to_f32(), bits.into(), 0x7e00);
         }),
         DType::BF16 => each(out, bytes, |out, b| {
             let bits = u16::from_le_bytes(b);
-            write_half(out, bf16::from_bits(bits).to_f32(), bits, 0x7fc0);
+            write_float(out, bf16::from_bits(bits).to_f32(), bits.into(), 0x7fc0);
         }),
         DType::U8 => each(out, bytes, |out, b| show(out, u8::from_le_bytes(b))),
         DType::I8 => each(out, bytes, |out, b| show(out, i8::from_le_bytes(b))),
@@ -184,29 +185,16 @@ pub(crate) fn push_element(
 
 /// Writes a float so that it reads back as the same bits and not as an integer.
 pub(crate) fn write_f32(out: &mut String, value: f32) {
-    match value.to_bits() {
-        0x7fc0_0000 => out.push_str("nan"),
-        bits if value.is_nan() => hex(out, u64::from(bits)),
+    write_float(out, value, value.to_bits().into(), 0x7fc0_0000);
+}
+
+/// Writes a float of a type whose usual NaN has the bits `nan`.
+fn write_float(out: &mut String, value: impl Into<f64> + Copy + Debug, bits: u64, nan: u64) {
+    match bits {
+        bits if bits == nan => out.push_str("nan"),
+        bits if value.into().is_nan() => hex(out, bits),
         // Writing to a string doesn't fail, here and below.
         _ => _ = write!(out, "{value:?}"),
-    }
-}
-
-fn write_f64(out: &mut String, value: f64) {
-    match value.to_bits() {
-        0x7ff8_0000_0000_0000 => out.push_str("nan"),
-        bits if value.is_nan() => hex(out, bits),
-        _ => _ = write!(out, "{value:?}"),
-    }
-}
-
-fn write_half(out: &mut String, value: f32, bits: u16, nan: u16) {
-    if value.is_nan() && bits != nan {
-        hex(out, u64::from(bits));
-    } else if value.is_nan() {
-        out.push_str("nan");
-    } else {
-        _ = write!(out, "{value:?}");
     }
 }
 
