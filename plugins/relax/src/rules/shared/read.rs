@@ -1,7 +1,7 @@
 //! What rules' code reads of ops and makes like them.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, Status};
 
 /// The op that makes a value, if it is of this operator and not of a function of the same name.
 pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
@@ -11,6 +11,11 @@ pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> 
 
 pub(crate) fn is(f: &Function, op: OpId, name: &str) -> bool {
     f.name(op) == name && !f.traits(op).is_ambiguous()
+}
+
+/// Whether an op is of one of these operators.
+pub(crate) fn is_any(f: &Function, op: OpId, names: &[&str]) -> bool {
+    names.iter().any(|name| is(f, op, name))
 }
 
 /// An integer attribute, or its default; `None` if a caller says what it is.
@@ -40,6 +45,58 @@ pub(crate) fn ints_of(
     })
 }
 
+/// What was read, or `None` where it isn't there: only the failure to read it is an error then.
+pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
+    match found {
+        Err(error) if error.status == Status::REFUSED => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// An operand, or [`ValueId::NONE`].
+pub(crate) fn operand(f: &Function, op: OpId, at: usize) -> ValueId {
+    f.operand(op, at).unwrap_or(ValueId::NONE)
+}
+
+/// The first two operands.
+pub(crate) fn pair(f: &Function, op: OpId) -> [ValueId; 2] {
+    [operand(f, op, 0), operand(f, op, 1)]
+}
+
+/// The size of an axis, if it is known.
+pub(crate) fn size(f: &Function, value: ValueId, axis: usize) -> Option<i64> {
+    f.dims(value)?.get(axis)?.as_const()
+}
+
+/// Adds axes to an op that takes them as an operand from a version on, and as an attribute before.
+pub(crate) fn with_axes<'a>(
+    r: &mut Rewriter<'_>,
+    op: OpBuilder<'a>,
+    axes: &[i64],
+    since: i64,
+) -> Result<ValueId, EditError> {
+    let op = match r.function().opset("") >= Some(since) {
+        true => op.operand(r.ints(axes)?),
+        false => op.attr("axes", axes),
+    };
+    r.op(op)
+}
+
+/// The operand of an op that isn't constant, and the one that is; `None` if there aren't one of each.
+pub(crate) fn with_constant(f: &Function, op: OpId) -> Option<(ValueId, ValueId)> {
+    let (a, b) = (f.operand(op, 0)?.option()?, f.operand(op, 1)?.option()?);
+    match (f.constant(a).is_some(), f.constant(b).is_some()) {
+        (false, true) => Some((a, b)),
+        (true, false) => Some((b, a)),
+        _ => None,
+    }
+}
+
+/// Whether a dtype is one of floats that are computed with.
+pub(crate) fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
 /// An axis counted from the front.
 pub(crate) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
     let rank = rank as i64;
@@ -66,14 +123,14 @@ pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
 }
 
 /// An op of the same operator with the same attributes, except these.
-pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Option<OpBuilder<'static>> {
+pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<'static>, NoMatch> {
     let mut made = OpBuilder::new(f.symbol(op));
     for (name, attr) in f.attrs(op) {
         if !except.contains(&f.text(name)) {
-            made = made.attr(name, attr.to_value()?);
+            made = made.attr(name, attr.to_value().ok_or(NoMatch)?);
         }
     }
-    Some(made)
+    Ok(made)
 }
 
 /// The results of the op that was just made.

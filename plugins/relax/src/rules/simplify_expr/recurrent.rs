@@ -31,9 +31,8 @@ fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             found = true;
         }
     }
-    let (Some(made), true) = (like(f, m.root(), &[]), found) else {
-        return Ok(None);
-    };
+    let made = like(f, m.root(), &[])?;
+    NoMatch::unless(found)?;
     while operands.last().is_some_and(|last| last.is_none()) {
         operands.pop();
     }
