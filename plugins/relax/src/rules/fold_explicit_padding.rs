@@ -35,7 +35,7 @@ mod user;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::{is, optional};
+use crate::shared::read::{is, optional};
 use padding::Padding;
 use user::User;
 

@@ -8,6 +8,7 @@ pub(crate) mod entries;
 pub(crate) mod literal;
 pub(crate) mod operators;
 pub(crate) mod purity;
+pub(crate) mod read;
 pub(crate) mod retype;
 pub(crate) mod schedule;
 pub(crate) mod signature;

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::is_float;
+use crate::shared::read::is_float;
 
 /// A Pad of mode `constant` that only adds, and only to spatial axes.
 pub(super) struct Padding {

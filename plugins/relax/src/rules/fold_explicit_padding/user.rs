@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::rules::shared::read::{int_or, made_by};
+use crate::shared::read::{int_or, made_by};
 
 /// An op that uses what was padded, and how it pads then.
 pub(super) struct User {

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 use super::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::rules::shared::read::{is, made_by, operand};
+use crate::shared::read::{is, made_by, operand};
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {

@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::checks::{goes, number_beside};
-use crate::rules::shared::read::{axis_in, made_by, operand, pair};
+use crate::shared::read::{axis_in, made_by, operand, pair};
 
 /// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is
 /// one.

@@ -4,8 +4,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
 use crate::rules::shared::checks::goes;
-use crate::rules::shared::read::{made_by, optional, pair};
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
+use crate::shared::read::{made_by, optional, pair};
 
 /// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {

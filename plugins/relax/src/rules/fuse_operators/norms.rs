@@ -5,8 +5,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
 use crate::rules::shared::checks::{goes, stretches};
-use crate::rules::shared::read::{like, made_by, operand};
 use crate::rules::shared::spread::{Spread, centred, spread};
+use crate::shared::read::{like, made_by, operand};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, ints_of, with_axes};
+use crate::shared::read::{int_or, ints_of, with_axes};
 
 pub(super) static SUM_SQUARE: Rules = rules! {
     rule reduce_sum_square {

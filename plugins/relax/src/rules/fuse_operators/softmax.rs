@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{axis_in, int_or, ints_of};
+use crate::shared::read::{axis_in, int_or, ints_of};
 
 /// Along the last axis, where one operator is as fast.
 pub(super) static SOFTMAX: Rules = rules! {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::read::{axis_in, operand};
+use crate::shared::read::{axis_in, operand};
 
 /// What a Pad adds at the start of each axis, then at the end of each, if that is known.
 pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {

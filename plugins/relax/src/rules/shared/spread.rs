@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
-use crate::rules::shared::read::{axis_in, int_or, ints_of, made_by, operand, pair};
+use crate::shared::read::{axis_in, int_or, ints_of, made_by, operand, pair};
 
 /// What is divided by the root of its mean square.
 pub(crate) struct Spread {

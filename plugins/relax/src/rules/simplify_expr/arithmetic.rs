@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{made_by, operand};
+use crate::shared::read::{made_by, operand};
 
 pub(super) static NEUTRAL: Rules = rules! {
     rule mul_one { onnx.Mul(%x, 1) } => unless_scale;

@@ -3,7 +3,7 @@
 use half::bf16;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{is, is_any, is_float, made_by, with_constant};
+use crate::shared::read::{is, is_any, is_float, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule bounds_at_once { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;

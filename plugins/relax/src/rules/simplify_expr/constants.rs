@@ -4,9 +4,7 @@ use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::rules::shared::read::{
-    int_or, is, is_any, is_float, known_dims, like, made_by, with_constant,
-};
+use crate::shared::read::{int_or, is, is_any, is_float, known_dims, like, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;

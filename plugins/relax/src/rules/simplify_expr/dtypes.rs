@@ -6,7 +6,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::bounds::fits;
-use crate::rules::shared::read::{is_float, like};
+use crate::shared::read::{is_float, like};
 
 pub(super) static RULES: Rules = rules! {
     rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::pieces::{MOST, Piece, axis, pieces, split_sizes};
 use super::slices::{self, Range};
-use crate::rules::shared::read::{axis_in, int_or, like, size};
+use crate::shared::read::{axis_in, int_or, like, size};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_of_concat {

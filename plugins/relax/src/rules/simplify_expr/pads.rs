@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::{is, known_dims, size};
+use crate::shared::read::{is, known_dims, size};
 
 pub(super) static RULES: Rules = rules! {
     rule pad_of_pad {

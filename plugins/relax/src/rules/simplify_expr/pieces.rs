@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
-use crate::rules::shared::read::{
+use crate::shared::read::{
     axis_in, int_or, ints_of, is, made_by, operand, optional, results, size,
 };
 

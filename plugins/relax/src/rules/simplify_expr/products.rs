@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, is, like, made_by};
+use crate::shared::read::{int_or, is, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
     rule gemm_of_matmul {

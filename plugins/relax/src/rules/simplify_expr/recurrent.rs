@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{like, results};
+use crate::shared::read::{like, results};
 
 pub(super) static RULES: Rules = rules! {
     rule state_of_zeros { %y = onnx.LSTM|onnx.GRU|onnx.RNN(%xs...) } => without_zeros;

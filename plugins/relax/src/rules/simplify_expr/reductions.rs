@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{axes_in, int_or, ints_of, like};
+use crate::shared::read::{axes_in, int_or, ints_of, like};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {

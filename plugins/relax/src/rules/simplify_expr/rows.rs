@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::views_stretched::{is_view, viewed};
 use crate::rules::shared::kernels::fused_with_sums;
-use crate::rules::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
+use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
 
 const NAME: &str = "rows_of_matrices";
 

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::pieces::{MOST, axis, existing, pieces, split};
 use super::slices::{self, Range};
-use crate::rules::shared::read::{axis_in, is, operand, size, with_axes};
+use crate::shared::read::{axis_in, is, operand, size, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule split_of_sequence keeps_type {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{axis_in, int_or, ints_of, operand, size};
+use crate::shared::read::{axis_in, int_or, ints_of, operand, size};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;

@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::slices;
 use super::transposes::twin;
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::{
+use crate::shared::read::{
     axes_in, axis_in, int_or, ints_of, is, is_any, like, operand, results, with_axes,
 };
 

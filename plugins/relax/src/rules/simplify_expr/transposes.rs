@@ -5,7 +5,7 @@ use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
 
 use super::transposed_axes as axes;
-use crate::rules::shared::read::{axes_in, ints_of, is, known_dims, like, with_axes};
+use crate::shared::read::{axes_in, ints_of, is, known_dims, like, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }

@@ -10,7 +10,7 @@ use super::transposes::{
     Above, Sharing, above, inverse, is_scalar, is_used_by_one, perm, transpose, transpose_of,
     with_rank,
 };
-use crate::rules::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, with_axes};
+use crate::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule concat_of_transposes {

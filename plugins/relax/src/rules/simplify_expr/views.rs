@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, is, known_dims, like, operand, optional};
+use crate::shared::read::{int_or, is, known_dims, like, operand, optional};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::views::reshape;
 use super::views_stretched::{Below, Runs, is_view, viewed};
-use crate::rules::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
+use crate::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {

@@ -1,7 +1,7 @@
-//! What rules' code reads of ops and makes like them.
+//! Readers of ops, operands and attributes.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, Status};
+use passdock_plugin_api::{DimKind, Status, Use};
 
 /// The op that makes a value, if it is of this operator and not of a function of the same name.
 pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
@@ -16,6 +16,15 @@ pub(crate) fn is(f: &Function, op: OpId, name: &str) -> bool {
 /// Whether an op is of one of these operators.
 pub(crate) fn is_any(f: &Function, op: OpId, names: &[&str]) -> bool {
     names.iter().any(|name| is(f, op, name))
+}
+
+/// A float attribute, or its default; `None` if a caller says what it is.
+pub(crate) fn float_or(f: &Function, op: OpId, name: &str, default: f32) -> Option<f32> {
+    match f.attr(op, name) {
+        None | Some(Attr::Unset) => Some(default),
+        Some(Attr::Float(float)) => Some(float),
+        Some(_) => None,
+    }
 }
 
 /// An integer attribute, or its default; `None` if a caller says what it is.
@@ -120,6 +129,19 @@ pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let mut dims = f.dims(value)?;
     let is_known = dims.clone().all(|dim| dim.kind != DimKind::UNKNOWN);
     is_known.then(|| dims.by_ref().collect())
+}
+
+/// The attributes of an op by name, to be compared; an attribute that has no value by itself is `None`.
+pub(crate) fn attrs(f: &Function, op: OpId) -> Vec<(SymbolId, Option<AttrValue>)> {
+    let attrs = f.attrs(op).map(|(name, attr)| (name, attr.to_value()));
+    attrs.collect()
+}
+
+/// The only use of a value.
+pub(crate) fn only_use(f: &Function, value: ValueId) -> Option<Use> {
+    let mut uses = f.iter_uses(value);
+    let used = uses.next()?;
+    uses.next().is_none().then_some(used)
 }
 
 /// An op of the same operator with the same attributes, except these.
