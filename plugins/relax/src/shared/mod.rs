@@ -1,6 +1,7 @@
 //! What several passes do: going over ops, asking about them, and editing them.
 
 pub(crate) mod accept;
+pub(crate) mod attr_params;
 pub(crate) mod bodies;
 pub(crate) mod callee;
 pub(crate) mod cursor;

@@ -162,3 +162,66 @@ pub(crate) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
         None => vec![first],
     }
 }
+
+/// The ops between two of a region; from its start, if there is none before.
+pub(crate) fn between(f: &Function, before: Option<OpId>, end: OpId) -> Vec<OpId> {
+    let first = match before {
+        Some(before) => f.next_op(before),
+        None => f.first_op(f.parent_region(end)),
+    };
+    let ops = std::iter::successors(first, |op| f.next_op(*op));
+    ops.take_while(|op| *op != end).collect()
+}
+
+/// Ops, each with those that are nested in it.
+pub(crate) fn with_nested(f: &Function, ops: &[OpId]) -> Vec<OpId> {
+    let nested = |op: OpId| f.regions(op).iter().flat_map(|&region| f.iter_in(region));
+    let all = ops
+        .iter()
+        .flat_map(|&op| std::iter::once(op).chain(nested(op)));
+    all.collect()
+}
+
+/// The op of a region that an op is, or is nested in.
+pub(crate) fn ancestor_in(f: &Function, op: OpId, region: RegionId) -> OpId {
+    let mut op = op;
+    loop {
+        let around = f.parent_region(op);
+        match f.parent_op(around) {
+            Some(holder) if around != region => op = holder,
+            _ => return op,
+        }
+    }
+}
+
+/// Declares a region's results anew: each keeps its name, and gets a type and a value.
+pub(crate) fn redeclare(
+    f: &mut Function,
+    region: RegionId,
+    mut declare: impl FnMut(
+        &mut Function,
+        usize,
+        TypeId,
+        ValueId,
+    ) -> Result<(TypeId, ValueId), EditError>,
+) -> Result<(), EditError> {
+    let Some(end) = f.terminator(region) else {
+        return Ok(());
+    };
+    let ports: Vec<_> = f.ports(region).zip(f.operands(end)).collect();
+    let mut results = Vec::with_capacity(ports.len());
+    for (index, (port, value)) in ports.into_iter().enumerate() {
+        let name = port
+            .name
+            .option()
+            .map_or("", |name| f.text(name))
+            .to_owned();
+        let (ty, value) = declare(f, index, port.ty, value)?;
+        results.push((name, ty, value));
+    }
+    let results: Vec<_> = results
+        .iter()
+        .map(|(name, ty, value)| (&**name, *ty, *value))
+        .collect();
+    f.set_named_results(region, &results)
+}
