@@ -93,10 +93,10 @@ pub mod prelude {
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
         Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, GivenOut, Instrument,
-        LaidOut, Match, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef,
-        OpId, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
-        PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
-        RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+        LaidOut, Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder,
+        OpCall, OpDef, OpId, OpResult, OpTraits, OptionValue, Options, PassContext, PassError,
+        PassInfo, PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten,
+        Rules, RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
 /// Records of the contract that the SDK hands out, which are final.
@@ -136,7 +136,8 @@ pub use passdock_abi::{
 pub use plugin::StaticPlugin;
 pub use rewrite::{
     compose, element, is_about, number_of, GivenOut, Match, Mention, MentionedAttr,
-    MentionedOperand, Opset, Presence, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo, Rules,
+    MentionedOperand, NoMatch, Opset, Presence, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo,
+    Rules,
 };
 
 /// What the macros need, and hosts; no part of the promise.

@@ -30,4 +30,4 @@ pub use given_out::GivenOut;
 pub use matching::Match;
 pub use number::is_about;
 pub use rewriter::Rewriter;
-pub use rules::{Pattern, Rewritten, RuleCode, RuleInfo, RuleSource, Rules};
+pub use rules::{NoMatch, Pattern, Rewritten, RuleCode, RuleInfo, RuleSource, Rules};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use passdock_abi::ValueId;
+use passdock_abi::{Status, ValueId};
 
 use super::matching::Match;
 use super::rewriter::Rewriter;
@@ -15,6 +15,31 @@ use crate::language::{self, Extent, Mention, Node, Opset, Rule, RuleError};
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.
 pub type Rewritten = Result<Option<Vec<ValueId>>, EditError>;
+
+/// The reason why a rule's code rewrites nothing: what it looks for isn't there. With `?` it becomes an [`EditError`],
+/// on which the driver takes back what the code made: `f.rank(x).ok_or(NoMatch)?`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMatch;
+
+impl NoMatch {
+    /// Fails unless a condition holds.
+    ///
+    /// # Errors
+    /// If it doesn't.
+    pub fn unless(condition: bool) -> Result<(), NoMatch> {
+        if condition {
+            Ok(())
+        } else {
+            Err(NoMatch)
+        }
+    }
+}
+
+impl From<NoMatch> for EditError {
+    fn from(_: NoMatch) -> EditError {
+        EditError::new(Status::REFUSED, "the rule doesn't match", None)
+    }
+}
 
 /// A rule's code: what stands in the place of what was found.
 pub type RuleCode = fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten;

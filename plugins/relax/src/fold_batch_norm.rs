@@ -40,11 +40,12 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::affine::Affine;
-use crate::channels::constants::Axis;
+use crate::channels::constants::{self, Axis};
 use crate::channels::fold::Folder;
 use crate::channels::operator;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
+use crate::shared::read::{only_use, operand, optional, size};
 
 options! {
     /// The limits of what folding may cost.
@@ -75,13 +76,13 @@ pub(crate) fn fold_batch_norm(f: &mut Function, cx: &PassContext) -> PassResult 
 
 fn fold(f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>, norm: OpId) -> PassResult {
     for plan in [plan_backward, plan_forward] {
-        if let Some(plan) = plan(f, norm)?
+        if let Some(plan) = optional(plan(f, norm))?
             && folder.fold(f, plan)?
         {
             return Ok(());
         }
     }
-    match Chain::behind(f, norm)? {
+    match optional(Chain::behind(f, norm))? {
         Some(chain) => chain.fold(f, cx, folder),
         None => Ok(()),
     }
@@ -99,48 +100,40 @@ struct Chain {
 }
 
 impl Chain {
-    fn behind(f: &Function, norm: OpId) -> Result<Option<Chain>, EditError> {
-        let operand = |index: usize| f.operand(norm, index).unwrap_or(ValueId::NONE);
-        let channels = f.dims(operand(1)).and_then(|dims| dims.get(0));
-        let channels = channels.and_then(Dim::as_const);
-        let (Some(rank), Some(channels)) = (f.rank(operand(0)), channels) else {
-            return Ok(None);
-        };
+    fn behind(f: &Function, norm: OpId) -> Result<Chain, EditError> {
+        let rank = f
+            .rank(operand(f, norm, 0))
+            .filter(|rank| *rank >= 2)
+            .ok_or(NoMatch)?;
+        let channels = size(f, operand(f, norm, 1), 0).ok_or(NoMatch)?;
         let axis = Axis {
             rank,
             at: 1,
             channels: channels.max(0) as usize,
         };
-        let all = match Affine::from_op(f, norm, 0, axis)? {
-            Some(all) if rank >= 2 => all,
-            _ => return Ok(None),
-        };
+        let all = Affine::from_op(f, norm, 0, axis)?;
         let mut chain = Chain {
             axis,
             ops: vec![norm],
             all,
             more: Affine::nothing(),
         };
-        loop {
-            let last = chain.ops[chain.ops.len() - 1];
-            let mut uses = f.iter_uses(f.result(last, 0));
-            let (Some(one), None) = (uses.next(), uses.next()) else {
-                break;
-            };
+        let mut last = f.result(norm, 0);
+        while let Some(one) = only_use(f, last) {
             let is_near = f.parent_region(one.op) == f.parent_region(norm);
             if !is_near || one.index > 1 || operator(f, one.op) == NAME {
                 break;
             }
-            let Some(next) = Affine::from_op(f, one.op, one.index, axis)? else {
+            let Some(next) = optional(Affine::from_op(f, one.op, one.index, axis))? else {
                 break;
             };
             chain.ops.push(one.op);
             chain.all = chain.all.then(&next);
             chain.more = chain.more.then(&next);
+            last = f.result(one.op, 0);
         }
-        let last = chain.ops.last().map_or(norm, |last| *last);
-        let is_used = f.use_count(f.result(last, 0)) > 0;
-        Ok((chain.ops.len() > 1 && is_used).then_some(chain))
+        NoMatch::unless(chain.ops.len() > 1 && f.use_count(last) > 0)?;
+        Ok(chain)
     }
 
     fn fold(&self, f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>) -> PassResult {
@@ -154,7 +147,7 @@ impl Chain {
         }
         let is_done = match numbers {
             Some((factor, offset)) => self.as_numbers(f, cx, folder, factor, offset)?,
-            None => self.to_parameters(f, folder)?,
+            None => optional(self.to_parameters(f, folder))?.is_some(),
         };
         if is_done {
             cx.rewrote(rule);
@@ -183,7 +176,7 @@ impl Chain {
             return Ok(false);
         }
         let (norm, last) = (self.ops[0], self.ops[self.ops.len() - 1]);
-        let mut value = f.operand(norm, 0).unwrap_or(ValueId::NONE);
+        let mut value = operand(f, norm, 0);
         let (dtype, ty) = (f.dtype(value), f.type_id(f.result(last, 0)));
         let loc = f.fused_loc(&self.ops)?;
         let mut made = Vec::new();
@@ -210,49 +203,38 @@ impl Chain {
         Ok(false)
     }
 
-    /// The scale and the bias take it over. Answers whether they do.
-    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<bool, EditError> {
+    /// The scale and the bias take it over, if they can.
+    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<(), EditError> {
         let (norm, going) = (self.ops[0], &self.ops[1..]);
-        let operand = |index: usize| f.operand(norm, index).unwrap_or(ValueId::NONE);
-        let (scale, bias) = (operand(1), operand(2));
-        let list = Axis {
-            rank: 1,
-            at: 0,
-            channels: self.axis.channels,
-        };
-        let along = |value: ValueId| crate::channels::constants::along(f, value, list);
-        let (Some(old_scale), Some(old_bias)) = (along(scale)?, along(bias)?) else {
-            return Ok(false);
-        };
+        let (scale, bias) = (operand(f, norm, 1), operand(f, norm, 2));
+        let count = self.axis.channels;
+        let along = |value: ValueId| constants::along(f, value, Axis::list(count));
+        let (old_scale, old_bias) = (along(scale)?, along(bias)?);
         let factor = &self.more.factor;
         let is_scaled = !factor.are(1.0);
-        let count = self.axis.channels;
-        let lists = vec![count; 1 + usize::from(is_scaled)];
-        let old: Vec<ValueId> = match is_scaled {
-            true => vec![scale, bias],
-            false => vec![bias],
+        let old = if is_scaled {
+            &[scale, bias][..]
+        } else {
+            &[bias]
         };
-        let Some(profit) = folder.profit_of_lists(f, norm, &old, &lists, going) else {
-            return Ok(false);
-        };
+        let lists = vec![count; old.len()];
+        let profit = folder
+            .profit_of_lists(f, norm, old, &lists, going)
+            .ok_or(NoMatch)?;
         let dims = vec![count as i64];
         let new_scale = old_scale.with(factor, |scale, factor| scale * factor);
         let new_bias = old_bias.with(factor, |bias, factor| bias * factor);
         let new_bias = new_bias.with(&self.more.offset, |bias, offset| bias + offset);
         let (scale_type, bias_type) = (f.dtype(scale), f.dtype(bias));
-        let Some(new_bias) = folder.list(f, bias_type, dims.clone(), &new_bias)? else {
-            return Ok(false);
-        };
-        let Some(new_scale) = folder.list(f, scale_type, dims, &new_scale)? else {
+        let new_bias = folder.list(f, bias_type, dims.clone(), &new_bias)?;
+        let Some(new_scale) = optional(folder.list(f, scale_type, dims, &new_scale))? else {
             f.erase_dead(new_bias)?;
-            return Ok(false);
+            return Err(NoMatch.into());
         };
         folder.spend(profit);
         let loc = f.fused_loc(&self.ops)?;
         let result = f.result(norm, 0);
         for &op in going {
-            let data = f.operands(op).position(|value| value == result);
-            debug_assert!(data.is_some(), "the ops of a chain use one another");
             f.replace_with_and_erase_dead(op, &[result])?;
         }
         f.set_loc(norm, loc)?;
@@ -263,6 +245,6 @@ impl Chain {
         for value in [scale, bias, new_scale] {
             f.erase_dead(value)?;
         }
-        Ok(true)
+        Ok(())
     }
 }

@@ -29,6 +29,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::channels::fold::Folder;
 use crate::channels::operator;
+use crate::shared::read::optional;
 
 options! {
     /// The limits of what folding may cost.
@@ -50,7 +51,7 @@ pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pa
     Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
         for op in f.ops() {
             if is_arithmetic(f, op)
-                && let Some(plan) = backward::plan(f, op)?
+                && let Some(plan) = optional(backward::plan(f, op))?
             {
                 folder.fold(f, plan)?;
             }
@@ -65,7 +66,7 @@ pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pas
         // The last one of a chain first: the weights are behind it then.
         for op in f.ops().rev() {
             if is_arithmetic(f, op)
-                && let Some(plan) = forward::plan(f, op)?
+                && let Some(plan) = optional(forward::plan(f, op))?
             {
                 folder.fold(f, plan)?;
             }

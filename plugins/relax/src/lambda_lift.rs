@@ -49,7 +49,8 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::retype::{Retype, Words};
+use crate::shared::attr_params::references;
+use crate::shared::read::redeclare;
 
 options! {
     /// The regions that are lifted, and where to.
@@ -134,11 +135,7 @@ fn regions_to_lift(
 fn referring(f: &Function) -> HashMap<RegionId, (OpId, SymbolId)> {
     let mut found = HashMap::new();
     for op in f.iter() {
-        let param = f.attrs(op).find_map(|(_, attr)| match attr {
-            Attr::Reference(param, _) => Some(param),
-            _ => None,
-        });
-        let Some(param) = param else {
+        let Some((_, param)) = references(f, op).next() else {
             continue;
         };
         let mut region = f.parent_region(op);
@@ -236,11 +233,10 @@ impl Parts {
 
     /// Gives the function its parameters and ops.
     fn fill(&self, f: &Function, lifted: &mut Function) -> Result<(), EditError> {
-        let mut retype = Retype::new(Some(f), Words::Same);
         let body = lifted.body();
         let mut params = HashMap::new();
         for &value in f.args(self.region).iter().chain(&self.captures) {
-            let ty = retype.ty(lifted, f.type_id(value))?;
+            let ty = lifted.type_from(f, f.type_id(value))?;
             let name = f.value_name(value).unwrap_or("");
             params.insert(value, lifted.add_arg(body, name, ty)?);
         }
@@ -254,7 +250,7 @@ impl Parts {
         let copies: HashMap<ValueId, ValueId> = yielded.collect();
         let mut results = Vec::new();
         for value in &self.made {
-            let ty = retype.ty(lifted, f.type_id(*value))?;
+            let ty = lifted.type_from(f, f.type_id(*value))?;
             results.push((f.value_name(*value).unwrap_or(""), ty, copies[value]));
         }
         lifted.set_named_results(body, &results)
@@ -296,27 +292,10 @@ impl Parts {
 
     /// Lets the region give out the call's results instead of what its ops made.
     fn give_out(&self, f: &mut Function, results: &[ValueId]) -> Result<(), EditError> {
-        let stands: HashMap<ValueId, ValueId> = self
-            .made
-            .iter()
-            .copied()
-            .zip(results.iter().copied())
-            .collect();
-        let given = f.terminator(self.region).into_iter();
-        let given: Vec<ValueId> = given.flat_map(|end| f.operands(end)).collect();
-        let ports: Vec<(String, TypeId, ValueId)> = f
-            .ports(self.region)
-            .zip(given)
-            .map(|(port, value)| {
-                let name = port.name.option().map_or("", |name| f.text(name));
-                let value = stands.get(&value).copied().unwrap_or(value);
-                (name.to_owned(), port.ty, value)
-            })
-            .collect();
-        let ports: Vec<(&str, TypeId, ValueId)> = ports
-            .iter()
-            .map(|(name, ty, value)| (&**name, *ty, *value))
-            .collect();
-        f.set_named_results(self.region, &ports)
+        let made = self.made.iter().copied().zip(results.iter().copied());
+        let made: HashMap<ValueId, ValueId> = made.collect();
+        redeclare(f, self.region, |_, _, ty, value| {
+            Ok((ty, made.get(&value).copied().unwrap_or(value)))
+        })
     }
 }

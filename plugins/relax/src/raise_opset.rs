@@ -31,19 +31,11 @@
 //! Sources: ONNX `onnx/version_converter`, and the schemas of all versions.
 
 mod adapter;
-mod axes;
-mod batch_normalization;
-mod clip;
-mod dropout;
-mod pad;
-mod reduce;
+mod operands;
 mod refused;
 mod resize;
-mod slice;
 mod softmax;
-mod split;
-mod squeeze;
-mod unsqueeze;
+mod training;
 mod versions;
 
 use std::collections::HashSet;
@@ -153,7 +145,7 @@ fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<Op
         Takes::All => Ok(op),
         Takes::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
             None => Ok(op),
-            Some(attr) => Err(Stop::refused(format!(
+            Some(attr) => Err(Stop::Refused(format!(
                 "its attribute `{}` means something else from version {version} on",
                 attr.name
             ))),
@@ -163,21 +155,21 @@ fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<Op
             let name = dtype.and_then(DType::name);
             match name {
                 Some(name) if dtypes.contains(&name) => Ok(op),
-                Some(name) => Err(Stop::refused(format!(
+                Some(name) => Err(Stop::Refused(format!(
                     "from version {version} on it doesn't take {name}"
                 ))),
-                None => Err(Stop::refused(format!(
+                None => Err(Stop::Refused(format!(
                     "version {version} takes fewer element types, and its operand's isn't known"
                 ))),
             }
         }
         Takes::None => match adapter::find(operator, version) {
             Some(adapt) => adapt(site, op),
-            None => Err(Stop::refused(format!(
+            None => Err(Stop::Refused(format!(
                 "it means something else from version {version} on"
             ))),
         },
-        Takes::Gone => Err(Stop::refused(format!(
+        Takes::Gone => Err(Stop::Refused(format!(
             "version {version} doesn't have it any more"
         ))),
     }

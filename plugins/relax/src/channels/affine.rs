@@ -5,6 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::{self, Axis};
 use super::numbers::Numbers;
 use super::operator;
+use crate::shared::read::{float_or, int_or, operand};
 
 /// `x * factor + offset`, channel by channel.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,39 +15,30 @@ pub(crate) struct Affine {
 }
 
 impl Affine {
-    /// What an op does with the channels of one of its operands; `None` if it does anything else, if what it does
-    /// isn't known, or isn't finite.
+    /// What an op does with the channels of one of its operands, if it does nothing else, and that is known and finite.
     pub(crate) fn from_op(
         f: &Function,
         op: OpId,
         index: usize,
         axis: Axis,
-    ) -> Result<Option<Affine>, EditError> {
+    ) -> Result<Affine, EditError> {
         let name = operator(f, op);
         if name == "onnx.BatchNormalization" {
-            return Ok(match index {
-                0 => batch_norm(f, op, axis)?.filter(Affine::is_finite),
-                _ => None,
-            });
+            NoMatch::unless(index == 0)?;
+            return batch_norm(f, op, axis)?.if_finite();
         }
         if name == "onnx.Neg" {
-            return Ok(Some(Affine {
+            return Ok(Affine {
                 factor: Numbers::every(-1.0),
                 offset: Numbers::every(0.0),
-            }));
+            });
         }
         let is_arithmetic = matches!(name, "onnx.Mul" | "onnx.Div" | "onnx.Add" | "onnx.Sub");
         // Older ones say by attributes how operands are spread.
         let is_spread = f.opset("").is_some_and(|version| version >= 7);
-        if !is_arithmetic || !is_spread || f.operand_count(op) != 2 {
-            return Ok(None);
-        }
-        let Some(other) = f.operand(op, 1 - index) else {
-            return Ok(None);
-        };
-        let Some(numbers) = constants::along(f, other, axis)? else {
-            return Ok(None);
-        };
+        NoMatch::unless(is_arithmetic && is_spread && f.operand_count(op) == 2)?;
+        let other = f.operand(op, 1 - index).ok_or(NoMatch)?;
+        let numbers = constants::along(f, other, axis)?;
         let (one, zero) = (Numbers::every(1.0), Numbers::every(0.0));
         let (factor, offset) = match (name, index) {
             ("onnx.Mul", _) => (numbers, zero),
@@ -54,9 +46,9 @@ impl Affine {
             ("onnx.Add", _) => (one, numbers),
             ("onnx.Sub", 0) => (one, numbers.map(|number| -number)),
             ("onnx.Sub", _) => (Numbers::every(-1.0), numbers),
-            _ => return Ok(None),
+            _ => return Err(NoMatch.into()),
         };
-        Ok(Some(Affine { factor, offset }).filter(Affine::is_finite))
+        Affine { factor, offset }.if_finite()
     }
 
     pub(crate) fn nothing() -> Affine {
@@ -77,18 +69,16 @@ impl Affine {
         }
     }
 
-    fn is_finite(&self) -> bool {
-        self.factor.all(f64::is_finite) && self.offset.all(f64::is_finite)
+    fn if_finite(self) -> Result<Affine, EditError> {
+        let is_finite = self.factor.all(f64::is_finite) && self.offset.all(f64::is_finite);
+        NoMatch::unless(is_finite)?;
+        Ok(self)
     }
 }
 
 /// Whether an op is a BatchNormalization that doesn't train, and normalises each channel, which is axis 1.
 fn infers(f: &Function, op: OpId) -> bool {
-    let is = |name: &str, default: i64, wanted: i64| match f.attr(op, name) {
-        None => default == wanted,
-        // An attribute of the function around it may be anything.
-        Some(value) => matches!(value, Attr::Int(value) if value == wanted),
-    };
+    let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
     // Before version 14, one that trains gives more than one result.
     let infers = f.result_count(op) == 1 && is("training_mode", 0, 0);
     match f.opset("") {
@@ -98,38 +88,17 @@ fn infers(f: &Function, op: OpId) -> bool {
     }
 }
 
-fn batch_norm(f: &Function, op: OpId, axis: Axis) -> Result<Option<Affine>, EditError> {
-    let epsilon = match f.attr(op, "epsilon") {
-        None => 1e-5_f32,
-        Some(Attr::Float(epsilon)) => epsilon,
-        Some(_) => return Ok(None),
-    };
-    if !infers(f, op) || axis.at != 1 {
-        return Ok(None);
-    }
-    let list = Axis {
-        rank: 1,
-        at: 0,
-        channels: axis.channels,
-    };
-    let mut numbers = Vec::new();
-    for index in 1..5 {
-        let Some(value) = f.operand(op, index) else {
-            return Ok(None);
-        };
-        match constants::along(f, value, list)? {
-            Some(read) => numbers.push(read),
-            None => return Ok(None),
-        }
-    }
-    let [scale, bias, mean, var] = &numbers[..] else {
-        return Ok(None);
-    };
+fn batch_norm(f: &Function, op: OpId, axis: Axis) -> Result<Affine, EditError> {
+    let epsilon = float_or(f, op, "epsilon", 1e-5).ok_or(NoMatch)?;
+    NoMatch::unless(infers(f, op) && axis.at == 1)?;
+    let list = Axis::list(axis.channels);
+    let along = |index: usize| constants::along(f, operand(f, op, index), list);
+    let [scale, bias, mean, var] = [along(1)?, along(2)?, along(3)?, along(4)?];
     let deviation = var.map(|var| (var + f64::from(epsilon)).sqrt());
     let factor = scale.with(&deviation, |scale, deviation| scale / deviation);
     let moved = mean.with(&factor, |mean, factor| mean * factor);
-    Ok(Some(Affine {
+    Ok(Affine {
         offset: bias.with(&moved, |bias, moved| bias - moved),
         factor,
-    }))
+    })
 }

@@ -4,6 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
 use super::operator;
+use crate::shared::read::operand;
 
 /// Views of a splat that are looked through.
 const VIEWS: usize = 8;
@@ -26,61 +27,62 @@ pub(crate) struct Axis {
     pub(crate) channels: usize,
 }
 
+impl Axis {
+    /// The only axis of a list of one number a channel.
+    pub(crate) fn list(channels: usize) -> Axis {
+        Axis {
+            rank: 1,
+            at: 0,
+            channels,
+        }
+    }
+}
+
 impl KnownTensor {
-    pub(crate) fn from_value(
-        f: &Function,
-        value: ValueId,
-    ) -> Result<Option<KnownTensor>, EditError> {
-        let (dtype, Some(dims)) = (f.dtype(value), f.shape(value)) else {
-            return Ok(None);
-        };
-        let Some(size) = numbers::size_of(dtype) else {
-            return Ok(None);
-        };
-        let known = |splat| {
-            Some(KnownTensor {
-                value,
-                dtype,
-                dims: dims.clone(),
-                splat,
-            })
+    pub(crate) fn from_value(f: &Function, value: ValueId) -> Result<KnownTensor, EditError> {
+        let dtype = f.dtype(value);
+        let dims = f.shape(value).ok_or(NoMatch)?;
+        let size = numbers::size_of(dtype).ok_or(NoMatch)?;
+        let mut known = KnownTensor {
+            value,
+            dtype,
+            dims,
+            splat: None,
         };
         if f.constant(value).is_some() {
-            return Ok(known(None));
+            return Ok(known);
         }
         let mut from = value;
         for _ in 0..VIEWS {
-            let Some(op) = f.defining_op(from) else {
-                return Ok(None);
-            };
-            match (operator(f, op), f.operand(op, 0)) {
-                ("onnx.ConstantOfShape", _) => {
-                    let number = match f.attr(op, "value") {
-                        None => 0.0,
-                        Some(Attr::Tensor(id)) => match f.constant_bytes(id)? {
-                            element if element.len() == size => numbers::read(dtype, element),
-                            _ => return Ok(None),
-                        },
-                        Some(_) => return Ok(None),
-                    };
-                    return Ok(known(Some(number)));
-                }
-                (
-                    "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
-                    | "onnx.Expand" | "onnx.Identity",
-                    Some(operand),
-                ) => {
-                    let is_one = f.type_of(operand).element_count() == Some(1);
-                    if f.constant(operand).is_some() && is_one && f.dtype(operand) == dtype {
-                        let element = f.constant_data(operand)?;
-                        return Ok(known(element.map(|bytes| numbers::read(dtype, bytes))));
+            let op = f.defining_op(from).ok_or(NoMatch)?;
+            let element = match operator(f, op) {
+                "onnx.ConstantOfShape" => match f.attr(op, "value") {
+                    None => Some(0.0),
+                    Some(Attr::Tensor(id)) => {
+                        let element = f.constant_bytes(id)?;
+                        NoMatch::unless(element.len() == size)?;
+                        Some(numbers::read(dtype, element))
                     }
-                    from = operand;
+                    Some(_) => return Err(NoMatch.into()),
+                },
+                "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
+                | "onnx.Expand" | "onnx.Identity" => {
+                    from = operand(f, op, 0);
+                    let is_one = f.type_of(from).element_count() == Some(1);
+                    let element = match is_one && f.dtype(from) == dtype {
+                        true => f.constant_data(from)?,
+                        false => None,
+                    };
+                    element.map(|element| numbers::read(dtype, element))
                 }
-                _ => return Ok(None),
+                _ => return Err(NoMatch.into()),
+            };
+            if element.is_some() {
+                known.splat = element;
+                return Ok(known);
             }
         }
-        Ok(None)
+        Err(NoMatch.into())
     }
 
     /// The bytes of a constant.
@@ -96,45 +98,32 @@ impl KnownTensor {
 
     /// One number a channel, if that is all it says of a tensor with these channels that it is spread over, and
     /// that tensor's shape stays.
-    pub(crate) fn along(&self, f: &Function, axis: Axis) -> Result<Option<Numbers>, EditError> {
-        let Some(more) = axis.rank.checked_sub(self.dims.len()) else {
-            return Ok(None);
-        };
+    pub(crate) fn along(&self, f: &Function, axis: Axis) -> Result<Numbers, EditError> {
+        let more = axis.rank.checked_sub(self.dims.len()).ok_or(NoMatch)?;
         let fits = |(at, &size): (usize, &i64)| {
             size == 1 || at + more == axis.at && size == axis.channels as i64
         };
-        if !self.dims.iter().enumerate().all(fits) {
-            return Ok(None);
-        }
+        NoMatch::unless(self.dims.iter().enumerate().all(fits))?;
         if let Some(number) = self.splat {
-            return Ok(Some(Numbers::every(number)));
+            return Ok(Numbers::every(number));
         }
         self.numbers(f)
     }
 
     /// All elements in order.
-    fn numbers(&self, f: &Function) -> Result<Option<Numbers>, EditError> {
-        let (Some(size), Some(bytes)) =
-            (numbers::size_of(self.dtype), f.constant_data(self.value)?)
-        else {
-            return Ok(None);
-        };
+    fn numbers(&self, f: &Function) -> Result<Numbers, EditError> {
+        let size = numbers::size_of(self.dtype).ok_or(NoMatch)?;
+        let bytes = f.constant_data(self.value)?.ok_or(NoMatch)?;
         let elements = bytes.chunks_exact(size);
         let read: Vec<f64> = elements
             .map(|element| numbers::read(self.dtype, element))
             .collect();
-        Ok((!read.is_empty() && read.len() == self.count()).then(|| Numbers::new(read)))
+        NoMatch::unless(!read.is_empty() && read.len() == self.count())?;
+        Ok(Numbers::new(read))
     }
 }
 
 /// One number a channel that a value says, as [`KnownTensor::along`] does.
-pub(crate) fn along(
-    f: &Function,
-    value: ValueId,
-    axis: Axis,
-) -> Result<Option<Numbers>, EditError> {
-    match KnownTensor::from_value(f, value)? {
-        Some(known) => known.along(f, axis),
-        None => Ok(None),
-    }
+pub(crate) fn along(f: &Function, value: ValueId, axis: Axis) -> Result<Numbers, EditError> {
+    KnownTensor::from_value(f, value)?.along(f, axis)
 }

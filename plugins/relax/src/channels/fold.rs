@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::rules::kernels::Kernels;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
-use passdock_plugin_api::{LocId, Status, Use};
+use passdock_plugin_api::{LocId, Use};
 
 use super::affine::Affine;
 use super::constants::Axis;
@@ -14,6 +14,7 @@ use super::numbers::{self, Numbers};
 use super::operator;
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
+use crate::shared::read::{attrs, int_or, only_use, optional};
 
 /// The bytes that an op takes in a file.
 const OP: i64 = 64;
@@ -34,6 +35,17 @@ pub(crate) struct Plan {
     pub(crate) linears: Vec<(Linear, Side, Affine)>,
     /// Operands of ops between that are other numbers then.
     pub(crate) moved: Vec<Moved>,
+}
+
+impl Plan {
+    pub(crate) fn new(going: OpId, data: usize) -> Plan {
+        Plan {
+            going,
+            data,
+            linears: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
 }
 
 /// An operand that becomes a constant of these numbers.
@@ -144,7 +156,7 @@ impl<'c> Folder<'c> {
         }
         let mut changes = Vec::new();
         for (linear, side, affine) in &plan.linears {
-            match self.change(f, &plan, linear, *side, affine)? {
+            match optional(self.change(f, &plan, linear, *side, affine))? {
                 Some(change) => changes.push(change),
                 None => return Ok(false),
             }
@@ -198,7 +210,7 @@ impl<'c> Folder<'c> {
         linear: &Linear,
         side: Side,
         affine: &Affine,
-    ) -> Result<Option<Change>, EditError> {
+    ) -> Result<Change, EditError> {
         let Affine { factor, offset } = affine;
         let dtype = linear.weights.dtype;
         let mut change = Change {
@@ -209,49 +221,40 @@ impl<'c> Folder<'c> {
         };
         if !factor.are(1.0) {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
-            if !self.allow_growth
-                && !goes
-                && linear.weights.byte_len(f) > LARGE.max(self.budget.unsigned_abs())
-            {
-                return Ok(None);
-            }
+            NoMatch::unless(
+                self.allow_growth
+                    || goes
+                    || linear.weights.byte_len(f) <= LARGE.max(self.budget.unsigned_abs()),
+            )?;
             change.weights = self.tensors.scaled(f, linear, side, factor);
-            if change.weights.is_none() {
-                return Ok(None);
-            }
+            NoMatch::unless(change.weights.is_some())?;
         }
         let is_scaled = side == Side::Output && !factor.are(1.0) && linear.bias.is_some();
         if offset.are(0.0) && !is_scaled {
-            return Ok(Some(change));
+            return Ok(change);
         }
         let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
-        if is_product && !self.may_be_gemm(f, linear) {
-            return Ok(None);
-        }
-        let Some(added) = linear.added(f)? else {
-            return Ok(None);
-        };
+        NoMatch::unless(!is_product || self.may_be_gemm(f, linear))?;
+        let added = linear.added(f)?;
         let numbers = match side {
             Side::Output => {
                 let scaled = added.with(factor, |added, factor| added * factor);
                 scaled.with(offset, |scaled, offset| scaled + offset)
             }
-            Side::Input if !self.tensors.may_read(f, &linear.weights) => return Ok(None),
-            Side::Input => match linear.applied(f, offset)? {
-                Some(gained) => added.with(&gained, |added, gained| added + gained),
-                None => return Ok(None),
-            },
+            Side::Input => {
+                NoMatch::unless(self.tensors.may_read(f, &linear.weights))?;
+                let gained = linear.applied(f, offset)?;
+                added.with(&gained, |added, gained| added + gained)
+            }
         };
         let channels = linear.output(f).channels as i64;
         let dims = match linear.kind {
             Kind::MatMulLeft => vec![channels, 1],
             _ => vec![channels],
         };
-        let Some(new) = tensors::list(dtype, dims, &numbers) else {
-            return Ok(None);
-        };
+        let new = tensors::list(dtype, dims, &numbers).ok_or(NoMatch)?;
         change.bias = Some((new, numbers));
-        Ok(Some(change))
+        Ok(change)
     }
 
     /// Whether a product of two matrices may be a Gemm, which can add.
@@ -369,20 +372,15 @@ impl<'c> Folder<'c> {
             return Ok(false);
         };
         let gone = f.loc(plan.going);
-        match f.replace_with_and_erase_dead(plan.going, &[data]) {
-            Ok(()) => {}
-            // What the file declares of the result says otherwise.
-            Err(error) if error.status == Status::REFUSED => return Ok(false),
-            Err(error) => return Err(error),
+        // What the file declares of the result may say otherwise.
+        if optional(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
+            return Ok(false);
         }
         for change in changes {
             let linear = change.linear;
             let data = linear.data_at();
-            let old = f.operands(linear.op).enumerate();
-            let old: Vec<ValueId> = old
-                .filter(|(at, _)| *at != data)
-                .map(|(_, old)| old)
-                .collect();
+            let mut old: Vec<ValueId> = f.operands(linear.op).collect();
+            old.remove(data);
             let weights = match change.weights {
                 Some(new) => self.tensors.make(f, new)?,
                 None => linear.weights.value,
@@ -393,8 +391,8 @@ impl<'c> Folder<'c> {
                 let bias = self.tensors.make(f, new)?;
                 if matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft) {
                     let operands: Vec<ValueId> = f.operands(linear.op).chain([bias]).collect();
-                    let gemm =
-                        f.replace_op(linear.op, OpBuilder::new("onnx.Gemm").operands(operands))?;
+                    let gemm = OpBuilder::new("onnx.Gemm").operands(operands);
+                    let gemm = f.replace_op(linear.op, gemm)?;
                     self.cx.infer(f, gemm)?;
                     let merged = self.merged.remove(&linear.op).unwrap_or_default();
                     self.merged.insert(gemm, merged);
@@ -432,18 +430,16 @@ impl<'c> Folder<'c> {
         Ok(())
     }
 
-    /// A constant of one number a channel.
+    /// A constant of one number a channel, if the type has them.
     pub(crate) fn list(
         &mut self,
         f: &mut Function,
         dtype: DType,
         dims: Vec<i64>,
         numbers: &Numbers,
-    ) -> Result<Option<ValueId>, EditError> {
-        match tensors::list(dtype, dims, numbers) {
-            Some(new) => self.tensors.make(f, new).map(Some),
-            None => Ok(None),
-        }
+    ) -> Result<ValueId, EditError> {
+        let new = tensors::list(dtype, dims, numbers).ok_or(NoMatch)?;
+        self.tensors.make(f, new)
     }
 
     /// Returns the bytes that are saved if lists of so many numbers replace values of an op: those of values without
@@ -507,11 +503,7 @@ fn are_among(f: &Function, value: ValueId, ops: &[OpId]) -> bool {
 fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     let weights = linear.weights.value;
     let count = f.use_count(weights);
-    let group = |op: OpId| match f.attr(op, "group") {
-        Some(Attr::Int(group)) => Some(group),
-        None => Some(1),
-        Some(_) => None,
-    };
+    let group = |op: OpId| int_or(f, op, "group", 1);
     let is_like = |one: Use| {
         let op = one.op;
         one.index == linear.weights_at()
@@ -530,30 +522,19 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
 /// The op that alone uses the result of an op, or the one that makes an operand.
 fn beside(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     match side {
-        Side::Input => f.operand(op, data).and_then(|x| f.defining_op(x)),
-        Side::Output => {
-            let result = f.result(op, 0);
-            let mut uses = f.iter_uses(result);
-            uses.next()
-                .map(|one| one.op)
-                .filter(|_| uses.next().is_none())
-        }
+        Side::Input => f.defining_op(f.operand(op, data)?),
+        Side::Output => only_use(f, f.result(op, 0)).map(|one| one.op),
     }
 }
 
 /// Whether two ops do the same to one operand each.
 fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
-    let attrs = |op: OpId| -> Vec<(SymbolId, Option<AttrValue>)> {
-        f.attrs(op)
-            .map(|(name, attr)| (name, attr.to_value()))
-            .collect()
-    };
     let mut operands = f.operands(a).zip(f.operands(b)).enumerate();
     a == b
         || f.symbol(a) == f.symbol(b)
             && f.operand_count(a) == f.operand_count(b)
             && operands.all(|(at, (one, other))| at == data || one == other)
-            && attrs(a) == attrs(b)
+            && attrs(f, a) == attrs(f, b)
 }
 
 /// The bytes of an operand that goes with the op: in equal parts, if others use it that are in the same place.

@@ -5,6 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
 use super::operator;
+use crate::shared::read::{float_or, int_or, operand, optional};
 
 /// An op that multiplies by weights, which are known.
 #[derive(Clone, Debug)]
@@ -43,46 +44,30 @@ pub(crate) enum Side {
 }
 
 impl Linear {
-    pub(crate) fn from_op(f: &Function, op: OpId) -> Result<Option<Linear>, EditError> {
-        let is = |name: &str, wanted: i64| match f.attr(op, name) {
-            None => wanted == 0,
-            Some(value) => matches!(value, Attr::Int(value) if value == wanted),
-        };
+    pub(crate) fn from_op(f: &Function, op: OpId) -> Result<Linear, EditError> {
+        let is = |name: &str, wanted: i64| int_or(f, op, name, 0) == Some(wanted);
         let kind = match operator(f, op) {
             "onnx.Conv" => Kind::Conv,
             "onnx.ConvTranspose" => Kind::ConvTranspose,
             "onnx.Gemm" if is("transA", 0) && is("transB", 0) => Kind::Gemm,
             "onnx.Gemm" if is("transA", 0) && is("transB", 1) => Kind::GemmTransposed,
             "onnx.MatMul" => Kind::MatMul,
-            _ => return Ok(None),
+            _ => return Err(NoMatch.into()),
         };
         let is_gemm = matches!(kind, Kind::Gemm | Kind::GemmTransposed);
-        let known = |index: usize| {
-            let value = f.operand(op, index).filter(|value| value.is_some());
-            value.map_or(Ok(None), |value| KnownTensor::from_value(f, value))
+        let known = |index: usize| KnownTensor::from_value(f, operand(f, op, index));
+        let may_be_left = kind == Kind::MatMul && f.rank(operand(f, op, 1)) >= Some(2);
+        let (kind, weights) = match optional(known(1))? {
+            Some(weights) => (kind, weights),
+            None => {
+                NoMatch::unless(may_be_left)?;
+                (Kind::MatMulLeft, known(0)?)
+            }
         };
-        let is_left = kind == Kind::MatMul && f.operand(op, 1).and_then(|x| f.rank(x)) >= Some(2);
-        let (kind, weights) = match (known(1)?, is_left) {
-            (Some(weights), _) => (kind, weights),
-            (None, true) => match known(0)? {
-                Some(weights) => (Kind::MatMulLeft, weights),
-                None => return Ok(None),
-            },
-            (None, false) => return Ok(None),
-        };
-        let groups = match f.attr(op, "group") {
-            Some(Attr::Int(groups)) if groups > 0 => groups as usize,
-            None => 1,
-            Some(_) => return Ok(None),
-        };
-        let float = |name: &str| match f.attr(op, name) {
-            Some(Attr::Float(float)) => Some(f64::from(float)),
-            None => Some(1.0),
-            Some(_) => None,
-        };
-        let (Some(alpha), Some(beta)) = (float("alpha"), float("beta")) else {
-            return Ok(None);
-        };
+        let groups = int_or(f, op, "group", 1).filter(|groups| *groups > 0);
+        let groups = groups.ok_or(NoMatch)? as usize;
+        let alpha = float_or(f, op, "alpha", 1.0).ok_or(NoMatch)?.into();
+        let beta = float_or(f, op, "beta", 1.0).ok_or(NoMatch)?.into();
         // The version before says by an attribute how the third operand is spread.
         let is_old = is_gemm && f.opset("").is_none_or(|version| version < 7);
         let dims: Vec<usize> = weights
@@ -100,24 +85,22 @@ impl Linear {
                 [outer.iter().product::<usize>() * rows, columns, 1]
             }
             (Kind::Gemm | Kind::GemmTransposed, &[rows, columns]) => [rows, columns, 1],
-            _ => return Ok(None),
+            _ => return Err(NoMatch.into()),
         };
-        if is_old || sizes.contains(&0) || sizes[0] % groups != 0 {
-            return Ok(None);
-        }
-        Ok(Some(Linear {
+        NoMatch::unless(!is_old && !sizes.contains(&0) && sizes[0] % groups == 0)?;
+        Ok(Linear {
             op,
             kind,
             bias: match kind {
                 Kind::MatMul | Kind::MatMulLeft => None,
-                _ => f.operand(op, 2).filter(|value| value.is_some()),
+                _ => operand(f, op, 2).option(),
             },
             weights,
             sizes,
             groups,
             alpha,
             beta,
-        }))
+        })
     }
 
     /// The index of the operand that isn't the weights.
@@ -130,63 +113,47 @@ impl Linear {
         1 - self.data_at()
     }
 
-    pub(crate) fn result(&self, f: &Function) -> ValueId {
-        f.result(self.op, 0)
-    }
-
-    /// Where the channels of the result are; of a MatMul, whose result's rank isn't always known, counted as if it
-    /// had one axis.
-    pub(crate) fn output(&self, f: &Function) -> Axis {
+    /// Where the channels of the operand or of the result are; of a MatMul, whose rank isn't always known, counted as if
+    /// it had one axis.
+    pub(crate) fn axis(&self, f: &Function, side: Side) -> Axis {
         let [rows, columns, _] = self.sizes;
-        let rank = self.weights.dims.len();
+        let dims = self.weights.dims.len();
+        // The rows of one of the matrices that the weights are.
+        let matrix_rows = || self.weights.dims[dims - 2] as usize;
+        let data = f.rank(operand(f, self.op, self.data_at()));
+        let result = f.rank(f.result(self.op, 0));
+        let is_output = side == Side::Output;
         let (rank, at, channels) = match self.kind {
-            Kind::Conv => (rank, 1, rows),
-            Kind::ConvTranspose => (rank, 1, columns * self.groups),
-            Kind::Gemm => (2, 1, columns),
-            Kind::GemmTransposed => (2, 1, rows),
-            Kind::MatMul => {
-                let rank = f.rank(self.result(f)).unwrap_or(1).max(1);
-                (rank, rank - 1, columns)
-            }
-            Kind::MatMulLeft => {
-                let rank = self.rank_of_data(f).max(rank);
-                (rank, rank - 2, self.matrix_rows())
-            }
-        };
-        Axis { rank, at, channels }
-    }
-
-    /// The rank of the operand that a product has on its right.
-    fn rank_of_data(&self, f: &Function) -> usize {
-        let data = f.operand(self.op, self.data_at());
-        data.and_then(|x| f.rank(x)).unwrap_or(2).max(2)
-    }
-
-    /// The rows of one of the matrices that the weights are.
-    fn matrix_rows(&self) -> usize {
-        self.weights.dims[self.weights.dims.len() - 2] as usize
-    }
-
-    /// Where the channels of the operand are.
-    pub(crate) fn input(&self, f: &Function) -> Axis {
-        let [rows, columns, _] = self.sizes;
-        let rank = self.weights.dims.len();
-        let (rank, at, channels) = match self.kind {
-            Kind::Conv => (rank, 1, columns * self.groups),
-            Kind::ConvTranspose => (rank, 1, rows),
+            Kind::Conv if is_output => (dims, 1, rows),
+            Kind::Conv => (dims, 1, columns * self.groups),
+            Kind::ConvTranspose if is_output => (dims, 1, columns * self.groups),
+            Kind::ConvTranspose => (dims, 1, rows),
+            Kind::Gemm if is_output => (2, 1, columns),
             Kind::Gemm => (2, 1, rows),
+            Kind::GemmTransposed if is_output => (2, 1, rows),
             Kind::GemmTransposed => (2, 1, columns),
             Kind::MatMul => {
-                let operand = f.operand(self.op, 0).and_then(|x| f.rank(x));
-                let rank = operand.unwrap_or(1).max(1);
-                (rank, rank - 1, self.matrix_rows())
+                let (rank, channels) = match is_output {
+                    true => (result, columns),
+                    false => (data, matrix_rows()),
+                };
+                let rank = rank.unwrap_or(1).max(1);
+                (rank, rank - 1, channels)
             }
             Kind::MatMulLeft => {
-                let rank = self.rank_of_data(f);
-                (rank, rank - 2, columns)
+                let rank = data.unwrap_or(2).max(2);
+                let (rank, channels) = match is_output {
+                    true => (rank.max(dims), matrix_rows()),
+                    false => (rank, columns),
+                };
+                (rank, rank - 2, channels)
             }
         };
         Axis { rank, at, channels }
+    }
+
+    pub(crate) fn output(&self, f: &Function) -> Axis {
+        self.axis(f, Side::Output)
     }
 
     /// The channel of a row and a column of the weights.
@@ -201,7 +168,7 @@ impl Linear {
             (Kind::Gemm | Kind::MatMul, Side::Output) => column,
             (Kind::Gemm, Side::Input) => row,
             (Kind::MatMul, Side::Input) | (Kind::MatMulLeft, Side::Output) => {
-                row % self.matrix_rows()
+                row % self.weights.dims[self.weights.dims.len() - 2] as usize
             }
             (Kind::MatMulLeft, Side::Input) => column,
             (Kind::GemmTransposed, Side::Output) => row,
@@ -209,52 +176,37 @@ impl Linear {
         }
     }
 
-    /// The elements of the weights, multiplied; `None` if too much would be lost by rounding: an element would be
-    /// infinite, or all of a channel's smaller than what the type has all digits of.
+    /// The elements of the weights, multiplied, if not too much is lost by rounding: an element would be infinite, or all
+    /// of a channel's smaller than what the type has all digits of.
     pub(crate) fn scaled(
         &self,
         f: &Function,
         side: Side,
         factor: &Numbers,
-    ) -> Result<Option<Vec<u8>>, EditError> {
+    ) -> Result<Vec<u8>, EditError> {
         let dtype = self.weights.dtype;
-        let (Some(size), Some(bytes)) = (
-            numbers::size_of(dtype),
-            f.constant_data(self.weights.value)?,
-        ) else {
-            return Ok(None);
-        };
+        let size = numbers::size_of(dtype).ok_or(NoMatch)?;
+        let bytes = f.constant_data(self.weights.value)?.ok_or(NoMatch)?;
         let [rows, columns, inner] = self.sizes;
-        if bytes.len() != rows * columns * inner * size {
-            return Ok(None);
-        }
+        NoMatch::unless(bytes.len() == rows * columns * inner * size)?;
         let mut scaled = Vec::with_capacity(bytes.len());
-        let axis = match side {
-            Side::Output => self.output(f),
-            Side::Input => self.input(f),
-        };
-        let mut largest = vec![0_f64; axis.channels];
+        let mut largest = vec![0_f64; self.axis(f, side).channels];
         for (at, elements) in bytes.chunks_exact(inner * size).enumerate() {
             let channel = self.channel(side, at / columns, at % columns);
             let factor = factor.at(channel);
             for element in elements.chunks_exact(size) {
                 let number = numbers::read(dtype, element) * factor;
-                if numbers::push(dtype, number, &mut scaled).is_none() {
-                    return Ok(None);
-                }
+                NoMatch::unless(numbers::push(dtype, number, &mut scaled).is_some())?;
                 largest[channel] = largest[channel].max(number.abs());
             }
         }
         let is_kept = |&size: &f64| size == 0.0 || size >= numbers::smallest(dtype);
-        Ok(largest.iter().all(is_kept).then_some(scaled))
+        NoMatch::unless(largest.iter().all(is_kept))?;
+        Ok(scaled)
     }
 
     /// What the result gains, channel by channel, if a number is added to each channel of the operand.
-    pub(crate) fn applied(
-        &self,
-        f: &Function,
-        offset: &Numbers,
-    ) -> Result<Option<Numbers>, EditError> {
+    pub(crate) fn applied(&self, f: &Function, offset: &Numbers) -> Result<Numbers, EditError> {
         let dtype = self.weights.dtype;
         let [rows, columns, inner] = self.sizes;
         let mut gained = vec![0_f64; self.output(f).channels];
@@ -262,49 +214,39 @@ impl Linear {
             Some(_) => None,
             None => f.constant_data(self.weights.value)?,
         };
-        let (Some(size), true) = (numbers::size_of(dtype), self.kind != Kind::ConvTranspose) else {
-            return Ok(None);
-        };
+        let size = numbers::size_of(dtype).ok_or(NoMatch)?;
+        NoMatch::unless(self.kind != Kind::ConvTranspose)?;
         for row in 0..rows {
             for column in 0..columns {
                 let at = (row * columns + column) * inner * size;
                 let weight = match (bytes, self.weights.splat) {
-                    (Some(bytes), _) => match bytes.get(at..at + inner * size) {
-                        Some(elements) => elements
-                            .chunks_exact(size)
-                            .map(|element| numbers::read(dtype, element))
-                            .sum(),
-                        None => return Ok(None),
-                    },
-                    (None, Some(number)) => number * inner as f64,
-                    (None, None) => return Ok(None),
+                    (Some(bytes), _) => {
+                        let elements = bytes.get(at..at + inner * size).ok_or(NoMatch)?;
+                        let elements = elements.chunks_exact(size);
+                        elements.map(|element| numbers::read(dtype, element)).sum()
+                    }
+                    (None, splat) => splat.ok_or(NoMatch)? * inner as f64,
                 };
                 let from = self.channel(Side::Input, row, column);
                 let to = self.channel(Side::Output, row, column);
                 gained[to] += self.alpha * weight * offset.at(from);
             }
         }
-        Ok(Some(Numbers::new(gained)))
+        Ok(Numbers::new(gained))
     }
 
-    /// What is added to each channel of the product now; `None` if that isn't known, or isn't the same along all
-    /// other axes.
-    pub(crate) fn added(&self, f: &Function) -> Result<Option<Numbers>, EditError> {
+    /// What is added to each channel of the product now, if that is known, and the same along all other axes.
+    pub(crate) fn added(&self, f: &Function) -> Result<Numbers, EditError> {
         let Some(bias) = self.bias else {
-            return Ok(Some(Numbers::every(0.0)));
+            return Ok(Numbers::every(0.0));
         };
         let output = self.output(f);
         let axis = match self.kind {
-            Kind::Conv | Kind::ConvTranspose => Axis {
-                rank: 1,
-                at: 0,
-                ..output
-            },
+            Kind::Conv | Kind::ConvTranspose => Axis::list(output.channels),
             _ => output,
         };
-        let beta = self.beta;
         let numbers = super::constants::along(f, bias, axis)?;
-        Ok(numbers.map(|numbers| numbers.map(|number| number * beta)))
+        Ok(numbers.map(|number| number * self.beta))
     }
 
     /// What tells apart weights that are multiplied in another way.
@@ -319,13 +261,12 @@ impl Linear {
             Some(Attr::Ints(pads)) => pads.iter().all(|&pad| pad == 0),
             Some(_) => false,
         };
-        let is_said = match f.attr(self.op, "auto_pad") {
-            None => true,
-            Some(Attr::String(auto)) => auto == b"NOTSET" || auto == b"VALID",
-            Some(_) => false,
-        };
+        let is_explicit = matches!(
+            f.attr(self.op, "auto_pad"),
+            None | Some(Attr::String(b"NOTSET" | b"VALID"))
+        );
         match self.kind {
-            Kind::Conv => pads_nothing && is_said,
+            Kind::Conv => pads_nothing && is_explicit,
             Kind::ConvTranspose => false,
             _ => true,
         }

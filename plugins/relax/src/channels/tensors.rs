@@ -7,6 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::KnownTensor;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
+use crate::shared::read::optional;
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
@@ -129,7 +130,7 @@ impl Tensors {
         if !self.may_read(f, &linear.weights) {
             return Ok(false);
         }
-        match linear.scaled(f, side, factor)? {
+        match optional(linear.scaled(f, side, factor))? {
             Some(bytes) => content.bytes = bytes,
             None => _ = self.lost.insert(key.clone()),
         }
@@ -192,13 +193,8 @@ pub(super) fn as_splat(new: &New, numbers: &Numbers, op: OpId) -> Option<New> {
     let mut bytes = Vec::new();
     numbers::push(dtype, number, &mut bytes)?;
     let is_large = content.bytes.len() > 64 * size;
-    is_large.then(|| {
-        let content = Content {
-            bytes,
-            ..content.clone()
-        };
-        New::Splat(content, op)
-    })
+    let dims = content.dims.clone();
+    is_large.then_some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
 /// A splat of weights, multiplied.

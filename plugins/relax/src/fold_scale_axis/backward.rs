@@ -47,31 +47,23 @@ use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
 use crate::channels::operator;
+use crate::shared::read::{operand, optional};
 
 /// How the weights before an op take over what it does; `None` if there are none, or they can't.
-pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
+pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     for data in 0..f.operand_count(op).min(2) {
-        let Some(axis) = f.operand(op, data).map(|value| axis(f, op, value)) else {
+        let value = operand(f, op, data);
+        let Some(axis) = optional(axis(f, op, value))? else {
             continue;
         };
-        let Some(axis) = axis? else {
-            continue;
-        };
-        let Some(affine) = Affine::from_op(f, op, data, axis)? else {
-            continue;
-        };
-        let mut plan = Plan {
-            going: op,
-            data,
-            linears: Vec::new(),
-            moved: Vec::new(),
-        };
-        let operand = f.operand(op, data).unwrap_or(ValueId::NONE);
-        if find(f, &mut plan, operand, &affine, axis)? {
-            return Ok(Some(plan));
+        if let Some(affine) = optional(Affine::from_op(f, op, data, axis))? {
+            let mut plan = Plan::new(op, data);
+            if find(f, &mut plan, value, &affine, axis)? {
+                return Ok(plan);
+            }
         }
     }
-    Ok(None)
+    Err(NoMatch.into())
 }
 
 /// The op that makes a value, if it is in the region of another and nobody else uses the value.
@@ -82,30 +74,23 @@ fn only_maker(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
 }
 
 /// Where the channels of a value are, as the nearest weights before it say.
-fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Option<Axis>, EditError> {
+fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     let (mut user, mut value) = (user, value);
     for _ in 0..DEEPEST {
-        let Some(op) = only_maker(f, user, value) else {
-            return Ok(None);
-        };
-        if let Some(linear) = Linear::from_op(f, op)? {
-            return Ok(Some(linear.output(f)));
+        let op = only_maker(f, user, value).ok_or(NoMatch)?;
+        if let Some(linear) = optional(Linear::from_op(f, op))? {
+            return Ok(linear.output(f));
         }
         let is_between = matches!(
             operator(f, op),
             "onnx.Add" | "onnx.Sub" | "onnx.Mul" | "onnx.Div"
         );
-        if !passes(f, op, true) && !is_between {
-            return Ok(None);
-        }
+        NoMatch::unless(passes(f, op, true) || is_between)?;
         let operands = f.operands(op);
         let mut made = operands.filter(|&operand| only_maker(f, op, operand).is_some());
-        match made.next() {
-            Some(operand) => (user, value) = (op, operand),
-            None => return Ok(None),
-        }
+        (user, value) = (op, made.next().ok_or(NoMatch)?);
     }
-    Ok(None)
+    Err(NoMatch.into())
 }
 
 /// Looks for all weights that have to take it over, and for what has to change on the way.
@@ -125,20 +110,21 @@ fn find(
         let Some(op) = only_maker(f, user, value).filter(|_| steps <= DEEPEST) else {
             return Ok(false);
         };
-        if let Some(linear) = Linear::from_op(f, op)? {
+        if let Some(linear) = optional(Linear::from_op(f, op))? {
             if linear.output(f) != axis {
                 return Ok(false);
             }
             plan.linears.push((linear, Side::Output, affine.clone()));
             continue;
         }
-        let operand = |index: usize| f.operand(op, index).unwrap_or(ValueId::NONE);
+        let operand = |index: usize| operand(f, op, index);
+        let numbers = |index| optional(constants::along(f, operand(index), axis));
         match operator(f, op) {
             name @ ("onnx.Add" | "onnx.Sub") => {
                 // What is added goes into the numbers of a sum, and only the factor goes further.
                 let mut offset = Some(std::mem::replace(&mut affine.offset, Numbers::every(0.0)));
                 for index in [1, 0] {
-                    match constants::along(f, operand(index), axis)? {
+                    match numbers(index)? {
                         Some(numbers) => {
                             let is_taken_away = name == "onnx.Sub" && index == 1;
                             let sign = if is_taken_away { -1.0 } else { 1.0 };
@@ -166,14 +152,12 @@ fn find(
             _ if !affine.offset.are(0.0) => return Ok(false),
             _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
             "onnx.Mul" | "onnx.Div" => {
-                let is_known = constants::along(f, operand(1), axis)?.is_some();
-                let is_left = !is_known
-                    && operator(f, op) == "onnx.Mul"
-                    && constants::along(f, operand(0), axis)?.is_some();
-                match (is_known, is_left) {
-                    (true, _) => pending.push((op, operand(0))),
-                    (_, true) => pending.push((op, operand(1))),
-                    _ => return Ok(false),
+                if numbers(1)?.is_some() {
+                    pending.push((op, operand(0)));
+                } else if operator(f, op) == "onnx.Mul" && numbers(0)?.is_some() {
+                    pending.push((op, operand(1)));
+                } else {
+                    return Ok(false);
                 }
             }
             _ => return Ok(false),

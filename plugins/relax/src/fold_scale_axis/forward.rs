@@ -37,31 +37,26 @@ use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::operator;
+use crate::shared::read::{operand, optional, size};
 
 /// How the weights behind an op take over what it does; `None` if there are none, or they can't.
-pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
-    let Some(axis) = axis(f, f.result(op, 0))? else {
-        return Ok(None);
-    };
+pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
+    let axis = axis(f, f.result(op, 0))?;
     for data in 0..f.operand_count(op).min(2) {
-        let operand = f.operand(op, data).unwrap_or(ValueId::NONE);
-        if operand.is_none() || f.constant(operand).is_some() {
+        let value = operand(f, op, data);
+        if value.is_none() || f.constant(value).is_some() {
             continue;
         }
-        let Some(affine) = Affine::from_op(f, op, data, axis)? else {
-            continue;
-        };
-        let mut plan = Plan {
-            going: op,
-            data,
-            linears: Vec::new(),
-            moved: Vec::new(),
-        };
-        if keeps_shape(f, op, data, axis) && find(f, &mut plan, f.result(op, 0), &affine, axis)? {
-            return Ok(Some(plan));
+        if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
+            && keeps_shape(f, op, data, axis)
+        {
+            let mut plan = Plan::new(op, data);
+            if find(f, &mut plan, f.result(op, 0), &affine, axis)? {
+                return Ok(plan);
+            }
         }
     }
-    Ok(None)
+    Err(NoMatch.into())
 }
 
 /// Whether the result of an op has the shape of an operand, given that the others are numbers for these channels.
@@ -69,32 +64,26 @@ fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
     if matches!(operator(f, op), "onnx.BatchNormalization" | "onnx.Neg") {
         return true;
     }
-    let operand = |index: usize| f.operand(op, index).unwrap_or(ValueId::NONE);
-    let (data, other) = (operand(data), operand(1 - data));
+    let (data, other) = (operand(f, op, data), operand(f, op, 1 - data));
     let is_one = f.type_of(other).element_count() == Some(1);
-    let channels = f.dims(data).and_then(|dims| dims.get(axis.at));
-    let has_channels = channels.and_then(Dim::as_const) == Some(axis.channels as i64);
+    let has_channels = size(f, data, axis.at) == Some(axis.channels as i64);
     let has_rank = f.rank(data) == Some(axis.rank);
     has_rank && (has_channels || is_one) || f.rank(other) == Some(0)
 }
 
 /// Where the channels of a value are, as the nearest weights behind it say.
-fn axis(f: &Function, value: ValueId) -> Result<Option<Axis>, EditError> {
+fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
     let mut value = value;
     for _ in 0..DEEPEST {
-        let Some(one) = f.iter_uses(value).next() else {
-            return Ok(None);
-        };
-        if let Some(linear) = Linear::from_op(f, one.op)? {
-            return Ok(Some(linear.input(f)));
+        let one = f.iter_uses(value).next().ok_or(NoMatch)?;
+        if let Some(linear) = optional(Linear::from_op(f, one.op))? {
+            return Ok(linear.axis(f, Side::Input));
         }
         let is_between = matches!(operator(f, one.op), "onnx.Add" | "onnx.Sub");
-        if !passes(f, one.op, true) && !is_between {
-            return Ok(None);
-        }
+        NoMatch::unless(passes(f, one.op, true) || is_between)?;
         value = f.result(one.op, 0);
     }
-    Ok(None)
+    Err(NoMatch.into())
 }
 
 /// Looks for all weights that have to take it over, and for what has to change on the way.
@@ -116,10 +105,14 @@ fn find(
             if steps > DEEPEST {
                 return Ok(false);
             }
-            if let Some(linear) = Linear::from_op(f, op)? {
+            if let Some(linear) = optional(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
                 let takes = offset.are(0.0) || takes_offset(f, &linear);
-                if one.index != linear.data_at() || linear.input(f) != axis || !is_new || !takes {
+                if one.index != linear.data_at()
+                    || linear.axis(f, Side::Input) != axis
+                    || !is_new
+                    || !takes
+                {
                     return Ok(false);
                 }
                 plan.linears.push((linear, Side::Input, affine.clone()));
@@ -132,10 +125,10 @@ fn find(
                 pending.push(f.result(op, 0));
                 continue;
             }
-            let other = f.operand(op, 1 - one.index.min(1)).unwrap_or(ValueId::NONE);
             let is_sum = matches!(operator(f, op), "onnx.Add" | "onnx.Sub");
+            let other = operand(f, op, 1 - one.index.min(1));
             let numbers = match is_sum && factor.all(|factor| factor != 0.0) {
-                true => constants::along(f, other, axis)?,
+                true => optional(constants::along(f, other, axis))?,
                 false => None,
             };
             let Some(numbers) = numbers else {

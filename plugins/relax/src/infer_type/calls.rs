@@ -8,6 +8,8 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{record, symbol};
 
 use super::sort::Sort;
+use crate::shared::attr_params::references;
+use crate::shared::read::{between, with_nested};
 
 /// The op that ends each copy.
 const END: &str = "relax.infer_type.end";
@@ -259,57 +261,32 @@ fn forget_own(
     end: OpId,
     given: &HashMap<SymbolId, AttrValue>,
 ) -> Result<(), EditError> {
-    let unknown = f.add_type(&TypeSpec::unknown())?;
     let operands: HashSet<ValueId> = f.results(start).iter().copied().collect();
-    let mut pending = f.next_op(start);
-    while let Some(op) = pending.filter(|&op| op != end) {
-        pending = f.next_op(op);
-        let inside: Vec<OpId> = std::iter::once(op)
-            .chain(
-                f.regions(op)
-                    .to_vec()
-                    .into_iter()
-                    .flat_map(|region| f.walk(region)),
-            )
-            .collect();
-        for op in inside {
-            let mut values = f.results(op).to_vec();
-            for &region in f.regions(op) {
-                values.extend(f.args(region));
+    let copied = between(f, Some(start), end);
+    for op in with_nested(f, &copied) {
+        let mut values = f.results(op).to_vec();
+        for &region in f.regions(op) {
+            values.extend(f.args(region));
+        }
+        for value in values.into_iter().filter(|value| !operands.contains(value)) {
+            let known = Sort::from_value(f, value);
+            let plain = known.without_symbols();
+            if known != plain {
+                plain.assign(f, value)?;
             }
-            for value in values.into_iter().filter(|value| !operands.contains(value)) {
-                let known = Sort::from_value(f, value);
-                let plain = known.without_symbols();
-                if known != plain {
-                    f.set_type(value, unknown)?;
-                    let ty = plain.write(f)?;
-                    f.set_type(value, ty)?;
+        }
+        for (name, to) in references(f, op).collect::<Vec<_>>() {
+            let default = || match source.function_attr(to)? {
+                Attr::Tensor(_) | Attr::Tensors(_) | Attr::Type(_) | Attr::Types(_) => None,
+                attr => attr.to_value(),
+            };
+            match given.get(&to).cloned().or_else(default) {
+                Some(value) => f.set_attr(op, name, value)?,
+                // Neither the call nor the function says it: the op's own default holds.
+                None if matches!(source.function_attr(to), Some(Attr::Unset)) => {
+                    f.remove_attr(op, name)?;
                 }
-            }
-            let references: Vec<(SymbolId, SymbolId)> = f
-                .attrs(op)
-                .filter_map(|(name, attr)| match attr {
-                    Attr::Reference(to, _) => Some((name, to)),
-                    _ => None,
-                })
-                .collect();
-            for (name, to) in references {
-                let default = || match source.function_attr(to)? {
-                    Attr::Tensor(_) | Attr::Tensors(_) | Attr::Type(_) | Attr::Types(_) => None,
-                    attr => attr.to_value(),
-                };
-                match given.get(&to).cloned().or_else(default) {
-                    Some(value) => f.set_attr(op, name, value)?,
-                    None => {
-                        if source
-                            .function_attr(to)
-                            .is_some_and(|attr| matches!(attr, Attr::Unset))
-                        {
-                            // Neither the call nor the function says it: the op's own default holds.
-                            f.remove_attr(op, name)?;
-                        }
-                    }
-                }
+                None => {}
             }
         }
     }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::sort::Sort;
+use super::sort::{Sort, retype, sorts};
 
 /// The values whose types are only declared.
 pub(crate) struct Declared {
@@ -54,10 +54,7 @@ impl Declared {
             f.set_type(value, unknown)?;
         }
         let is_inferred = cx.infer(f, op).is_ok();
-        let sorts = results
-            .iter()
-            .map(|&value| Sort::from_value(f, value))
-            .collect();
+        let sorts = sorts(f, &results);
         for (&value, &ty) in results.iter().zip(&known) {
             retype(f, value, ty)?;
         }
@@ -83,23 +80,9 @@ impl Declared {
             let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
             let sort = sort.named_as(declared, &is_known);
             if sort != Sort::from_value(f, value) {
-                let ty = sort.write(f)?;
-                retype(f, value, ty)?;
+                sort.assign(f, value)?;
             }
         }
         Ok(())
-    }
-}
-
-/// Puts a type in the place of another, whether or not it says less.
-pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-    if f.type_id(value) == ty {
-        return Ok(());
-    }
-    let unknown = f.add_type(&TypeSpec::unknown())?;
-    f.set_type(value, unknown)?;
-    match ty.is_none() {
-        true => Ok(()),
-        false => f.set_type(value, ty),
     }
 }

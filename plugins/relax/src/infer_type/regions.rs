@@ -5,6 +5,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::sort::Sort;
+use crate::shared::read::axis_in;
 
 /// The flow into a region's argument: in the first round, and in later ones.
 pub(crate) struct Inflow {
@@ -87,18 +88,9 @@ fn slice_of(sort: Sort, axis: i64) -> Sort {
     let Sort::Tensor(dtype, Some(mut dims)) = sort else {
         return sort;
     };
-    let axis = if axis < 0 {
-        axis + dims.len() as i64
-    } else {
-        axis
-    };
-    match usize::try_from(axis) {
-        Ok(axis) if axis < dims.len() => {
-            dims.remove(axis);
-            Sort::Tensor(dtype, Some(dims))
-        }
-        _ => Sort::Tensor(dtype, None),
-    }
+    let axis = axis_in(axis, dims.len());
+    let removed = axis.map(|axis| dims.remove(axis));
+    Sort::Tensor(dtype, removed.map(|_| dims))
 }
 
 impl Inflow {

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::record::Port;
 
 use super::sort::Sort;
+use crate::shared::read::redeclare;
 
 const CODE: &str = "relax::infer-type";
 const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
@@ -102,48 +102,36 @@ pub(crate) fn given_out(
     let Some(last) = f.terminator(region) else {
         return Ok(());
     };
-    let mut ports: Vec<Port> = f.ports(region).collect();
-    let mut is_changed = false;
-    for (index, port) in ports.iter_mut().enumerate() {
-        let Some(value) = f.operand(last, index) else {
-            continue;
-        };
-        if !Sort::of_type(f, port.ty).contradicts(&Sort::from_value(f, value)) {
-            continue;
+    let contradicts = |f: &Function, ty: TypeId, value: ValueId| {
+        Sort::of_type(f, ty).contradicts(&Sort::from_value(f, value))
+    };
+    let is_wrong =
+        (f.ports(region).zip(f.operands(last))).any(|(port, value)| contradicts(f, port.ty, value));
+    if !is_wrong {
+        return Ok(());
+    }
+    redeclare(f, region, |f, index, ty, value| {
+        if !contradicts(f, ty, value) {
+            return Ok((ty, value));
         }
-        let [is, declared] = [f.type_of(value), f.ty(port.ty)].map(|ty| ty.to_string());
+        let [is, declared] = [f.type_of(value), f.ty(ty)].map(|ty| ty.to_string());
         // A size that nothing names stays without a name outside.
         let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
         let sort = Sort::from_value(f, value).without(&made_up);
-        port.ty = sort.write(f)?;
-        is_changed = true;
-        if was_said.contains(&value) {
-            continue;
+        if !was_said.contains(&value) {
+            let message = format!("What is given out is {is}, and {declared} is declared.");
+            let place = Place::operand(last, index).within(f);
+            let wrong = Diagnostic::warning(message)
+                .label(place, format!("is declared {declared}"))
+                .code(CODE)
+                .help(HELP);
+            said.push(match made(f, value) {
+                Some(place) => wrong.label(place, format!("is {is}")),
+                None => wrong,
+            });
         }
-        let message = format!("What is given out is {is}, and {declared} is declared.");
-        let wrong = Diagnostic::warning(message)
-            .label(
-                Place::operand(last, index).within(f),
-                format!("is declared {declared}"),
-            )
-            .code(CODE)
-            .help(HELP);
-        said.push(match made(f, value) {
-            Some(place) => wrong.label(place, format!("is {is}")),
-            None => wrong,
-        });
-    }
-    if is_changed {
-        let values = f.operands(last);
-        let texts = ports.iter().map(|port| f.text(port.name).to_owned());
-        let texts: Vec<String> = texts.collect();
-        let results = texts.iter().zip(&ports).zip(values);
-        let results: Vec<(&str, TypeId, ValueId)> = results
-            .map(|((name, port), value)| (name.as_str(), port.ty, value))
-            .collect();
-        f.set_named_results(region, &results)?;
-    }
-    Ok(())
+        Ok((sort.write(f)?, value))
+    })
 }
 
 /// A report of what flows into a region's argument, as which operand of its op, that is declared as

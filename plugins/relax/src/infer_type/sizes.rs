@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{CallGraph, DimKind, Type};
 
-use super::sort::{Size, Sort};
+use super::sort::{Size, Sort, retype};
 
 /// Numbers of symbols that no function has.
 pub(crate) struct Fresh {
@@ -106,7 +106,7 @@ impl Symbols {
             }
             let (ty, sort) = (f.type_id(value), Sort::from_value(f, value));
             let is_weak = |symbol: i64| symbols.iter().any(|weak| i64::from(weak.0) == symbol);
-            replace(f, value, &sort.without(&is_weak))?;
+            sort.without(&is_weak).assign(f, value)?;
             kept.push(Kept { value, ty, sort });
         }
         Ok(kept)
@@ -151,17 +151,13 @@ impl Symbols {
             }
             match old {
                 // As it was, with all that a sort leaves out.
-                Some(old) if old.sort == named => {
-                    let unknown = f.add_type(&TypeSpec::unknown())?;
-                    f.set_type(value, unknown)?;
-                    f.set_type(value, old.ty)?;
-                }
+                Some(old) if old.sort == named => retype(f, value, old.ty)?,
                 _ if named == found => {}
                 _ if found.without(&is_inner) == found => {
                     let ty = named.write(f)?;
                     f.set_type(value, ty)?;
                 }
-                _ => replace(f, value, &named)?,
+                _ => named.assign(f, value)?,
             }
         }
         Ok(())
@@ -192,11 +188,4 @@ fn is_given_out(f: &Function, value: ValueId) -> bool {
     };
     let last = f.terminator(region);
     f.iter_uses(value).any(|used| Some(used.op) == last)
-}
-
-/// Puts a type in the place of another.
-fn replace(f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
-    let (unknown, ty) = (f.add_type(&TypeSpec::unknown())?, sort.write(f)?);
-    f.set_type(value, unknown)?;
-    f.set_type(value, ty)
 }

@@ -3,6 +3,27 @@
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, ExprKind};
 
+/// Puts a type in the place of another, whether or not it says less.
+pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+    if f.type_id(value) == ty {
+        return Ok(());
+    }
+    let unknown = f.add_type(&TypeSpec::unknown())?;
+    f.set_type(value, unknown)?;
+    match ty.is_none() {
+        true => Ok(()),
+        false => f.set_type(value, ty),
+    }
+}
+
+/// The types of values.
+pub(crate) fn sorts(f: &Function, values: &[ValueId]) -> Vec<Sort> {
+    values
+        .iter()
+        .map(|&value| Sort::from_value(f, value))
+        .collect()
+}
+
 /// The depth to which types of types are looked into.
 const MAX_DEPTH: usize = 64;
 
@@ -83,20 +104,24 @@ impl Sort {
         f.add_type(&spec)
     }
 
+    /// Makes it the type of a value, whether or not it says less than was known.
+    pub(crate) fn assign(&self, f: &mut Function, value: ValueId) -> Result<(), EditError> {
+        let ty = self.write(f)?;
+        retype(f, value, ty)
+    }
+
     /// Whether no value can be of both types.
     pub(crate) fn contradicts(&self, other: &Sort) -> bool {
         match (self, other) {
             (Sort::Unknown, _) | (_, Sort::Unknown) => false,
             (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
-                let sizes = |(x, y): (&Size, &Size)| match (x, y) {
+                let differ = |(x, y): (&Size, &Size)| match (x, y) {
                     (Size::Const(x), Size::Const(y)) => x != y,
                     _ => false,
                 };
-                let dims = match (x, y) {
-                    (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).any(sizes),
-                    _ => false,
-                };
-                dims || a != b && *a != DType::NONE && *b != DType::NONE
+                let dims = x.as_ref().zip(y.as_ref());
+                dims.is_some_and(|(x, y)| x.len() != y.len() || x.iter().zip(y).any(differ))
+                    || a != b && *a != DType::NONE && *b != DType::NONE
             }
             (Sort::Sequence(a), Sort::Sequence(b)) | (Sort::Optional(a), Sort::Optional(b)) => {
                 a.contradicts(b)
@@ -113,14 +138,7 @@ impl Sort {
         match (self, other) {
             (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
                 let dtype = if a == b { *a } else { DType::NONE };
-                let dims = match (x, y) {
-                    (Some(x), Some(y)) if x.len() == y.len() => {
-                        let pairs = x.iter().zip(y);
-                        Some(pairs.map(|(x, y)| x.common(y)).collect())
-                    }
-                    _ => None,
-                };
-                Sort::Tensor(dtype, dims)
+                Sort::Tensor(dtype, zip(x, y, Size::common))
             }
             (Sort::Sequence(a), Sort::Sequence(b)) => Sort::Sequence(Box::new(a.common(b))),
             (Sort::Optional(a), Sort::Optional(b)) => Sort::Optional(Box::new(a.common(b))),
@@ -136,14 +154,7 @@ impl Sort {
         match (self, other) {
             (Sort::Unknown, _) => other.clone(),
             (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
-                let dims = match (x, y) {
-                    (Some(x), Some(y)) if x.len() == y.len() => {
-                        let pairs = x.iter().zip(y);
-                        Some(pairs.map(|(x, y)| x.or(y)).collect())
-                    }
-                    (None, other) => other.clone(),
-                    _ => x.clone(),
-                };
+                let dims = zip(x, y, Size::or).or_else(|| x.clone().or(y.clone()));
                 Sort::Tensor(if *a == DType::NONE { *b } else { *a }, dims)
             }
             _ => self.clone(),
@@ -152,15 +163,15 @@ impl Sort {
 
     /// The type itself, and where it says nothing, or depends on a size that was `made_up`, what was known before.
     pub(crate) fn over(&self, known: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
-        let size = |(own, known): (&Size, &Size)| match known {
+        let size = |own: &Size, known: &Size| match known {
             Size::Unknown => own.clone(),
             known if own.mentions(made_up) && !known.mentions(made_up) => known.clone(),
             known => own.or(known),
         };
         match (self, known) {
-            (Sort::Tensor(dtype, Some(x)), Sort::Tensor(_, Some(y))) if x.len() == y.len() => {
-                let sizes = x.iter().zip(y).map(size).collect();
-                Sort::Tensor(*dtype, Some(sizes)).or(known)
+            (Sort::Tensor(dtype, x), Sort::Tensor(_, y)) => {
+                let sizes = zip(x, y, size).or_else(|| x.clone());
+                Sort::Tensor(*dtype, sizes).or(known)
             }
             _ => self.or(known),
         }
@@ -184,19 +195,14 @@ impl Sort {
     /// The type itself; of another one the element type where it says none, and the names of sizes of which nothing is
     /// known: none of their symbols `is_known`.
     pub(crate) fn named_as(&self, other: &Sort, is_known: &impl Fn(i64) -> bool) -> Sort {
-        let size = |(own, name): (&Size, &Size)| match (own, name) {
+        let size = |own: &Size, name: &Size| match (own, name) {
             (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
             (own, _) if own.mentions(is_known) => own.clone(),
             (_, name) => name.clone(),
         };
         match (self, other) {
             (Sort::Tensor(own, x), Sort::Tensor(dtype, y)) => {
-                let sizes = match (x, y) {
-                    (Some(x), Some(y)) if x.len() == y.len() => {
-                        Some(x.iter().zip(y).map(size).collect())
-                    }
-                    _ => x.clone(),
-                };
+                let sizes = zip(x, y, size).or_else(|| x.clone());
                 Sort::Tensor(*own, sizes).or(&Sort::Tensor(*dtype, None))
             }
             // Of what is no tensor only dims aren't checked.
@@ -207,13 +213,7 @@ impl Sort {
 
     /// Without sizes and ranks, which an unknown number of rounds may change.
     pub(crate) fn without_sizes(&self) -> Sort {
-        match self {
-            Sort::Tensor(dtype, _) => Sort::Tensor(*dtype, None),
-            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without_sizes())),
-            Sort::Optional(item) => Sort::Optional(Box::new(item.without_sizes())),
-            Sort::Tuple(items) => Sort::Tuple(items.iter().map(Sort::without_sizes).collect()),
-            Sort::Unknown => Sort::Unknown,
-        }
+        self.map(&|_| None)
     }
 
     /// Without what is said by symbols: another function's mean something else.
@@ -223,22 +223,36 @@ impl Sort {
 
     /// Without the sizes that are said by some symbols.
     pub(crate) fn without(&self, symbols: &impl Fn(i64) -> bool) -> Sort {
+        let plain = |size: &Size| match size.mentions(symbols) {
+            true => Size::Unknown,
+            false => size.clone(),
+        };
+        self.map(&|sizes| Some(sizes?.iter().map(plain).collect()))
+    }
+
+    /// The type with other sizes.
+    fn map(&self, sizes: &dyn Fn(Option<&[Size]>) -> Option<Vec<Size>>) -> Sort {
         match self {
-            Sort::Tensor(dtype, Some(sizes)) => {
-                let plain = |size: &Size| match size.mentions(symbols) {
-                    true => Size::Unknown,
-                    false => size.clone(),
-                };
-                Sort::Tensor(*dtype, Some(sizes.iter().map(plain).collect()))
-            }
-            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without(symbols))),
-            Sort::Optional(item) => Sort::Optional(Box::new(item.without(symbols))),
-            Sort::Tuple(items) => {
-                Sort::Tuple(items.iter().map(|item| item.without(symbols)).collect())
-            }
-            other => other.clone(),
+            Sort::Unknown => Sort::Unknown,
+            Sort::Tensor(dtype, own) => Sort::Tensor(*dtype, sizes(own.as_deref())),
+            Sort::Sequence(item) => Sort::Sequence(Box::new(item.map(sizes))),
+            Sort::Optional(item) => Sort::Optional(Box::new(item.map(sizes))),
+            Sort::Tuple(items) => Sort::Tuple(items.iter().map(|item| item.map(sizes)).collect()),
         }
     }
+}
+
+/// Sizes out of those of two types of one rank.
+fn zip(
+    x: &Option<Vec<Size>>,
+    y: &Option<Vec<Size>>,
+    size: impl Fn(&Size, &Size) -> Size,
+) -> Option<Vec<Size>> {
+    let (x, y) = x
+        .as_ref()
+        .zip(y.as_ref())
+        .filter(|(x, y)| x.len() == y.len())?;
+    Some(x.iter().zip(y).map(|(x, y)| size(x, y)).collect())
 }
 
 impl Size {

@@ -10,13 +10,13 @@ use passdock_plugin_api::prelude::*;
 
 use super::builtin;
 use super::calls::{Call, Calls};
-use super::declared::{Declared, retype};
+use super::declared::Declared;
 use super::regions::{Inflow, inflows};
 use super::report::{
     called_with, contradiction, first_narrowed, given_in, given_out, malformed, narrowed, wrong,
 };
 use super::sizes::{Fresh, Symbols};
-use super::sort::Sort;
+use super::sort::{Sort, retype, sorts};
 
 /// The number of rounds for which the types of what goes round in a loop are tried before its sizes
 /// are given up.
@@ -122,13 +122,12 @@ impl Inference {
         if let Some(sorts) = self.calls.params(name).cloned() {
             let f = m.edit(name)?;
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
-                let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
-                let sort = sort.without(&made_up);
+                let sort = sort.without(&invented(f));
                 let known = Sort::from_value(f, param);
                 // What the function declares stays where it may be so; calls that don't fit are told at the call.
                 if known.narrows(&sort) && !known.contradicts(&sort) {
-                    let ty = over(f, &sort, &known).write(f)?;
-                    retype(f, param, ty)?;
+                    let sort = sort.over(&known, &invented(f));
+                    sort.assign(f, param)?;
                 } else {
                     let ty = sort.write(f)?;
                     let _ = f.set_type(param, ty);
@@ -214,16 +213,12 @@ impl Inference {
         };
         self.open.remove(&asked.call.callee);
         let f = m.edit(frame.function)?;
-        let results = asked
-            .results
-            .iter()
-            .map(|&value| Sort::from_value(f, value));
         let declared = asked
             .declared
             .iter()
             .chain(std::iter::repeat(&Sort::Unknown));
+        let results = sorts(f, &asked.results).into_iter().zip(declared);
         let sorts: Vec<Sort> = results
-            .zip(declared)
             .map(|(found, declared)| found.or(declared))
             .collect();
         let Some(caller) = self.frames.last_mut() else {
@@ -338,27 +333,23 @@ impl Frame {
         if !f.traits(op).is_defined() {
             return Ok(());
         }
-        if self.tried > 0 {
-            let known = f.results(op).iter().map(|&value| (value, f.type_id(value)));
-            self.journal.extend(known);
-        }
+        self.remember(f, f.results(op));
         // In a copy nothing is made up: its symbols are those of the call's operands.
         if self.asked.is_some() {
-            return self.ask(f, cx, op);
+            self.ask(f, cx, op);
+            return Ok(());
         }
         // Of a copy's ops the function's own say it.
         self.said.extend(malformed(f, cx, op));
         let results = f.results(op).to_vec();
         let concerns = self.declared.concerns(f, op);
-        let declared: Vec<Sort> = match concerns {
-            true => results
-                .iter()
-                .map(|&value| Sort::from_value(f, value))
-                .collect(),
-            false => Vec::new(),
+        let declared = if concerns {
+            sorts(f, &results)
+        } else {
+            Vec::new()
         };
         let kept = self.symbols.forget(f, &results)?;
-        self.ask(f, cx, op)?;
+        self.ask(f, cx, op);
         if concerns && let Some(sorts) = Declared::inferred(f, cx, op)? {
             self.declared.name(f, op, &sorts, &declared, inner)?;
         }
@@ -366,15 +357,13 @@ impl Frame {
     }
 
     /// Asks the definition of an op. What it infers wins over what was known, which is reported.
-    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) {
         let known: Vec<TypeId> = f.results(op).iter().map(|&one| f.type_id(one)).collect();
-        let asked = cx.infer(f, op);
-        match asked {
-            Err(error) if !self.compare(f, op, &known) => self.said.push(wrong(f, op, error)),
-            Err(_) => {}
-            Ok(()) => _ = self.compare(f, op, &known),
+        let inferred = cx.infer(f, op);
+        let is_contradiction = self.compare(f, op, &known);
+        if let (Err(error), false) = (inferred, is_contradiction) {
+            self.said.push(wrong(f, op, error));
         }
-        Ok(())
     }
 
     /// Reports what the types of an op's results say otherwise than those that were known; returns whether that is a
@@ -401,12 +390,9 @@ impl Frame {
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let results = f.results(op).to_vec();
-        if self.tried > 0 {
-            let known = results.iter().map(|&value| (value, f.type_id(value)));
-            self.journal.extend(known);
-        }
+        self.remember(f, &results);
         let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
-        let declared: Vec<Sort> = known.iter().map(|&ty| Sort::of_type(f, ty)).collect();
+        let declared = super::sort::sorts(f, &results);
         let kept = self.symbols.forget(f, &results)?;
         for (&value, sort) in results.iter().zip(sorts) {
             self.refine(f, value, sort)?;
@@ -421,16 +407,21 @@ impl Frame {
 
     /// Gives a value the type that follows from what was inferred, which wins over what was known.
     fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
-        if self.tried > 0 {
-            self.journal.push((value, f.type_id(value)));
-        }
+        self.remember(f, &[value]);
         let known = Sort::from_value(f, value);
-        let sort = over(f, sort, &known);
-        if sort == known {
-            return Ok(());
+        let sort = sort.over(&known, &invented(f));
+        match sort == known {
+            true => Ok(()),
+            false => sort.assign(f, value),
         }
-        let ty = sort.write(f)?;
-        retype(f, value, ty)
+    }
+
+    /// Notes the types of values, which are put back if those of a loop don't hold.
+    fn remember(&mut self, f: &Function, values: &[ValueId]) {
+        if self.tried > 0 {
+            let known = values.iter().map(|&value| (value, f.type_id(value)));
+            self.journal.extend(known);
+        }
     }
 
     /// Says the types of regions' arguments, and goes in.
@@ -438,9 +429,7 @@ impl Frame {
         let made_up = self.symbols.mark();
         let mut inflows = inflows(f, op);
         for inflow in &mut inflows {
-            if self.tried > 0 {
-                self.journal.push((inflow.arg, f.type_id(inflow.arg)));
-            }
+            self.remember(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
             given_in(
@@ -480,11 +469,8 @@ impl Frame {
 
     fn go_in(&mut self, f: &Function, op: OpId) {
         let regions = f.regions(op).iter().rev();
-        self.steps.extend(
-            regions
-                .filter_map(|&region| f.first_op(region))
-                .map(Step::Ops),
-        );
+        let first = regions.filter_map(|&region| f.first_op(region));
+        self.steps.extend(first.map(Step::Ops));
     }
 
     fn start_round(&mut self, f: &mut Function, round: Round) -> Result<(), EditError> {
@@ -514,11 +500,11 @@ impl Frame {
             let taken = Sort::from_value(f, inflow.arg);
             let given = given.map_or(Sort::Unknown, |value| Sort::from_value(f, value));
             let both = taken.common(&given);
-            holds &= over(f, &both, &inflow.declared) == taken;
+            holds &= both.over(&inflow.declared, &invented(f)) == taken;
             inflow.first = match round.round {
                 0 => both,
                 // It may take many rounds until none of what hands on a size says it any more.
-                _ => both.without(&|symbol| f.invented(SymbolId(symbol as u32)).is_some()),
+                _ => both.without(&invented(f)),
             };
         }
         if holds || round.round >= MOST_ROUNDS {
@@ -532,15 +518,8 @@ impl Frame {
 
     /// Forgets what was found since.
     fn take_back(&mut self, f: &mut Function, marks: [usize; 3]) -> Result<(), EditError> {
-        let unknown = f.add_type(&TypeSpec::unknown())?;
         for (value, ty) in self.journal.drain(marks[0]..).rev() {
-            if f.type_id(value) == ty {
-                continue;
-            }
-            f.set_type(value, unknown)?;
-            if !ty.is_none() {
-                f.set_type(value, ty)?;
-            }
+            retype(f, value, ty)?;
         }
         self.said.truncate(marks[1]);
         self.narrowed.truncate(marks[2]);
@@ -548,9 +527,7 @@ impl Frame {
     }
 }
 
-/// The inferred type, and what was known where it says nothing.
-fn over(f: &Function, inferred: &Sort, known: &Sort) -> Sort {
-    inferred.over(known, &|symbol| {
-        f.invented(SymbolId(symbol as u32)).is_some()
-    })
+/// Whether symbols were made up.
+fn invented(f: &Function) -> impl Fn(i64) -> bool {
+    |symbol| f.invented(SymbolId(symbol as u32)).is_some()
 }

@@ -7,6 +7,7 @@ use passdock_plugin_api::{AttrKind, Evaluated, LaidOut, Layout};
 
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
 use crate::layout::functions::{DOMAIN, Functions};
+use crate::shared::read::between;
 
 /// Who wishes for other layouts.
 pub(crate) enum Wishes {
@@ -369,20 +370,6 @@ fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
         }
     }
     found
-}
-
-/// The ops between two, which are new.
-fn between(f: &Function, before: Option<OpId>, op: OpId) -> Vec<OpId> {
-    let mut next = match before {
-        Some(before) => f.next_op(before),
-        None => f.first_op(f.parent_region(op)),
-    };
-    let mut made = Vec::new();
-    while let Some(one) = next.filter(|one| *one != op) {
-        made.push(one);
-        next = f.next_op(one);
-    }
-    made
 }
 
 /// What a function is called: the operator, the layouts of operands that aren't in their own, and those of results if

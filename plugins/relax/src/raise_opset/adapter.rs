@@ -2,53 +2,58 @@
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
-use super::{
-    batch_normalization, clip, dropout, pad, reduce, resize, slice, softmax, split, squeeze,
-    unsqueeze,
-};
+use super::{operands, resize, softmax, training};
 
 /// Rewrites an op of the version before; answers the op that stands for it.
 pub(super) type Adapt = fn(&mut Site<'_>, OpId) -> Result<OpId, Stop>;
 
 /// Operators, a version of them, and what takes ops over into it.
-pub(super) struct Adapter {
-    pub(super) operators: &'static [&'static str],
-    pub(super) version: i64,
-    pub(super) adapt: Adapt,
-}
-
-const ADAPTERS: &[&[Adapter]] = &[
-    batch_normalization::ADAPTERS,
-    clip::ADAPTERS,
-    dropout::ADAPTERS,
-    pad::ADAPTERS,
-    reduce::ADAPTERS,
-    resize::ADAPTERS,
-    slice::ADAPTERS,
-    softmax::ADAPTERS,
-    split::ADAPTERS,
-    squeeze::ADAPTERS,
-    unsqueeze::ADAPTERS,
+const ADAPTERS: &[(&str, i64, Adapt)] = &[
+    ("BatchNormalization", 7, training::without_training),
+    ("BatchNormalization", 9, training::by_channel),
+    ("BatchNormalization", 14, training::one_result),
+    ("Clip", 11, operands::bounds),
+    ("Dropout", 7, training::without_training),
+    ("Dropout", 10, training::with_bools),
+    ("Dropout", 12, training::ratio),
+    ("Hardmax", 13, softmax::along_one_axis),
+    ("LogSoftmax", 13, softmax::along_one_axis),
+    ("Pad", 2, operands::paddings),
+    ("Pad", 11, operands::pads),
+    ("ReduceL1", 18, operands::axes_of_some),
+    ("ReduceL2", 18, operands::axes_of_some),
+    ("ReduceLogSum", 18, operands::axes_of_some),
+    ("ReduceLogSumExp", 18, operands::axes_of_some),
+    ("ReduceMax", 18, operands::axes_of_some),
+    ("ReduceMean", 18, operands::axes_of_some),
+    ("ReduceMin", 18, operands::axes_of_some),
+    ("ReduceProd", 18, operands::axes_of_some),
+    ("ReduceSum", 13, operands::axes_of_some),
+    ("ReduceSumSquare", 18, operands::axes_of_some),
+    ("Resize", 11, resize::say_places),
+    ("Resize", 13, resize::sizes_or_scales),
+    ("Slice", 10, operands::ranges),
+    ("Softmax", 13, softmax::along_one_axis),
+    ("Split", 13, operands::lengths),
+    ("Split", 18, operands::number_of_pieces),
+    ("Squeeze", 13, operands::axes),
+    ("Unsqueeze", 13, operands::axes_of_unsqueeze),
 ];
 
 /// What takes ops of an operator over into a version.
 pub(super) fn find(operator: &str, version: i64) -> Option<Adapt> {
-    let mut all = ADAPTERS.iter().copied().flatten();
-    let found = all.find(|one| one.version == version && one.operators.contains(&operator));
-    found.map(|one| one.adapt)
+    let mut adapters = ADAPTERS.iter();
+    let found = adapters.find(|(name, since, _)| *name == operator && *since == version);
+    found.map(|(.., adapt)| *adapt)
 }
 
 /// The operators and versions that there are adapters for.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = (&'static str, i64)> {
-    let all = ADAPTERS.iter().copied().flatten();
-    all.flat_map(|one| {
-        one.operators
-            .iter()
-            .map(|&operator| (operator, one.version))
-    })
+    ADAPTERS.iter().map(|(name, version, _)| (*name, *version))
 }
 
 /// The reason why an op isn't taken over.
@@ -59,9 +64,9 @@ pub(super) enum Stop {
     Failed(EditError),
 }
 
-impl Stop {
-    pub(super) fn refused(why: impl Into<String>) -> Stop {
-        Stop::Refused(why.into())
+impl From<&str> for Stop {
+    fn from(why: &str) -> Stop {
+        Stop::Refused(why.to_owned())
     }
 }
 
@@ -104,18 +109,12 @@ impl<'s> Site<'s> {
     /// A constant of one number, of rank 0, of an op's first operand's element type.
     pub(super) fn constant_like(&mut self, op: OpId, number: f64) -> Result<ValueId, Stop> {
         let dtype = self.f.operand(op, 0).map(|x| self.f.dtype(x));
-        let bytes = match dtype {
-            Some(DType::F32) => (number as f32).to_le_bytes().to_vec(),
-            Some(DType::F64) => number.to_le_bytes().to_vec(),
-            Some(DType::F16) => half::f16::from_f64(number).to_le_bytes().to_vec(),
-            _ => {
-                return Err(Stop::refused(
-                    "its operand's element type isn't known, or not one of floats",
-                ));
-            }
-        };
-        self.constant_scalar(dtype.unwrap_or(DType::F32), &bytes)
-            .map_err(Stop::from)
+        let is_float = |dtype: &DType| matches!(*dtype, DType::F16 | DType::F32 | DType::F64);
+        let dtype = dtype.filter(is_float);
+        let dtype = dtype.ok_or("its operand's element type isn't known, or not one of floats")?;
+        let mut bytes = Vec::new();
+        element::push(dtype, number, &mut bytes);
+        Ok(self.constant_scalar(dtype, &bytes)?)
     }
 
     /// A constant of rank 0.
@@ -130,42 +129,55 @@ impl<'s> Site<'s> {
 
     /// Takes an attribute of integers away.
     pub(super) fn take_ints(&mut self, op: OpId, name: &str) -> Result<Option<Vec<i64>>, Stop> {
-        let ints = match self.f.attr(op, name) {
-            None => return Ok(None),
-            Some(Attr::Ints(ints)) => ints.to_vec(),
-            Some(other) => return Err(unreadable(name, &other)),
-        };
-        self.f.remove_attr(op, name)?;
-        Ok(Some(ints))
+        self.take(op, name, |attr| match attr {
+            Attr::Ints(ints) => Some(ints.to_vec()),
+            _ => None,
+        })
     }
 
     /// Takes an attribute that is a float away.
     pub(super) fn take_float(&mut self, op: OpId, name: &str) -> Result<Option<f32>, Stop> {
-        let float = match self.f.attr(op, name) {
-            None => return Ok(None),
-            Some(Attr::Float(float)) => float,
-            Some(other) => return Err(unreadable(name, &other)),
-        };
-        self.f.remove_attr(op, name)?;
-        Ok(Some(float))
+        self.take(op, name, |attr| match attr {
+            Attr::Float(float) => Some(float),
+            _ => None,
+        })
     }
 
     /// Takes an attribute that is an integer away.
     pub(super) fn take_int(&mut self, op: OpId, name: &str) -> Result<Option<i64>, Stop> {
-        let int = self.int(op, name)?;
-        if int.is_some() {
-            self.f.remove_attr(op, name)?;
-        }
-        Ok(int)
+        self.take(op, name, |attr| match attr {
+            Attr::Int(int) => Some(int),
+            _ => None,
+        })
     }
 
-    /// An attribute that is an integer.
-    pub(super) fn int(&self, op: OpId, name: &str) -> Result<Option<i64>, Stop> {
-        match self.f.attr(op, name) {
-            None => Ok(None),
-            Some(Attr::Int(int)) => Ok(Some(int)),
-            Some(other) => Err(unreadable(name, &other)),
+    /// Takes an attribute away, if there is one.
+    fn take<T>(
+        &mut self,
+        op: OpId,
+        name: &str,
+        read: fn(Attr<'_>) -> Option<T>,
+    ) -> Result<Option<T>, Stop> {
+        let Some(attr) = self.f.attr(op, name) else {
+            return Ok(None);
+        };
+        let value = read(attr).ok_or_else(|| unreadable(name, &attr))?;
+        self.f.remove_attr(op, name)?;
+        Ok(Some(value))
+    }
+
+    /// Makes an attribute of integers an operand.
+    pub(super) fn attr_to_operand(
+        &mut self,
+        op: OpId,
+        name: &str,
+        index: usize,
+    ) -> Result<OpId, Stop> {
+        if let Some(ints) = self.take_ints(op, name)? {
+            let ints = self.constant_ints(&ints)?;
+            self.set_operand(op, index, ints)?;
         }
+        Ok(op)
     }
 
     /// Sets an operand; those before it that aren't there are left out.
@@ -184,7 +196,7 @@ impl<'s> Site<'s> {
 }
 
 fn unreadable(name: &str, attr: &Attr<'_>) -> Stop {
-    Stop::refused(match attr {
+    Stop::Refused(match attr {
         Attr::Reference(..) => {
             format!("its attribute `{name}` is one of the function's, and an operand can't be")
         }

@@ -2,53 +2,34 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::adapter::{Adapter, Site, Stop};
-
-pub(super) const ADAPTERS: &[Adapter] = &[
-    Adapter {
-        operators: &["Resize"],
-        version: 11,
-        adapt: say_places,
-    },
-    Adapter {
-        operators: &["Resize"],
-        version: 13,
-        adapt: sizes_or_scales,
-    },
-];
+use super::adapter::{Site, Stop};
 
 /// The version that lets operands be left out.
 const OPTIONAL: i64 = 13;
 
 /// Places were the element's divided by the scale. The nearest element was the one before that, or where an axis gets
 /// shorter the one behind it.
-fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    let Some(scales) = site.f.operand(op, 1).filter(|scales| scales.is_some()) else {
-        return Err(Stop::refused("it has no scales"));
-    };
+pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    let scales = site.f.operand(op, 1).and_then(ValueId::option);
+    let scales = scales.ok_or("it has no scales")?;
     let is_nearest = match site.f.attr(op, "mode") {
         None => true,
         Some(Attr::String(mode)) => mode == b"nearest",
-        Some(_) => {
-            return Err(Stop::refused(
-                "its attribute `mode` isn't a text of its own",
-            ));
-        }
+        Some(_) => return Err("its attribute `mode` isn't a text of its own".into()),
     };
     if is_nearest {
-        let Some(factors) = site.f.constant_floats(scales)? else {
-            return Err(Stop::refused(
-                "which element is the nearest depends on its scales, and these aren't constant",
-            ));
-        };
+        let factors = site.f.constant_floats(scales)?;
+        let factors = factors.ok_or(
+            "which element is the nearest depends on its scales, and these aren't constant",
+        )?;
         let nearest = match (
             factors.iter().any(|&scale| scale < 1.0),
             factors.iter().any(|&scale| scale > 1.0),
         ) {
             (true, true) => {
-                return Err(Stop::refused(
-                    "one axis gets shorter and another one longer, which find the nearest element in different ways",
-                ));
+                let why = "one axis gets shorter and another one longer, which find the nearest element in \
+                           different ways";
+                return Err(why.into());
             }
             (true, false) => "ceil",
             (false, _) => "floor",
@@ -70,20 +51,16 @@ fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 }
 
 /// Beside sizes, scales had to be there and empty.
-fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if let Some(Attr::String(b"tf_half_pixel_for_nn")) =
         site.f.attr(op, "coordinate_transformation_mode")
     {
-        return Err(Stop::refused(
-            "its `coordinate_transformation_mode` is gone from version 13 on",
-        ));
+        return Err("its `coordinate_transformation_mode` is gone from version 13 on".into());
     }
     let there = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
     if let (Some(scales), Some(_)) = (there(2), there(3)) {
         if site.f.shape(scales).as_deref() != Some(&[0]) {
-            return Err(Stop::refused(
-                "it has scales and sizes, of which only one counts",
-            ));
+            return Err("it has scales and sizes, of which only one counts".into());
         }
         site.f.set_operand(op, 2, ValueId::NONE)?;
     }

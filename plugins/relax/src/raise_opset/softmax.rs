@@ -3,22 +3,14 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::adapter::{Adapter, Site, Stop};
-
-pub(super) const ADAPTERS: &[Adapter] = &[Adapter {
-    operators: &["Softmax", "LogSoftmax", "Hardmax"],
-    version: 13,
-    adapt: along_one_axis,
-}];
+use super::adapter::{Site, Stop};
 
 /// The first opset whose `Reshape` can be told that a 0 is one. Up to 13 a size that turns out to be 0 only at run time
 /// may stop the model.
 const ALLOWS_ZERO: i64 = 14;
 
-fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    let Some(x) = site.f.operand(op, 0) else {
-        return Err(Stop::refused("it has no operand"));
-    };
+pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    let x = site.f.operand(op, 0).ok_or("it has no operand")?;
     let from = site.take_int(op, "axis")?.unwrap_or(1);
     let is_empty = site
         .f

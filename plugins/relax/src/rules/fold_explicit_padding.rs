@@ -35,7 +35,7 @@ mod user;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::is;
+use crate::shared::read::{is, optional};
 use padding::Padding;
 use user::User;
 
@@ -57,7 +57,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     // The last one of a chain first: what it pads is next to what it's padded for.
     for op in f.ops_named("onnx.Pad").rev() {
         if is(f, op, "onnx.Pad")
-            && let Some(padding) = Padding::from_op(f, op)?
+            && let Some(padding) = optional(Padding::from_op(f, op))?
         {
             fold(f, cx, op, &padding)?;
         }
@@ -69,7 +69,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
 fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let pads = pads(f, m.root())?;
-    let is_nothing = pads.is_some_and(|pads| pads.iter().all(|&pad| pad == 0));
+    let is_nothing = pads.iter().all(|&pad| pad == 0);
     Ok(is_nothing.then(|| vec![m.value(f, "x")]))
 }
 
@@ -77,7 +77,7 @@ fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {
-        match User::from_op(f, one.op, padding)? {
+        match optional(User::from_op(f, one.op, padding))? {
             Some(user) if one.index == 0 => users.push(user),
             _ => return Ok(()),
         }

@@ -6,13 +6,14 @@ use passdock_plugin_api::Snapshot;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId};
 
-use super::retype::{Retype, Words, names_dims};
+use super::attr_params::{AttrParams, bind};
+use super::read::{between, redeclare, with_nested};
+use super::retype::{Retype, names_dims};
 
 /// A called function, looked at once for all calls of it.
 pub(crate) struct Callee<'h> {
     f: Snapshot<'h>,
-    /// The attribute parameters that its ops refer to, and their defaults.
-    params: Vec<(SymbolId, ParamDefault)>,
+    params: AttrParams,
     /// Whether types of it name dims.
     has_symbols: bool,
     /// The calls in it that are replaced in turn, and what they call.
@@ -63,9 +64,6 @@ impl Copied {
     }
 }
 
-/// The default of an attribute parameter: none, a value, or one of another kind than numbers and text.
-type ParamDefault = Result<Option<AttrValue>, ()>;
-
 /// The size of a function once calls in it are replaced.
 pub(crate) struct Grown {
     ops: usize,
@@ -112,39 +110,23 @@ type Why = Result<(), String>;
 impl<'h> Callee<'h> {
     pub(crate) fn new(f: Snapshot<'h>, mut grown: Grown, calls: &[(OpId, SymbolId)]) -> Callee<'h> {
         let calls: HashMap<OpId, SymbolId> = calls.iter().copied().collect();
-        let mut params = Vec::new();
-        let (mut seen, mut names) = (HashSet::new(), HashSet::new());
+        let mut names = HashSet::new();
         let mut has_symbols = false;
         for op in f.iter() {
             if !calls.contains_key(&op) {
                 names.insert(f.symbol(op));
             }
-            for (_, attr) in f.attrs(op) {
-                if let Attr::Reference(param, _) = attr
-                    && seen.insert(param)
-                {
-                    params.push(param);
-                }
-            }
             let args = f.regions(op).iter().flat_map(|&region| f.args(region));
-            has_symbols |= f
-                .results(op)
-                .iter()
-                .chain(args)
-                .any(|&v| names_dims(&f, f.type_id(v)));
+            let mut values = f.results(op).iter().chain(args);
+            has_symbols |= values.any(|&v| names_dims(&f, f.type_id(v)));
         }
         // Of its own domains those count that it has ops of.
         let used = Domains::new(names.into_iter().map(|name| f.text(name)));
         let taken = &grown.taken;
         let needed = |domain: &String| used.contain(domain) || taken.contains(domain);
         grown.opsets.retain(|domain, _| needed(domain));
-        let attrs: HashMap<SymbolId, Attr<'_>> = f.function_attrs().collect();
-        let params = params
-            .into_iter()
-            .map(|param| (param, default_of(attrs.get(&param))))
-            .collect();
         Callee {
-            params,
+            params: AttrParams::new(&f),
             has_symbols,
             calls,
             grown,
@@ -184,7 +166,7 @@ impl<'h> Callee<'h> {
                 _ => {}
             }
         }
-        self.bindings(f, call)?;
+        self.params.bindings(f, call)?;
         let ops = caller.ops + self.grown.ops;
         if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
             return Err(format!(
@@ -194,53 +176,19 @@ impl<'h> Callee<'h> {
         Ok(())
     }
 
-    /// The values of attribute parameters in a call; `None`: none.
-    fn bindings(
-        &self,
-        f: &Function,
-        call: OpId,
-    ) -> Result<HashMap<SymbolId, Option<AttrValue>>, String> {
-        let mut bindings = HashMap::new();
-        if self.params.is_empty() {
-            return Ok(bindings);
-        }
-        let given: HashMap<SymbolId, Attr<'_>> = f.attrs(call).collect();
-        for (param, default) in &self.params {
-            let name = || f.text(*param);
-            let value = match (given.get(param), default) {
-                (Some(given), _) => match given.to_value() {
-                    Some(value) => Some(value),
-                    None => return Err(format!("its attribute `{}` is a graph", name())),
-                },
-                (None, Ok(default)) => default.clone(),
-                (None, Err(())) => {
-                    return Err(format!(
-                        "the default of `{}` isn't a number or text",
-                        name()
-                    ));
-                }
-            };
-            bindings.insert(*param, value);
-        }
-        Ok(bindings)
-    }
-
     /// Copies the function's ops before a call that was checked.
     pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, PassError> {
         for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
         }
-        let bindings = self.bindings(f, call).map_err(PassError::new)?;
+        let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
         let mut args: Vec<ValueId> = f.operands(call).collect();
         args.resize(self.f.params().len(), ValueId::NONE);
         let before = f.previous_op(call);
         let at = Position::before(call);
         let mut values = f.clone_region_from(&self.f, self.f.body(), at, &args, &[])?;
-        let first = match before {
-            Some(before) => f.next_op(before),
-            None => f.first_op(f.parent_region(call)),
-        };
-        let made = between(f, first, call);
+        let made = between(f, before, call);
+        let made = with_nested(f, &made);
         for &op in &made {
             bind(f, op, &bindings)?;
         }
@@ -277,7 +225,7 @@ impl<'h> Callee<'h> {
                 }
             }
         }
-        let mut retype = Retype::new(None, Words::Listed(dims));
+        let mut retype = Retype::new(dims);
         for &op in made {
             let mut values = f.results(op).to_vec();
             let regions = f.regions(op).to_vec();
@@ -294,28 +242,12 @@ impl<'h> Callee<'h> {
                 }
             }
             for region in regions {
-                rename_ports(f, region, &mut retype)?;
+                if f.ports(region).any(|port| names_dims(f, port.ty)) {
+                    redeclare(f, region, |f, _, ty, value| Ok((retype.ty(f, ty)?, value)))?;
+                }
             }
         }
         Ok(())
-    }
-}
-
-/// The default of an attribute parameter; ids would be the function's own.
-fn default_of(attr: Option<&Attr<'_>>) -> ParamDefault {
-    match attr {
-        None | Some(Attr::Unset) => Ok(None),
-        Some(default) => match default.to_value() {
-            None
-            | Some(
-                AttrValue::Tensor(_)
-                | AttrValue::Tensors(_)
-                | AttrValue::Type(_)
-                | AttrValue::Types(_)
-                | AttrValue::Reference(..),
-            ) => Err(()),
-            value => Ok(value),
-        },
     }
 }
 
@@ -352,42 +284,6 @@ fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {
     let mut opsets: Vec<(&str, i64)> = opsets.collect();
     opsets.sort_unstable();
     opsets
-}
-
-/// The ops from one up to another of its region, with what is nested in them.
-fn between(f: &Function, first: Option<OpId>, end: OpId) -> Vec<OpId> {
-    let mut ops = Vec::new();
-    let mut next = first;
-    while let Some(op) = next.filter(|&op| op != end) {
-        ops.push(op);
-        for &region in f.regions(op) {
-            ops.extend(f.iter_in(region));
-        }
-        next = f.next_op(op);
-    }
-    ops
-}
-
-/// Replaces an op's references to attribute parameters.
-fn bind(
-    f: &mut Function,
-    op: OpId,
-    bindings: &HashMap<SymbolId, Option<AttrValue>>,
-) -> Result<(), EditError> {
-    let references: Vec<(SymbolId, SymbolId)> = f
-        .attrs(op)
-        .filter_map(|(name, attr)| match attr {
-            Attr::Reference(param, _) => Some((name, param)),
-            _ => None,
-        })
-        .collect();
-    for (name, param) in references {
-        match bindings.get(&param) {
-            Some(Some(value)) => f.set_attr(op, name, value.clone())?,
-            _ => f.remove_attr(op, name)?,
-        }
-    }
-    Ok(())
 }
 
 /// Lets the locations of copies begin with that of the call.
@@ -446,30 +342,4 @@ fn replace(
         f.set_value_name(value, &name)?;
     }
     Ok(())
-}
-
-/// Says in the caller's words what a region declares of what it gives out.
-fn rename_ports(f: &mut Function, region: RegionId, retype: &mut Retype) -> Result<(), EditError> {
-    let Some(terminator) = f.terminator(region) else {
-        return Ok(());
-    };
-    let values: Vec<ValueId> = f.operands(terminator).collect();
-    let ports: Vec<_> = f.ports(region).collect();
-    if !ports.iter().any(|port| names_dims(f, port.ty)) {
-        return Ok(());
-    }
-    let mut results = Vec::new();
-    for (port, value) in ports.iter().zip(values) {
-        let name = port
-            .name
-            .option()
-            .map_or("", |name| f.text(name))
-            .to_owned();
-        results.push((name, retype.ty(f, port.ty)?, value));
-    }
-    let results: Vec<_> = results
-        .iter()
-        .map(|(name, ty, value)| (&**name, *ty, *value))
-        .collect();
-    f.set_named_results(region, &results)
 }

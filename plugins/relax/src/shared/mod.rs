@@ -1,6 +1,7 @@
 //! What several passes do: going over ops, asking about them, and editing them.
 
 pub(crate) mod accept;
+pub(crate) mod attr_params;
 pub(crate) mod bodies;
 pub(crate) mod callee;
 pub(crate) mod cursor;
@@ -8,6 +9,7 @@ pub(crate) mod entries;
 pub(crate) mod literal;
 pub(crate) mod operators;
 pub(crate) mod purity;
+pub(crate) mod read;
 pub(crate) mod retype;
 pub(crate) mod schedule;
 pub(crate) mod signature;

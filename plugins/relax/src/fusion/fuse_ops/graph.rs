@@ -7,6 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::kind::Kind;
 use crate::fusion::shared::placeholders::Placeholders;
+use crate::shared::read::ancestor_in;
 
 /// The graph of a region: an op for each node, in program order.
 pub(super) struct Graph {
@@ -88,7 +89,7 @@ impl Graph {
             let mut is_given_out = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    match places.index_of(holder_in(f, one.op, region)) {
+                    match places.index_of(ancestor_in(f, one.op, region)) {
                         Some(to) if ops[to] == one.op => {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });
@@ -166,17 +167,5 @@ impl Graph {
             }
         }
         Some((one, kind))
-    }
-}
-
-/// The op of a region that an op is, or is nested in.
-fn holder_in(f: &Function, op: OpId, region: RegionId) -> OpId {
-    let mut op = op;
-    loop {
-        let around = f.parent_region(op);
-        match f.parent_op(around) {
-            Some(holder) if around != region => op = holder,
-            _ => return op,
-        }
     }
 }

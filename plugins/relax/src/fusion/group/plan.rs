@@ -7,6 +7,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
 use super::{MOST_INSIDE, NAMES, PLACES};
+use crate::shared::read::ancestor_in;
 
 /// A group's ops, and what they share with others.
 pub(super) struct Plan {
@@ -115,7 +116,7 @@ impl Plan {
     fn is_used_outside(&self, f: &Function, op: OpId, value: ValueId) -> bool {
         let region = f.parent_region(op);
         f.iter_uses(value)
-            .any(|one| !self.members.contains_key(&holder_in(f, one.op, region)))
+            .any(|one| !self.members.contains_key(&ancestor_in(f, one.op, region)))
     }
 
     /// The ops before the last one that need the outputs; `None` if the group needs one of them.
@@ -127,7 +128,7 @@ impl Plan {
         while let Some(value) = pending.pop() {
             let maker = f.defining_op(value);
             for one in f.iter_uses(value) {
-                let user = holder_in(f, one.op, region);
+                let user = ancestor_in(f, one.op, region);
                 if self.members.contains_key(&user) {
                     if maker.is_some_and(|op| !self.members.contains_key(&op)) {
                         return None;
@@ -237,16 +238,4 @@ impl Plan {
 fn has_at_most(f: &Function, value: ValueId, most: u64) -> bool {
     let count = f.type_of(value).element_count();
     count.is_some_and(|count| count <= most)
-}
-
-/// The op of a region that an op is, or is nested in.
-fn holder_in(f: &Function, op: OpId, region: RegionId) -> OpId {
-    let mut op = op;
-    loop {
-        let around = f.parent_region(op);
-        match f.parent_op(around) {
-            Some(holder) if around != region => op = holder,
-            _ => return op,
-        }
-    }
 }

@@ -7,6 +7,8 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId};
 
 use crate::fusion::group::{NAMES, PLACES};
+use crate::shared::attr_params::{AttrParams, bind};
+use crate::shared::read::{between, with_nested};
 
 /// A function whose calls are replaced, looked at once for all calls of it.
 pub(crate) struct Kernel<'h> {
@@ -17,12 +19,8 @@ pub(crate) struct Kernel<'h> {
     /// ops.
     inner: Vec<ValueId>,
     constants: Vec<ValueId>,
-    /// The attribute parameters that ops refer to, and their defaults.
-    params: Vec<(SymbolId, Default)>,
+    params: AttrParams,
 }
-
-/// The default of an attribute parameter: none, a value, or one that can't go elsewhere.
-type Default = Result<Option<AttrValue>, ()>;
 
 /// Constants of a function by their names and regions.
 pub(crate) type Constants = HashMap<(SymbolId, RegionId), ValueId>;
@@ -55,7 +53,7 @@ impl<'h> Kernel<'h> {
         let given: Vec<ValueId> = end.into_iter().flat_map(|op| f.operands(op)).collect();
         let results = ops.iter().flat_map(|&op| f.results(op)).copied();
         let inner = results.filter(|value| !given.contains(value)).collect();
-        let (mut constants, mut params) = (Vec::new(), Vec::<(SymbolId, Default)>::new());
+        let mut constants = Vec::new();
         for op in f.iter() {
             for value in f.operands(op) {
                 let constant = f.constant(value).and_then(|id| f.constant_record(id));
@@ -64,19 +62,12 @@ impl<'h> Kernel<'h> {
                     constants.push(value);
                 }
             }
-            for (_, attr) in f.attrs(op) {
-                if let Attr::Reference(param, _) = attr
-                    && !params.iter().any(|(known, _)| *known == param)
-                {
-                    params.push((param, default_of(f.function_attr(param))));
-                }
-            }
         }
         Kernel {
             ops,
             inner,
             constants,
-            params,
+            params: AttrParams::new(&f),
             f,
         }
     }
@@ -95,28 +86,7 @@ impl<'h> Kernel<'h> {
                 ));
             }
         }
-        self.bindings(f, call).map(drop)
-    }
-
-    /// The values of attribute parameters in a call; `None`: none.
-    fn bindings(
-        &self,
-        f: &Function,
-        call: OpId,
-    ) -> Result<HashMap<SymbolId, Option<AttrValue>>, String> {
-        let mut bindings = HashMap::new();
-        for (param, default) in &self.params {
-            let value = match (f.attr(call, *param), default) {
-                (Some(given), _) => given.to_value(),
-                (None, Ok(default)) => default.clone(),
-                (None, Err(())) => {
-                    let name = f.text(*param);
-                    return Err(format!("the default of `{name}` isn't a number or text"));
-                }
-            };
-            bindings.insert(*param, value);
-        }
-        Ok(bindings)
+        self.params.bindings(f, call).map(drop)
     }
 
     /// Puts the ops in the place of a call that was checked. Answers where they stood, if the call says so.
@@ -133,7 +103,7 @@ impl<'h> Kernel<'h> {
         for (domain, version) in opsets {
             f.set_opset(&domain, version)?;
         }
-        let bindings = self.bindings(f, call).map_err(PassError::new)?;
+        let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
         let names = self.names(f, call);
         let places: Vec<i64> = f.ints(call, PLACES).unwrap_or_default().to_vec();
         let mut args: Vec<ValueId> = f.operands(call).collect();
@@ -144,18 +114,11 @@ impl<'h> Kernel<'h> {
         let (at, body) = (Position::before(call), self.f.body());
         let mut values = f.clone_region_from(&self.f, body, at, &args, &captures)?;
         values.truncate(f.result_count(call));
-        let first = match before {
-            Some(before) => f.next_op(before),
-            None => f.first_op(f.parent_region(call)),
-        };
-        let made = until(f, first, call);
-        for &op in &made {
-            let nested: Vec<OpId> = f.regions(op).iter().flat_map(|&r| f.iter_in(r)).collect();
-            for op in std::iter::once(op).chain(nested) {
-                bind(f, op, &bindings)?;
-                if !same_words {
-                    forget_dims(f, op)?;
-                }
+        let made = between(f, before, call);
+        for op in with_nested(f, &made) {
+            bind(f, op, &bindings)?;
+            if !same_words {
+                forget_dims(f, op)?;
             }
         }
         for (&result, &value) in f.results(call).to_vec().iter().zip(&values) {
@@ -252,51 +215,6 @@ impl<'h> Kernel<'h> {
         }
         Ok(())
     }
-}
-
-/// The default of an attribute parameter; ids would be the function's own.
-fn default_of(attr: Option<Attr<'_>>) -> Default {
-    match attr {
-        None | Some(Attr::Unset) => Ok(None),
-        Some(Attr::Int(_) | Attr::Float(_) | Attr::String(_))
-        | Some(Attr::Ints(_) | Attr::Floats(_) | Attr::Strings(_)) => {
-            Ok(attr.and_then(|attr| attr.to_value()))
-        }
-        Some(_) => Err(()),
-    }
-}
-
-/// The ops of a region from one up to another.
-fn until(f: &Function, first: Option<OpId>, end: OpId) -> Vec<OpId> {
-    let mut ops = Vec::new();
-    let mut next = first;
-    while let Some(op) = next.filter(|&op| op != end) {
-        ops.push(op);
-        next = f.next_op(op);
-    }
-    ops
-}
-
-/// Replaces an op's references to attribute parameters.
-fn bind(
-    f: &mut Function,
-    op: OpId,
-    bindings: &HashMap<SymbolId, Option<AttrValue>>,
-) -> Result<(), EditError> {
-    if bindings.is_empty() {
-        return Ok(());
-    }
-    let attrs = f.attrs(op).filter_map(|(name, attr)| match attr {
-        Attr::Reference(param, _) => Some((name, param)),
-        _ => None,
-    });
-    for (name, param) in attrs.collect::<Vec<_>>() {
-        match bindings.get(&param) {
-            Some(Some(value)) => f.set_attr(op, name, value.clone())?,
-            _ => f.remove_attr(op, name)?,
-        }
-    }
-    Ok(())
 }
 
 /// Forgets the types of results that name dims: what the names mean is another function's to say.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use super::bodies;
 use super::{DOMAIN, Kind};
 
 /// A function, by what is in it.
@@ -20,7 +19,7 @@ pub(super) struct Made {
 impl Made {
     /// Its name, without a number.
     fn name(self) -> String {
-        let name = self.kind.name();
+        let name = self.kind.name;
         match self.axis {
             -1 => format!("{DOMAIN}.{name}"),
             axis if axis < 0 => format!("{DOMAIN}.{name}_axis_minus{}", axis.unsigned_abs()),
@@ -47,9 +46,9 @@ impl Functions {
             return Ok(made);
         }
         let inner = match wanted.kind {
-            Kind::Sigmoid | Kind::Softmax => {
+            Kind::SIGMOID | Kind::SOFTMAX => {
                 let exp = Made {
-                    kind: Kind::Exp,
+                    kind: Kind::EXP,
                     axis: -1,
                     ..wanted
                 };
@@ -112,11 +111,11 @@ fn make(
     let body = f.body();
     let x = f.add_arg(body, "x", TypeId::NONE)?;
     let value = match wanted.kind {
-        Kind::Exp => written(f, cx, &bodies::exp(), x)?,
-        Kind::Tanh => written(f, cx, &bodies::tanh(), x)?,
-        Kind::Erf => written(f, cx, &bodies::erf(), x)?,
-        Kind::Sigmoid => sigmoid(f, exp, x)?,
-        Kind::Softmax => softmax(f, wanted, exp, x)?,
+        Kind::EXP => written(f, cx, include_str!("exp.txt"), x)?,
+        Kind::TANH => written(f, cx, include_str!("tanh.txt"), x)?,
+        Kind::ERF => written(f, cx, include_str!("erf.txt"), x)?,
+        Kind::SIGMOID => sigmoid(f, exp, x)?,
+        _ => softmax(f, wanted, exp, x)?,
     };
     if exp.is_some() {
         f.set_opset(DOMAIN, 1)?;

@@ -74,11 +74,11 @@
 //!
 //! Source: TVM `src/relay/transforms/fast_math.cc`, `include/tvm/topi/elemwise.h`.
 
-mod bodies;
 mod functions;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::read::int_or;
 use functions::{Functions, Made};
 
 options! {
@@ -115,7 +115,7 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         drop(f);
         let mut calls = Vec::with_capacity(found.len());
         for (op, wanted) in found {
-            let rule = wanted.kind.name();
+            let rule = wanted.kind.name;
             if cx.may_rewrite(rule) {
                 calls.push((op, functions.get(m, cx, wanted)?));
                 cx.rewrote(rule);
@@ -136,65 +136,60 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// What is approximated.
+/// An operator, and the function that approximates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Exp,
-    Tanh,
-    Erf,
-    Sigmoid,
-    Softmax,
+struct Kind {
+    operator: &'static str,
+    name: &'static str,
+    /// The first opset in which the operator means what the function does, and the body can be written.
+    since: i64,
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Exp => "fast_exp",
-            Kind::Tanh => "fast_tanh",
-            Kind::Erf => "fast_erf",
-            Kind::Sigmoid => "fast_sigmoid",
-            Kind::Softmax => "fast_softmax",
-        }
-    }
+    const EXP: Kind = Kind::new("onnx.Exp", "fast_exp", 8);
+    const TANH: Kind = Kind::new("onnx.Tanh", "fast_tanh", 8);
+    const ERF: Kind = Kind::new("onnx.Erf", "fast_erf", 9);
+    const SIGMOID: Kind = Kind::new("onnx.Sigmoid", "fast_sigmoid", 8);
+    const SOFTMAX: Kind = Kind::new("onnx.Softmax", "fast_softmax", 13);
 
-    /// The first opset in which the operator means what the function does, and the body can be written.
-    fn first_opset(self) -> i64 {
-        match self {
-            Kind::Exp | Kind::Tanh | Kind::Sigmoid => 8,
-            Kind::Erf => 9,
-            Kind::Softmax => 13,
+    const ALL: [Kind; 5] = [
+        Kind::EXP,
+        Kind::TANH,
+        Kind::ERF,
+        Kind::SIGMOID,
+        Kind::SOFTMAX,
+    ];
+
+    const fn new(operator: &'static str, name: &'static str, since: i64) -> Kind {
+        Kind {
+            operator,
+            name,
+            since,
         }
     }
 }
 
 fn kind(operator: &str) -> Option<Kind> {
-    Some(match operator {
-        "onnx.Exp" => Kind::Exp,
-        "onnx.Tanh" => Kind::Tanh,
-        "onnx.Erf" => Kind::Erf,
-        "onnx.Sigmoid" => Kind::Sigmoid,
-        "onnx.Softmax" => Kind::Softmax,
-        _ => return None,
-    })
+    Kind::ALL.into_iter().find(|kind| kind.operator == operator)
 }
 
 /// The function that an op is to call; `None`: it stays.
 fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
     let kind = kind(f.name(op)).filter(|_| options.ops.iter().any(|name| name == f.name(op)))?;
-    let opset = f.opset("").filter(|opset| *opset >= kind.first_opset())?;
+    let opset = f.opset("").filter(|opset| *opset >= kind.since)?;
     let x = f.operand(op, 0).filter(|_| f.result_count(op) == 1)?;
     let is_float = f.type_of(x).is_tensor() && f.dtype(x) == DType::F32;
     if !is_float || f.traits(op).is_ambiguous() {
         return None;
     }
-    let axis = match (kind, f.attr(op, "axis")) {
-        (Kind::Softmax, Some(Attr::Int(axis))) => match f.rank(x) {
-            Some(rank) if rank as i64 == axis.saturating_add(1) => -1,
-            _ => axis,
-        },
+    let axis = match kind {
         // An attribute of the function around it may be any.
-        (Kind::Softmax, Some(_)) => return None,
+        Kind::SOFTMAX => int_or(f, op, "axis", -1)?,
         _ => -1,
     };
+    let is_last = f
+        .rank(x)
+        .is_some_and(|rank| rank as i64 == axis.saturating_add(1));
+    let axis = if is_last { -1 } else { axis };
     Some(Made { kind, axis, opset })
 }

@@ -8,6 +8,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::Constants;
 use super::flow::{Flow, Flows, From, Kind};
 use super::{CAST, FLOAT, Low};
+use crate::shared::read::redeclare;
 
 impl Low {
     /// A value's type, with elements of the smaller type.
@@ -255,26 +256,16 @@ impl Writer<'_> {
             let port = self.flows.port(index);
             port.is_some_and(|port| port.low && port.kind == Kind::Port(end))
         };
-        let values: Vec<ValueId> = f.operands(end).collect();
-        if !(0..values.len()).any(is_low) {
+        if !(0..f.operand_count(end)).any(is_low) {
             return Ok(());
         }
-        let ports: Vec<_> = f.ports(body).collect();
-        let mut results = Vec::with_capacity(values.len());
-        for (index, (port, value)) in ports.into_iter().zip(values).enumerate() {
-            let name = port.name.option().map_or("", |name| f.text(name));
-            let (name, mut ty) = (name.to_owned(), port.ty);
-            if is_low(index) && ty.is_some() {
-                let spec = like(f, ty, self.low.dtype());
-                ty = f.add_type(&spec)?;
+        redeclare(f, body, |f, index, ty, value| {
+            if !is_low(index) || ty.is_none() {
+                return Ok((ty, value));
             }
-            results.push((name, ty, value));
-        }
-        let results: Vec<_> = results
-            .iter()
-            .map(|(name, ty, value)| (&**name, *ty, *value))
-            .collect();
-        f.set_named_results(body, &results)?;
+            let spec = like(f, ty, self.low.dtype());
+            Ok((f.add_type(&spec)?, value))
+        })?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pads;
+use crate::shared::read::is_float;
 
 /// A Pad of mode `constant` that only adds, and only to spatial axes.
 pub(super) struct Padding {
@@ -21,42 +22,40 @@ pub(super) enum With {
 }
 
 impl Padding {
-    pub(super) fn from_op(f: &Function, op: OpId) -> Result<Option<Padding>, EditError> {
+    pub(super) fn from_op(f: &Function, op: OpId) -> Result<Padding, EditError> {
         let is_constant = match f.attr(op, "mode") {
             None => true,
             Some(Attr::String(mode)) => mode == b"constant",
             Some(_) => false,
         };
-        let (Some(x), Some(pads), true) = (f.operand(op, 0), pads(f, op)?, is_constant) else {
-            return Ok(None);
-        };
+        let x = f.operand(op, 0).ok_or(NoMatch)?;
+        let pads = pads(f, op)?;
+        NoMatch::unless(is_constant)?;
         let rank = pads.len() / 2;
         let is_spatial = |at: usize| at % rank >= 2;
         let adds = |(at, &pad): (usize, &i64)| pad == 0 || pad > 0 && is_spatial(at);
-        if rank < 3 || !pads.iter().enumerate().all(adds) {
-            return Ok(None);
-        }
+        NoMatch::unless(rank >= 3 && pads.iter().enumerate().all(adds))?;
         let with = match f.opset("") {
             Some(version) if version < 11 => match f.attr(op, "value") {
                 None => With::Zero,
                 Some(Attr::Float(value)) => With::Float(value),
-                Some(_) => return Ok(None),
+                Some(_) => return Err(NoMatch.into()),
             },
             _ => match f.operand(op, 2).filter(|value| value.is_some()) {
                 None => With::Zero,
                 Some(value) => match f.constant_data(value)? {
                     Some(element) => With::Element(f.dtype(value), element.to_vec()),
-                    None => return Ok(None),
+                    None => return Err(NoMatch.into()),
                 },
             },
         };
         let pads = pads.iter().enumerate();
         let pads = pads.filter(|(at, _)| is_spatial(*at)).map(|(_, &pad)| pad);
-        Ok(Some(Padding {
+        Ok(Padding {
             x,
             pads: pads.collect(),
             with,
-        }))
+        })
     }
 
     /// Whether it adds 0.0 or -0.0, or an integer 0.
@@ -106,8 +105,4 @@ impl Padding {
             (None, _) => false,
         })
     }
-}
-
-fn is_float(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
 }

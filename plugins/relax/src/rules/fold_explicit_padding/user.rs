@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::rules::shared::read::made_by;
+use crate::shared::read::{int_or, made_by};
 
 /// An op that uses what was padded, and how it pads then.
 pub(super) struct User {
@@ -14,15 +14,9 @@ pub(super) struct User {
 }
 
 impl User {
-    pub(super) fn from_op(
-        f: &Function,
-        op: OpId,
-        padding: &Padding,
-    ) -> Result<Option<User>, EditError> {
-        let own = own_pads(f, op, padding.pads.len());
-        let Some(own) = own.filter(|_| !f.traits(op).is_ambiguous()) else {
-            return Ok(None);
-        };
+    pub(super) fn from_op(f: &Function, op: OpId, padding: &Padding) -> Result<User, EditError> {
+        NoMatch::unless(!f.traits(op).is_ambiguous())?;
+        let own = own_pads(f, op, padding.pads.len()).ok_or(NoMatch)?;
         let pads: Vec<i64> = own.iter().zip(&padding.pads).map(|(a, b)| a + b).collect();
         let pads_nothing = own.iter().all(|&pad| pad == 0);
         let mut user = User {
@@ -35,11 +29,11 @@ impl User {
             "onnx.ConvInteger" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 1, padding),
             "onnx.QLinearConv" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 3, padding),
             "onnx.AveragePool" => {
-                let counts = is(f, op, "count_include_pad", 1);
+                let counts = int_or(f, op, "count_include_pad", 0) == Some(1);
                 user.counts = !counts;
                 let may_count = counts
                     || pads_nothing
-                        && is(f, op, "count_include_pad", 0)
+                        && int_or(f, op, "count_include_pad", 0) == Some(0)
                         && f.opset("").is_some_and(|version| version >= 7);
                 padding.is_zero() && may_count && fits_windows(f, op, padding.x, &user.pads)
             }
@@ -50,7 +44,8 @@ impl User {
             }
             _ => false,
         };
-        Ok(fits.then_some(user))
+        NoMatch::unless(fits)?;
+        Ok(user)
     }
 }
 
@@ -76,13 +71,6 @@ fn has_rank(f: &Function, op: OpId, weights: usize, padding: &Padding) -> bool {
     rank == Some(padding.pads.len() / 2 + 2)
 }
 
-fn is(f: &Function, op: OpId, name: &str, wanted: i64) -> bool {
-    match f.attr(op, name) {
-        None => wanted == 0,
-        Some(value) => matches!(value, Attr::Int(value) if value == wanted),
-    }
-}
-
 /// Whether a pool of a value may pad so: each window has an element of the value, and none goes beyond the padding.
 /// Runtimes refuse a pad as large as the window.
 fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
@@ -99,7 +87,7 @@ fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
     ) else {
         return false;
     };
-    let rounds_down = is(f, op, "ceil_mode", 0);
+    let rounds_down = int_or(f, op, "ceil_mode", 0) == Some(0);
     let fits = |axis: usize| {
         let (start, end) = (pads[axis], pads[axes + axis]);
         let (window, stride, dilation) = (windows[axis], strides[axis], dilations[axis]);

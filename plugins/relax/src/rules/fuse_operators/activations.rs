@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 use super::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::rules::shared::read::{is, made_by};
+use crate::shared::read::{is, made_by, operand};
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -106,8 +106,8 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
 
 /// What the one operand of a gate is as a polynomial of a value.
 fn inside(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Polynomial>, EditError> {
-    let operand = r.function().operand(op, 0).unwrap_or(ValueId::NONE);
-    polynomial(r.function(), operand, x, ValueId::NONE)
+    let f = r.function();
+    polynomial(f, operand(f, op, 0), x, ValueId::NONE)
 }
 
 fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
@@ -167,9 +167,7 @@ fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gate
 
 /// What is kept within 0 and 1.
 fn hard_sigmoid(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    if bounds(r, m.op("y"))? != Some((0.0, 1.0)) {
-        return Ok(None);
-    }
+    NoMatch::unless(bounds(r, m.op("y"))? == Some((0.0, 1.0)))?;
     line(r, m, m.op("y"), 1.0)
 }
 
@@ -199,7 +197,7 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 /// Makes a `HardSigmoid` of a line that a `Clip` keeps within bounds, if the line is more than one value.
 fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritten {
     let f = r.function();
-    let top = f.operand(clip, 0).unwrap_or(ValueId::NONE);
+    let top = operand(f, clip, 0);
     // The farthest first: that leaves the fewest ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
         let Some(found) = polynomial(r.function(), top, x, ValueId::NONE)? else {

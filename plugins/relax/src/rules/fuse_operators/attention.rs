@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::checks::{goes, number_beside};
-use crate::rules::shared::read::{axis_in, made_by};
+use crate::shared::read::{axis_in, made_by, operand, pair};
 
 /// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is
 /// one.
@@ -32,60 +32,45 @@ pub(super) static ATTENTION_WITH_MASK: Rules = rules! {
 fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten {
     let f = r.function();
     let (v, mut scores) = (m.value(f, "v"), m.value(f, "s"));
-    let Some(rank) = f.rank(scores).filter(|rank| RANKS.contains(rank)) else {
-        return Ok(None);
-    };
+    let rank = f
+        .rank(scores)
+        .filter(|rank| RANKS.contains(rank))
+        .ok_or(NoMatch)?;
     let axis = m.int("axis").and_then(|axis| axis_in(axis, rank));
-    if axis != Some(rank - 1) {
-        return Ok(None);
-    }
+    NoMatch::unless(axis == Some(rank - 1))?;
     let mut mask = None;
     if is_masked {
-        let Some(op) = made_by(f, scores, "onnx.Add") else {
-            return Ok(None);
-        };
-        let operands = [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
-        let Some(at) = operands.iter().position(|value| is_mask(f, *value, scores)) else {
-            return Ok(None);
-        };
+        let op = made_by(f, scores, "onnx.Add").ok_or(NoMatch)?;
+        let operands = pair(f, op);
+        let at = operands
+            .iter()
+            .position(|value| is_mask(f, *value, scores))
+            .ok_or(NoMatch)?;
         // What is masked may look like a mask, too.
         let at = if product(r, operands[at])?.is_some() {
             1 - at
         } else {
             at
         };
-        if !is_mask(f, operands[at], scores) {
-            return Ok(None);
-        }
+        NoMatch::unless(is_mask(f, operands[at], scores))?;
         mask = Some(operands[at]);
         scores = operands[1 - at];
     }
-    let Some((op, mut scale)) = product(r, scores)? else {
-        return Ok(None);
-    };
+    let (op, mut scale) = product(r, scores)?.ok_or(NoMatch)?;
     let f = r.function();
-    let operands = [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
+    let operands = pair(f, op);
     let (q, of_q) = scaled(r, operands[0])?;
     let (swapped, of_k) = scaled(r, operands[1])?;
     scale *= of_q * of_k;
     let f = r.function();
     // ONNX Runtime takes no scale that isn't above 0.
     let is_scale = scale > 0.0 && scale.is_finite();
-    if !is_scale || !goes(f, m.root(), op) {
-        return Ok(None);
-    }
-    let Some(k) = swap(r, swapped, rank)? else {
-        return Ok(None);
-    };
+    NoMatch::unless(is_scale && goes(f, m.root(), op))?;
+    let k = swap(r, swapped, rank)?;
     let f = r.function();
-    let (Some(queries), Some(keys), Some(values)) =
-        (outer(f, q, rank), outer(f, k, rank), outer(f, v, rank))
-    else {
-        return Ok(None);
-    };
-    if queries != keys || queries != values {
-        return Ok(None);
-    }
+    let queries = outer(f, q, rank).ok_or(NoMatch)?;
+    let is_same = |value| outer(f, value, rank).as_ref() == Some(&queries);
+    NoMatch::unless(is_same(k) && is_same(v))?;
     let made = OpBuilder::new("onnx.Attention")
         .operands([q, k, v])
         .operands(mask)
@@ -108,9 +93,8 @@ fn outer(f: &Function, value: ValueId, rank: usize) -> Option<Vec<Dim>> {
 /// A value without the numbers that it is multiplied by, and their product.
 fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError> {
     let f = r.function();
-    let operands = |op: OpId| [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
     if let Some(op) = made_by(f, value, "onnx.Mul") {
-        let [a, b] = operands(op);
+        let [a, b] = pair(f, op);
         for (x, factor) in [(a, b), (b, a)] {
             if let Some(number) = number_beside(f, factor, x)? {
                 return Ok((x, number));
@@ -118,7 +102,7 @@ fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError>
         }
     }
     if let Some(op) = made_by(f, value, "onnx.Div") {
-        let [x, divisor] = operands(op);
+        let [x, divisor] = pair(f, op);
         if let Some(number) = number_beside(f, divisor, x)?.filter(|number| *number != 0.0) {
             return Ok((x, 1.0 / number));
         }
@@ -133,24 +117,22 @@ fn product(r: &Rewriter<'_>, scores: ValueId) -> Result<Option<(OpId, f64)>, Edi
 }
 
 /// Keys whose last two dims are swapped, the way that they were.
-fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<Option<ValueId>, EditError> {
+fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<ValueId, EditError> {
     let f = r.function();
     let identity: Vec<i64> = (0..rank as i64).collect();
     let (x, mut perm) = match made_by(f, swapped, "onnx.Transpose") {
         Some(op) => match f.attr(op, "perm") {
-            Some(Attr::Ints(perm)) if perm.len() == rank => {
-                (f.operand(op, 0).unwrap_or(ValueId::NONE), perm.to_vec())
-            }
-            _ => return Ok(None),
+            Some(Attr::Ints(perm)) if perm.len() == rank => (operand(f, op, 0), perm.to_vec()),
+            _ => return Err(NoMatch.into()),
         },
         None => (swapped, identity.clone()),
     };
     perm.swap(rank - 2, rank - 1);
     if perm == identity {
-        return Ok(Some(x));
+        return Ok(x);
     }
     let transpose = OpBuilder::new("onnx.Transpose").operand(x);
-    Ok(Some(r.op(transpose.attr("perm", perm))?))
+    r.op(transpose.attr("perm", perm))
 }
 
 /// Whether a value is as large as a head's scores, and stretches over heads and batch: no runtime takes less.

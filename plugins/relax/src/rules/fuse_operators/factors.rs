@@ -4,8 +4,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
 use crate::rules::shared::checks::goes;
-use crate::rules::shared::read::made_by;
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
+use crate::shared::read::{made_by, optional, pair};
 
 /// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
@@ -45,8 +45,7 @@ fn factors(
     bias: Option<ValueId>,
 ) -> Result<Option<ValueId>, EditError> {
     let f = r.function();
-    let both = |op: OpId| [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
-    let (products, shifts) = (both(product), both(shift));
+    let (products, shifts) = (pair(f, product), pair(f, shift));
     for (at, other) in [(0, 1), (1, 0)] {
         let (x, factor) = (products[at], products[other]);
         let Some(own) = shifts.iter().find(|value| **value != factor) else {
@@ -58,11 +57,11 @@ fn factors(
         // The factor: one over the deviation, perhaps times the scale.
         let mut parts = vec![(factor, None, Power::Inverse)];
         if let Some(op) = made_by(f, factor, "onnx.Mul") {
-            let [a, b] = both(op);
+            let [a, b] = pair(f, op);
             parts.extend([(a, Some(b), Power::Inverse), (b, Some(a), Power::Inverse)]);
         }
         if let Some(op) = made_by(f, factor, "onnx.Div") {
-            let [scale, root] = both(op);
+            let [scale, root] = pair(f, op);
             parts.push((root, Some(scale), Power::Root));
         }
         for (deviation, scale, power) in parts {
@@ -78,7 +77,7 @@ fn factors(
                 && centred(f, spread.x, &axes)? == Some(x)
                 && goes(f, root, spread.mean);
             if is_it {
-                return with_parameters(r, x, &spread, scale, bias);
+                return optional(with_parameters(r, x, &spread, scale, bias));
             }
         }
     }
@@ -92,29 +91,16 @@ fn with_parameters(
     spread: &Spread,
     scale: Option<ValueId>,
     bias: Option<ValueId>,
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
-    let Some(dims) = last_dims(f, x, spread.axes.len()) else {
-        return Ok(None);
-    };
+    let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
     let dtype = f.dtype(x);
-    let Some(ones) = splat(r, dtype, 1.0, &dims)? else {
-        return Ok(None);
+    let ones = splat(r, dtype, 1.0, &dims)?;
+    let scale = match scale {
+        Some(scale) => parameter(r, scale, ones)?,
+        None => ones,
     };
-    let mut operands = vec![x];
-    match scale {
-        Some(scale) => match parameter(r, scale, ones)? {
-            Some(scale) => operands.push(scale),
-            None => return Ok(None),
-        },
-        None => operands.push(ones),
-    }
-    if let Some(bias) = bias {
-        match parameter(r, bias, ones)? {
-            Some(bias) => operands.push(bias),
-            None => return Ok(None),
-        }
-    }
-    let made = make("onnx.LayerNormalization", dtype, spread).operands(operands);
-    Ok(Some(r.op(made)?))
+    let bias = bias.map(|bias| parameter(r, bias, ones)).transpose()?;
+    let made = make("onnx.LayerNormalization", dtype, spread).operands([x, scale]);
+    r.op(made.operands(bias))
 }

@@ -5,8 +5,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
 use crate::rules::shared::checks::{goes, stretches};
-use crate::rules::shared::read::made_by;
 use crate::rules::shared::spread::{Spread, centred, spread};
+use crate::shared::read::{like, made_by, operand};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {
@@ -63,9 +63,7 @@ enum Kind {
 
 /// The normalised value alone: with a scale of ones, which one behind it takes the place of.
 fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
-    let Some(spread) = spread(r.function(), m.root())? else {
-        return Ok(None);
-    };
+    let spread = spread(r.function(), m.root())?.ok_or(NoMatch)?;
     let f = r.function();
     let centred = centred(f, spread.x, &spread.axes)?;
     let x = match kind {
@@ -74,16 +72,12 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
         Kind::Rms if centred.is_some() => None,
         Kind::Rms => Some(spread.x),
     };
-    let Some(x) = x.filter(|_| goes(f, m.root(), spread.mean)) else {
-        return Ok(None);
-    };
-    let Some(dims) = last_dims(f, x, spread.axes.len()) else {
-        return Ok(None);
-    };
+    let x = x
+        .filter(|_| goes(f, m.root(), spread.mean))
+        .ok_or(NoMatch)?;
+    let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
     let dtype = f.dtype(x);
-    let Some(ones) = splat(r, dtype, 1.0, &dims)? else {
-        return Ok(None);
-    };
+    let ones = splat(r, dtype, 1.0, &dims)?;
     let name = match kind {
         Kind::Layer => "onnx.LayerNormalization",
         Kind::Rms => "onnx.RMSNormalization",
@@ -106,14 +100,10 @@ pub(super) fn splat(
     dtype: DType,
     number: f64,
     dims: &[i64],
-) -> Result<Option<ValueId>, EditError> {
-    let Some(number) = r.scalar(dtype, number)? else {
-        return Ok(None);
-    };
+) -> Result<ValueId, EditError> {
+    let number = r.scalar(dtype, number)?.ok_or(NoMatch)?;
     let dims = r.ints(dims)?;
-    Ok(Some(r.op(
-        OpBuilder::new("onnx.Expand").operands([number, dims]),
-    )?))
+    r.op(OpBuilder::new("onnx.Expand").operands([number, dims]))
 }
 
 /// The operator without its operands. Doubles are normalised as doubles, all others as float32.
@@ -132,60 +122,28 @@ pub(super) fn parameter(
     r: &mut Rewriter<'_>,
     value: ValueId,
     like: ValueId,
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
-    let (Some(dims), Some(wanted)) = (f.shape(value), f.shape(like)) else {
-        return Ok(None);
-    };
-    if f.dtype(value) != f.dtype(like) {
-        return Ok(None);
-    }
+    let dims = f.shape(value).ok_or(NoMatch)?;
+    let wanted = f.shape(like).ok_or(NoMatch)?;
+    NoMatch::unless(f.dtype(value) == f.dtype(like))?;
     if dims == wanted {
-        return Ok(Some(value));
+        return Ok(value);
     }
     let more = dims.len().saturating_sub(wanted.len());
     let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == wanted[..];
-    if !is_view || f.constant(value).is_none() {
-        return Ok(None);
-    }
+    NoMatch::unless(is_view && f.constant(value).is_some())?;
     let wanted = r.ints(&wanted)?;
     let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, wanted]))?;
-    Ok(r.function().constant(view).map(|_| view))
+    NoMatch::unless(r.function().constant(view).is_some())?;
+    Ok(view)
 }
 
 /// Whether a value is ones: a constant, or one that is stretched.
 fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     let f = r.function();
-    let constant = match made_by(f, value, "onnx.Expand") {
-        Some(op) => f.operand(op, 0).unwrap_or(ValueId::NONE),
-        None => value,
-    };
+    let constant = made_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
-}
-
-/// The operator with other operands, if the op has no other results that are used.
-fn with_operands(
-    r: &mut Rewriter<'_>,
-    op: OpId,
-    name: &'static str,
-    operands: Vec<ValueId>,
-) -> Rewritten {
-    let mut made = OpBuilder::new(name).operands(operands);
-    let f = r.function();
-    for (attr, value) in f.attrs(op) {
-        match value.to_value() {
-            Some(value) => made = made.attr(attr, value),
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(vec![r.op(made)?]))
-}
-
-fn name_of(f: &Function, op: OpId) -> &'static str {
-    match f.name(op) {
-        "onnx.LayerNormalization" => "onnx.LayerNormalization",
-        _ => "onnx.RMSNormalization",
-    }
 }
 
 /// What is normalised and multiplied is scaled.
@@ -193,14 +151,12 @@ fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));
     let scale = m.value(f, "scale");
-    if f.use_count(m.value(f, "n")) != 1 || !stretches(f, scale, x) || !is_ones(r, ones)? {
-        return Ok(None);
-    }
-    let name = name_of(r.function(), n);
-    match parameter(r, scale, ones)? {
-        Some(scale) => with_operands(r, n, name, vec![x, scale]),
-        None => Ok(None),
-    }
+    NoMatch::unless(
+        f.use_count(m.value(f, "n")) == 1 && stretches(f, scale, x) && is_ones(r, ones)?,
+    )?;
+    let scale = parameter(r, scale, ones)?;
+    let made = like(r.function(), n, &[])?;
+    Ok(Some(vec![r.op(made.operands([x, scale]))?]))
 }
 
 /// What is normalised and added to has a bias.
@@ -208,14 +164,10 @@ fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, scale, n) = (m.value(f, "x"), m.value(f, "scale"), m.op("n"));
     let bias = m.value(f, "bias");
-    if f.use_count(m.value(f, "n")) != 1 || !stretches(f, bias, x) {
-        return Ok(None);
-    }
-    let name = name_of(r.function(), n);
-    match parameter(r, bias, scale)? {
-        Some(bias) => with_operands(r, n, name, vec![x, scale, bias]),
-        None => Ok(None),
-    }
+    NoMatch::unless(f.use_count(m.value(f, "n")) == 1 && stretches(f, bias, x))?;
+    let bias = parameter(r, bias, scale)?;
+    let made = like(r.function(), n, &[])?;
+    Ok(Some(vec![r.op(made.operands([x, scale, bias]))?]))
 }
 
 /// What is normalised as float32 and is of another type before and after, the operator does itself.
@@ -227,31 +179,22 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         && f.dtype(m.value(f, "y")) == dtype
         && f.dtype(m.value(f, "n")) == DType::F32
         && f.use_count(m.value(f, "n")) == 1;
-    if !is_it {
-        return Ok(None);
-    }
-    let name = name_of(f, n);
+    NoMatch::unless(is_it)?;
+    let made = like(f, n, &[])?;
     let mut operands = vec![x];
     for &parameter in m.values("parameters") {
         let f = r.function();
         if let Some(floats) = f.constant_floats(parameter)? {
-            if !floats.iter().all(|float| is_exact(*float, dtype)) {
-                return Ok(None);
-            }
+            NoMatch::unless(floats.iter().all(|float| is_exact(*float, dtype)))?;
             let cast = OpBuilder::new("onnx.Cast").operand(parameter);
             operands.push(r.op(cast.attr("to", onnx_code(dtype)))?);
             continue;
         }
-        let dims = f.shape(parameter);
-        let (Some(dims), true) = (dims, is_ones(r, parameter)?) else {
-            return Ok(None);
-        };
-        match splat(r, dtype, 1.0, &dims)? {
-            Some(ones) => operands.push(ones),
-            None => return Ok(None),
-        }
+        let dims = f.shape(parameter).ok_or(NoMatch)?;
+        NoMatch::unless(is_ones(r, parameter)?)?;
+        operands.push(splat(r, dtype, 1.0, &dims)?);
     }
-    with_operands(r, n, name, operands)
+    Ok(Some(vec![r.op(made.operands(operands))?]))
 }
 
 /// The number of an element type in ONNX.

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, ints_of};
+use crate::shared::read::{int_or, ints_of, with_axes};
 
 pub(super) static SUM_SQUARE: Rules = rules! {
     rule reduce_sum_square {
@@ -59,12 +59,8 @@ pub(super) static LOG_SUM: Rules = rules! {
 fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
     let f = r.function();
     let (x, sum, opset) = (m.value(f, "x"), m.op("s"), f.opset("").unwrap_or(0));
-    let (Some(keeps), Some(0)) = (
-        int_or(f, sum, "keepdims", 1),
-        int_or(f, sum, "noop_with_empty_axes", 0),
-    ) else {
-        return Ok(None);
-    };
+    let keeps = int_or(f, sum, "keepdims", 1).ok_or(NoMatch)?;
+    NoMatch::unless(int_or(f, sum, "noop_with_empty_axes", 0) == Some(0))?;
     let made = OpBuilder::new(name).operand(x).attr("keepdims", keeps);
     let made = match ints_of(f, sum, 1, "axes")? {
         // Axes that aren't known are an operand.
@@ -73,11 +69,7 @@ fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten 
         Some(None) => made,
         // No axes are all of them.
         Some(Some(axes)) if axes.is_empty() => made,
-        Some(Some(axes)) if opset >= 18 => {
-            let axes = r.ints(&axes)?;
-            made.operand(axes)
-        }
-        Some(Some(axes)) => made.attr("axes", axes),
+        Some(Some(axes)) => return Ok(Some(vec![with_axes(r, made, &axes, 18)?])),
     };
     Ok(Some(vec![r.op(made)?]))
 }

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 use super::polynomial::{Polynomial, polynomial, terms};
-use super::read::{is, made_by};
 use super::spread::{centred, spread};
+use crate::shared::read::{is, made_by};
 
 /// Ops on the way from one op of a group to its last one.
 const LONGEST: usize = 6;

@@ -4,5 +4,4 @@ pub(crate) mod checks;
 pub mod kernels;
 pub(crate) mod pads;
 pub(crate) mod polynomial;
-pub(crate) mod read;
 pub(crate) mod spread;

@@ -2,42 +2,29 @@
 
 use passdock_plugin_api::prelude::*;
 
-/// What a Pad adds at the start of each axis, then at the end of each; `None` if that isn't known.
-pub(crate) fn pads(f: &Function, op: OpId) -> Result<Option<Vec<i64>>, EditError> {
-    let said = match f.opset("") {
-        Some(version) if version < 2 => f.ints(op, "paddings").map(<[i64]>::to_vec),
-        Some(version) if version < 11 => f.ints(op, "pads").map(<[i64]>::to_vec),
-        Some(_) => match f.operand(op, 1) {
-            Some(pads) => f.constant_ints(pads)?,
-            None => None,
-        },
-        None => None,
+use crate::shared::read::{axis_in, operand};
+
+/// What a Pad adds at the start of each axis, then at the end of each, if that is known.
+pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
+    let listed = match f.opset("").ok_or(NoMatch)? {
+        ..2 => f.ints(op, "paddings").map(<[i64]>::to_vec),
+        2..11 => f.ints(op, "pads").map(<[i64]>::to_vec),
+        _ => f.constant_ints(operand(f, op, 1))?,
     };
-    let (Some(said), axes) = (said, f.operand(op, 3).filter(|axes| axes.is_some())) else {
-        return Ok(None);
-    };
-    let Some(axes) = axes else {
-        return Ok((said.len() % 2 == 0).then_some(said));
-    };
-    let (Some(axes), Some(rank)) = (
-        f.constant_ints(axes)?,
-        f.operand(op, 0).and_then(|x| f.rank(x)),
-    ) else {
-        return Ok(None);
-    };
-    if said.len() != 2 * axes.len() {
-        return Ok(None);
+    let listed = listed.ok_or(NoMatch)?;
+    let axes = operand(f, op, 3);
+    if axes.is_none() {
+        NoMatch::unless(listed.len() % 2 == 0)?;
+        return Ok(listed);
     }
+    let axes = f.constant_ints(axes)?.ok_or(NoMatch)?;
+    let rank = f.rank(operand(f, op, 0)).ok_or(NoMatch)?;
+    NoMatch::unless(listed.len() == 2 * axes.len())?;
     let mut pads = vec![0; 2 * rank];
     for (at, &axis) in axes.iter().enumerate() {
-        let axis = if axis < 0 { axis + rank as i64 } else { axis };
-        match usize::try_from(axis) {
-            Ok(axis) if axis < rank => {
-                pads[axis] = said[at];
-                pads[rank + axis] = said[axes.len() + at];
-            }
-            _ => return Ok(None),
-        }
+        let axis = axis_in(axis, rank).ok_or(NoMatch)?;
+        pads[axis] = listed[at];
+        pads[rank + axis] = listed[axes.len() + at];
     }
-    Ok(Some(pads))
+    Ok(pads)
 }

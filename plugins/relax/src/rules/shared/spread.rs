@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
-use crate::rules::shared::read::{axis_in, int_or, ints_of, made_by};
+use crate::shared::read::{axis_in, int_or, ints_of, made_by, operand, pair};
 
 /// What is divided by the root of its mean square.
 pub(crate) struct Spread {
@@ -25,7 +25,7 @@ pub(crate) fn mean(
     let Some(op) = made_by(f, value, "onnx.ReduceMean") else {
         return Ok(None);
     };
-    let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
+    let x = operand(f, op, 0);
     let axes = ints_of(f, op, 1, "axes")?.flatten();
     let Some(mut axes) = axes.filter(|_| int_or(f, op, "keepdims", 1) == Some(1)) else {
         return Ok(None);
@@ -47,15 +47,13 @@ pub(crate) fn mean(
 /// The value that another one is the square of.
 fn square(f: &Function, value: ValueId) -> Result<Option<ValueId>, EditError> {
     if let Some(op) = made_by(f, value, "onnx.Mul") {
-        let (a, b) = (f.operand(op, 0), f.operand(op, 1));
-        return Ok(a.filter(|_| a == b));
+        let [a, b] = pair(f, op);
+        return Ok((a == b).then_some(a));
     }
     let Some(op) = made_by(f, value, "onnx.Pow") else {
         return Ok(None);
     };
-    let (Some(x), Some(two)) = (f.operand(op, 0), f.operand(op, 1)) else {
-        return Ok(None);
-    };
+    let [x, two] = pair(f, op);
     Ok((number_beside(f, two, x)? == Some(2.0)).then_some(x))
 }
 
@@ -73,9 +71,7 @@ pub(crate) fn root_of(
     power: Power,
 ) -> Result<Option<ValueId>, EditError> {
     if let Some(op) = made_by(f, value, "onnx.Pow") {
-        let (Some(x), Some(exponent)) = (f.operand(op, 0), f.operand(op, 1)) else {
-            return Ok(None);
-        };
+        let [x, exponent] = pair(f, op);
         let wanted = if power == Power::Root { 0.5 } else { -0.5 };
         return Ok((number_beside(f, exponent, x)? == Some(wanted)).then_some(x));
     }
@@ -85,12 +81,11 @@ pub(crate) fn root_of(
     let inner = if let Some(op) = made_by(f, value, "onnx.Reciprocal") {
         f.operand(op, 0)
     } else if let Some(op) = made_by(f, value, "onnx.Div") {
-        let (one, below) = (f.operand(op, 0), f.operand(op, 1).unwrap_or(ValueId::NONE));
-        let one = one.map(|one| number_beside(f, one, below)).transpose()?;
-        (one == Some(Some(1.0))).then_some(below)
+        let [one, below] = pair(f, op);
+        (number_beside(f, one, below)? == Some(1.0)).then_some(below)
     } else if let Some(op) = made_by(f, value, "onnx.Sqrt") {
         // The root of one over it.
-        let inverse = f.operand(op, 0).unwrap_or(ValueId::NONE);
+        let inverse = operand(f, op, 0);
         return Ok(made_by(f, inverse, "onnx.Reciprocal").and_then(|op| f.operand(op, 0)));
     } else {
         None
@@ -106,7 +101,7 @@ pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Option<Spread>, 
     let Some(op) = made_by(f, sum, "onnx.Add") else {
         return Ok(None);
     };
-    let operands = [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
+    let operands = pair(f, op);
     for (at, other) in [(0, 1), (1, 0)] {
         let Some((squared, axes, mean)) = mean(f, operands[at])? else {
             continue;
@@ -130,7 +125,7 @@ pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Option<Spread>, 
 
 /// What an op divides by the root of its mean square.
 pub(crate) fn spread(f: &Function, op: OpId) -> Result<Option<Spread>, EditError> {
-    let operands = [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
+    let operands = pair(f, op);
     let (orders, power): (&[_], _) = match f.name(op) {
         "onnx.Div" => (&[(0, 1)], Power::Root),
         _ => (&[(0, 1), (1, 0)], Power::Inverse),
@@ -155,11 +150,8 @@ pub(crate) fn centred(
     let Some(op) = made_by(f, value, "onnx.Sub") else {
         return Ok(None);
     };
-    let (Some(x), Some(subtracted)) = (f.operand(op, 0), f.operand(op, 1)) else {
-        return Ok(None);
-    };
+    let [x, subtracted] = pair(f, op);
     let found = mean(f, subtracted)?;
-    Ok(found
-        .filter(|(of, along, _)| *of == x && along == axes)
-        .map(|_| x))
+    let is_it = found.is_some_and(|(of, along, _)| of == x && along == axes);
+    Ok(is_it.then_some(x))
 }

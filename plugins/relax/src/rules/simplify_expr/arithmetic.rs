@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{is, made_by};
+use crate::shared::read::{made_by, operand};
 
 pub(super) static NEUTRAL: Rules = rules! {
     rule mul_one { onnx.Mul(%x, 1) } => unless_scale;
@@ -37,8 +37,8 @@ pub(super) static ZEROS: Rules = rules! {
 
 /// The zeros of these that leave every number as it is: `x - 0.0`, `x + -0.0`, and those of integers.
 pub(super) static EXACT_ZEROS: Rules = rules! {
-    rule sub_zero { onnx.Sub(%x, 0) } => if_positive;
-    rule add_zero { onnx.Add(%x, 0) } => if_negative;
+    rule sub_zero { onnx.Sub(%x, 0) } => |r, m| if_sign(r, m, false);
+    rule add_zero { onnx.Add(%x, 0) } => |r, m| if_sign(r, m, true);
 };
 
 /// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes
@@ -60,42 +60,27 @@ fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Whether a value is divided by the root of a mean.
 fn is_normalised(f: &Function, value: ValueId) -> bool {
-    let operand = |op: OpId, at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
+    let operand_of = |value, name, at| made_by(f, value, name).map(|op| operand(f, op, at));
     let is_deviation = |value: ValueId| {
-        let sum = made_by(f, value, "onnx.Sqrt").map(|op| operand(op, 0));
-        sum.and_then(|sum| made_by(f, sum, "onnx.Add"))
-            .is_some_and(|sum| {
-                f.operands(sum)
-                    .any(|x| made_by(f, x, "onnx.ReduceMean").is_some())
-            })
+        let sum = operand_of(value, "onnx.Sqrt", 0).and_then(|sum| made_by(f, sum, "onnx.Add"));
+        let is_mean = |x| made_by(f, x, "onnx.ReduceMean").is_some();
+        sum.is_some_and(|sum| f.operands(sum).any(is_mean))
     };
-    let is_factor = |value: ValueId| {
-        let of = |name, at| made_by(f, value, name).is_some_and(|op| is_deviation(operand(op, at)));
-        of("onnx.Reciprocal", 0) || of("onnx.Div", 1)
-    };
-    let value = made_by(f, value, "onnx.Cast").map_or(value, |op| operand(op, 0));
-    let Some(op) = value.option().and_then(|value| f.defining_op(value)) else {
-        return false;
-    };
-    is(f, op, "onnx.Div") && is_deviation(operand(op, 1))
-        || is(f, op, "onnx.Mul") && f.operands(op).any(is_factor)
-}
-
-fn if_positive(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    if_sign(r, m, false)
-}
-
-fn if_negative(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    if_sign(r, m, true)
+    let divides = |value, name, at| operand_of(value, name, at).is_some_and(is_deviation);
+    let is_factor = |value| divides(value, "onnx.Reciprocal", 0) || divides(value, "onnx.Div", 1);
+    let value = operand_of(value, "onnx.Cast", 0).unwrap_or(value);
+    let product = made_by(f, value, "onnx.Mul");
+    divides(value, "onnx.Div", 1) || product.is_some_and(|op| f.operands(op).any(is_factor))
 }
 
 /// The other operand, if all zeros of the constant have this sign.
 fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
-    let Some(zero) = f.operands(m.root()).find(|operand| *operand != x) else {
-        return Ok(None);
-    };
+    let zero = f
+        .operands(m.root())
+        .find(|operand| *operand != x)
+        .ok_or(NoMatch)?;
     let width = match f.dtype(zero) {
         DType::F16 | DType::BF16 => 2,
         DType::F32 => 4,

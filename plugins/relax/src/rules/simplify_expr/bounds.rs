@@ -1,8 +1,9 @@
 //! What keeps numbers within bounds: several of it, of which one is enough, and what was within them already.
 
+use half::bf16;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{is, made_by};
+use crate::shared::read::{is, is_any, is_float, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule bounds_at_once { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
@@ -44,24 +45,13 @@ impl Bounds {
     }
 }
 
-fn is_float(dtype: DType) -> bool {
-    [DType::F32, DType::F16, DType::BF16, DType::F64].contains(&dtype)
-}
-
 /// The numbers that a dtype has. Of floats, `Clip` takes those for a bound that is left out: of infinities it makes
 /// them.
 fn all(dtype: DType) -> Option<Bounds> {
     let (low, high) = match dtype {
         DType::F16 => (-65504.0, 65504.0),
-        DType::BF16 | DType::F32 => {
-            let bits = if dtype == DType::F32 {
-                0x7f7f_ffff
-            } else {
-                0x7f7f_0000
-            };
-            let largest = f64::from(f32::from_bits(bits));
-            (-largest, largest)
-        }
+        DType::F32 => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        DType::BF16 => (bf16::MIN.to_f64(), bf16::MAX.to_f64()),
         DType::F64 => (f64::MIN, f64::MAX),
         DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
         DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
@@ -77,146 +67,115 @@ fn all(dtype: DType) -> Option<Bounds> {
 }
 
 /// A constant of one number that a value of this rank meets without being stretched.
-fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<Option<f64>, EditError> {
+fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, EditError> {
     let f = r.function();
     let own = f.rank(value);
     let fits = own == Some(0) || own.is_some() && own <= rank;
-    if !fits || f.type_of(value).element_count() != Some(1) {
-        return Ok(None);
-    }
+    NoMatch::unless(fits && f.type_of(value).element_count() == Some(1))?;
     let number = r.number(value)?;
-    let is_exact =
-        |number: &f64| !number.is_nan() && (is_float(f.dtype(value)) || number.abs() <= EXACT);
-    Ok(number.filter(is_exact))
+    let number = number.filter(|number| !number.is_nan()).ok_or(NoMatch)?;
+    NoMatch::unless(is_float(f.dtype(value)) || number.abs() <= EXACT)?;
+    Ok(number)
 }
 
 /// The value that an op keeps within bounds, and the bounds.
-fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<Option<(ValueId, Bounds)>, EditError> {
+fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<(ValueId, Bounds), EditError> {
     let f = r.function();
     let operands: Vec<ValueId> = f.operands(op).collect();
-    let Some(all) = all(f.dtype(f.result(op, 0))) else {
-        return Ok(None);
-    };
-    if is(f, op, "onnx.Relu") {
-        let bounds = Bounds::new(0.0, f64::INFINITY);
-        return Ok(bounds.map(|bounds| (operands[0], bounds)));
-    }
-    if is(f, op, "onnx.Clip") {
+    let all = all(f.dtype(f.result(op, 0))).ok_or(NoMatch)?;
+    let (x, low, high) = if is(f, op, "onnx.Relu") {
+        (operands[0], 0.0, f64::INFINITY)
+    } else if is(f, op, "onnx.Clip") {
         let mut ends = [all.low, all.high];
         for (at, end) in ends.iter_mut().enumerate() {
             match operands.get(at + 1).and_then(|value| value.option()) {
-                Some(value) => match bound(r, value, Some(0).max(f.rank(value)))? {
-                    Some(number) => *end = number,
-                    None => return Ok(None),
-                },
+                Some(value) => *end = bound(r, value, Some(0).max(f.rank(value)))?,
                 None => match f.attr(op, ["min", "max"][at]) {
                     None | Some(Attr::Unset) => {}
                     Some(Attr::Float(given)) if !given.is_nan() => *end = f64::from(given),
-                    Some(_) => return Ok(None),
+                    Some(_) => return Err(NoMatch.into()),
                 },
             }
         }
-        let bounds = Bounds::new(ends[0], ends[1]);
-        return Ok(bounds.map(|bounds| (operands[0], bounds)));
-    }
-    let [a, b] = operands[..] else {
-        return Ok(None);
+        (operands[0], ends[0], ends[1])
+    } else {
+        let (x, c) = with_constant(f, op).ok_or(NoMatch)?;
+        NoMatch::unless(operands.len() == 2)?;
+        let number = bound(r, c, f.rank(x))?;
+        match is(f, op, "onnx.Min") {
+            true => (x, f64::NEG_INFINITY, number),
+            false => (x, number, f64::INFINITY),
+        }
     };
-    let (x, c) = match (f.constant(a).is_some(), f.constant(b).is_some()) {
-        (false, true) => (a, b),
-        (true, false) => (b, a),
-        _ => return Ok(None),
-    };
-    let number = bound(r, c, f.rank(x))?;
-    let (below, above) = (f64::NEG_INFINITY, f64::INFINITY);
-    Ok(number.map(|number| match is(f, op, "onnx.Min") {
-        true => (
-            x,
-            Bounds {
-                low: below,
-                high: number,
-            },
-        ),
-        false => (
-            x,
-            Bounds {
-                low: number,
-                high: above,
-            },
-        ),
-    }))
+    Ok((x, Bounds::new(low, high).ok_or(NoMatch)?))
 }
 
 /// Whether a value of integers is kept within those that another dtype of integers has.
 pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<bool, EditError> {
     let f = r.function();
-    let (Some(op), Some(room)) = (f.defining_op(value), all(dtype)) else {
-        return Ok(false);
-    };
-    let keeps = ["onnx.Clip", "onnx.Min", "onnx.Max"];
-    if is_float(dtype) || is_float(f.dtype(value)) || !keeps.iter().any(|name| is(f, op, name)) {
-        return Ok(false);
-    }
-    let own = bounds(r, op)?;
+    let op = f.defining_op(value).ok_or(NoMatch)?;
+    let room = all(dtype).ok_or(NoMatch)?;
+    NoMatch::unless(!is_float(dtype) && !is_float(f.dtype(value)))?;
+    NoMatch::unless(is_any(f, op, &["onnx.Clip", "onnx.Min", "onnx.Max"]))?;
+    let (_, own) = bounds(r, op)?;
     // An end that isn't finite is that of 64 bits, with a sign or without.
-    let fits = |own: Bounds| {
-        let is_finite = own.low.is_finite() && own.high.is_finite();
-        is_finite && room.low <= own.low && own.high <= room.high
-    };
-    Ok(own.is_some_and(|(_, own)| fits(own)))
+    let is_finite = own.low.is_finite() && own.high.is_finite();
+    Ok(is_finite && room.low <= own.low && own.high <= room.high)
 }
 
 /// What all results of an op are within, whatever it is given.
 fn range(f: &Function, op: OpId) -> Option<Bounds> {
-    let is_any = |names: &[&str]| names.iter().any(|name| is(f, op, name));
-    let (low, high) = match () {
-        () if is_any(&["onnx.Sigmoid", "onnx.Softmax", "onnx.HardSigmoid"]) => (0.0, 1.0),
-        () if is_any(&[
-            "onnx.Tanh",
-            "onnx.Sin",
-            "onnx.Cos",
-            "onnx.Erf",
-            "onnx.Softsign",
-        ]) =>
-        {
-            (-1.0, 1.0)
-        }
-        () if is_any(&["onnx.Exp", "onnx.Abs", "onnx.Softplus"]) => (0.0, f64::INFINITY),
-        () => return None,
-    };
-    Bounds::new(low, high)
+    const RANGES: [(&[&str], f64, f64); 3] = [
+        (
+            &["onnx.Sigmoid", "onnx.Softmax", "onnx.HardSigmoid"],
+            0.0,
+            1.0,
+        ),
+        (
+            &[
+                "onnx.Tanh",
+                "onnx.Sin",
+                "onnx.Cos",
+                "onnx.Erf",
+                "onnx.Softsign",
+            ],
+            -1.0,
+            1.0,
+        ),
+        (
+            &["onnx.Exp", "onnx.Abs", "onnx.Softplus"],
+            0.0,
+            f64::INFINITY,
+        ),
+    ];
+    let (_, low, high) = RANGES.iter().find(|(names, ..)| is_any(f, op, names))?;
+    Bounds::new(*low, *high)
 }
 
 /// What two ops keep within bounds one after the other, one does; none, if it was within them before.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let y = m.root();
-    let Some((value, outer)) = bounds(r, y)? else {
-        return Ok(None);
-    };
+    let (value, outer) = bounds(r, y)?;
     let f = r.function();
     let dtype = f.dtype(f.result(y, 0));
-    let Some(all) = all(dtype) else {
-        return Ok(None);
-    };
+    let all = all(dtype).ok_or(NoMatch)?;
     if !is_float(dtype) && outer.low <= all.low && outer.high >= all.high {
         return Ok(Some(vec![value]));
     }
-    let Some(inner) = f.defining_op(value) else {
-        return Ok(None);
-    };
+    let inner = f.defining_op(value).ok_or(NoMatch)?;
     if let Some(range) = range(f, inner).filter(|_| is_float(dtype)) {
         let is_within = outer.low <= range.low && range.high <= outer.high;
         return Ok(is_within.then(|| vec![value]));
     }
-    let has_bounds = ["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"];
-    if !has_bounds.iter().any(|name| is(f, inner, name)) || f.use_count(value) != 1 {
-        return Ok(None);
-    }
-    let Some((x, first)) = bounds(r, inner)? else {
-        return Ok(None);
-    };
+    let has_bounds = is_any(
+        f,
+        inner,
+        &["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"],
+    );
+    NoMatch::unless(has_bounds && f.use_count(value) == 1)?;
+    let (x, first) = bounds(r, inner)?;
     let both = first.then(outer);
-    Ok(keep_within(r, x, dtype, both, all)?.map(|value| vec![value]))
+    Ok(Some(vec![keep_within(r, x, dtype, both, all)?]))
 }
 
 /// Makes the op that keeps a value within bounds.
@@ -226,61 +185,53 @@ fn keep_within(
     dtype: DType,
     Bounds { low, high }: Bounds,
     all: Bounds,
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let opset = r.function().opset("").unwrap_or(0);
     let (is_float, is_bf16) = (is_float(dtype), dtype == DType::BF16);
     // Of integers, a bound that all are within is none.
-    let low = if !is_float && low <= all.low {
-        f64::NEG_INFINITY
-    } else {
+    let low = if is_float || low > all.low {
         low
-    };
-    let high = if !is_float && high >= all.high {
-        f64::INFINITY
     } else {
-        high
+        f64::NEG_INFINITY
     };
-    if is_bf16 && opset < 13 || !is_float && opset < 12 {
-        return Ok(None);
-    }
+    let high = if is_float || high < all.high {
+        high
+    } else {
+        f64::INFINITY
+    };
+    NoMatch::unless((!is_bf16 || opset >= 13) && (is_float || opset >= 12))?;
     if is_float && (low, high) == (0.0, f64::INFINITY) {
-        return r.op(OpBuilder::new("onnx.Relu").operand(x)).map(Some);
+        return r.op(OpBuilder::new("onnx.Relu").operand(x));
     }
     let one_side = match (low == f64::NEG_INFINITY, high == f64::INFINITY) {
-        (true, true) => return Ok(Some(x)),
+        (true, true) => return Ok(x),
         (true, false) => Some(("onnx.Min", high)),
         (false, true) => Some(("onnx.Max", low)),
         (false, false) => None,
     };
     if let Some((name, end)) = one_side {
-        return match r.scalar(dtype, end)?.filter(|_| opset >= 8) {
-            Some(end) => r.op(OpBuilder::new(name).operands([x, end])).map(Some),
-            None => Ok(None),
-        };
+        NoMatch::unless(opset >= 8)?;
+        let end = r.scalar(dtype, end)?.ok_or(NoMatch)?;
+        return r.op(OpBuilder::new(name).operands([x, end]));
     }
     let clip = OpBuilder::new("onnx.Clip").operand(x);
     if opset < 11 {
         let (from, to) = (low as f32, high as f32);
         let is_same = f64::from(from) == low && f64::from(to) == high;
-        return match opset >= 6 && is_same {
-            true => r.op(clip.attr("min", from).attr("max", to)).map(Some),
-            false => Ok(None),
-        };
+        NoMatch::unless(opset >= 6 && is_same)?;
+        return r.op(clip.attr("min", from).attr("max", to));
     }
     let mut operands = Vec::new();
     for (end, left_out) in [(low, all.low), (high, all.high)] {
         operands.push(match end == left_out {
             true => ValueId::NONE,
-            false => match r.scalar(dtype, end)? {
-                Some(value) => value,
-                None => return Ok(None),
-            },
+            false => r.scalar(dtype, end)?.ok_or(NoMatch)?,
         });
     }
     while operands.last().is_some_and(|last| last.is_none()) {
         operands.pop();
     }
-    r.op(clip.operands(operands)).map(Some)
+    r.op(clip.operands(operands))
 }
 
 /// A `Min` takes what `Min`s give to it alone, each value once.
@@ -288,9 +239,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (y, xs) = (m.root(), m.values("xs"));
     let name = f.name(y);
-    if f.opset("") < Some(8) {
-        return Ok(None);
-    }
+    NoMatch::unless(f.opset("") >= Some(8))?;
     let mut all = Vec::new();
     for &x in xs {
         match made_by(f, x, name).filter(|_| f.use_count(x) == 1) {
@@ -304,9 +253,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             seen.push(value);
         }
     }
-    if seen == xs || all.len() > MOST {
-        return Ok(None);
-    }
+    NoMatch::unless(seen != xs && all.len() <= MOST)?;
     let made = OpBuilder::new(f.symbol(y)).operands(seen);
     Ok(Some(vec![r.op(made)?]))
 }

@@ -1,9 +1,10 @@
 //! Ops with constants one after another, and operands that are stretched before they would be anyway.
 
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::rules::shared::read::{int_or, is, known_dims, like, made_by};
+use crate::shared::read::{int_or, is, is_any, is_float, known_dims, like, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
@@ -16,58 +17,27 @@ pub(super) static RULES: Rules = rules! {
 /// `(x + 1) + 2` is `x + 3`, and as much for products. Floats are rounded once less.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let split = |op: OpId| {
-        let (a, b) = (f.operand(op, 0)?.option()?, f.operand(op, 1)?.option()?);
-        match (f.constant(a).is_some(), f.constant(b).is_some()) {
-            (false, true) => Some((a, b)),
-            (true, false) => Some((b, a)),
-            _ => None,
-        }
-    };
     let outer = m.op("y");
     let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);
-    let Some((inner, c)) = split(outer).filter(|_| !is_old) else {
-        return Ok(None);
-    };
-    let op = made_by(f, inner, f.name(outer)).filter(|_| f.use_count(inner) == 1);
-    let Some((x, d)) = op.and_then(split) else {
-        return Ok(None);
-    };
+    let (inner, c) = with_constant(f, outer).filter(|_| !is_old).ok_or(NoMatch)?;
+    let op = made_by(f, inner, f.name(outer))
+        .filter(|_| f.use_count(inner) == 1)
+        .ok_or(NoMatch)?;
+    let (x, d) = with_constant(f, op).ok_or(NoMatch)?;
     let name = f.symbol(outer);
     let is_sum = f.name(outer) == "onnx.Add";
-    if is_sum && !has_one_sign(f, c, d)? {
-        return Ok(None);
-    }
-    if !stays_normal(f, c, d, is_sum)? {
-        return Ok(None);
-    }
+    NoMatch::unless(stays_exact(f, c, d, is_sum)?)?;
     // The half of a GELU is a part of the kernel that runtimes have for it.
-    if f.defining_op(inner)
-        .map(|op| ends_gelu(f, op))
-        .transpose()?
-        == Some(true)
-    {
-        return Ok(None);
-    }
+    NoMatch::unless(!ends_gelu(f, op)?)?;
     let both = r.op(OpBuilder::new(name).operands([d, c]))?;
-    if r.function().constant(both).is_none() {
-        return Ok(None);
-    }
+    NoMatch::unless(r.function().constant(both).is_some())?;
     Ok(Some(vec![r.op(OpBuilder::new(name).operands([x, both]))?]))
 }
 
-/// Whether nothing of two constants cancels out: all elements of floats have one sign. Sums of integers are exact.
-fn has_one_sign(f: &Function, a: ValueId, b: ValueId) -> Result<bool, EditError> {
-    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
-        return Ok(true);
-    };
-    let mut all = a.iter().chain(&b);
-    Ok(all.clone().all(|x| *x >= 0.0) || all.all(|x| *x <= 0.0))
-}
-
 /// Whether the sum or the product of two constants of floats has no element that is too large or too small to be
-/// exact, so that nothing overflows or vanishes that didn't.
-fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
+/// exact, so that nothing overflows or vanishes that didn't; and nothing cancels out in the sum, as all elements have
+/// one sign. Integers are exact.
+fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
     let (least, most) = match f.dtype(a) {
         DType::F16 => (1e-3, 1e3),
         _ => (1e-18, 1e18),
@@ -75,6 +45,8 @@ fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bo
     let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
         return Ok(true);
     };
+    let mut both = a.iter().chain(&b);
+    let has_one_sign = both.clone().all(|x| *x >= 0.0) || both.all(|x| *x <= 0.0);
     // The least size but 0, and the largest.
     let range = |floats: &[f64]| {
         let sizes = floats.iter().map(|x| x.abs()).filter(|size| *size != 0.0);
@@ -87,34 +59,29 @@ fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bo
         true => (a.0.min(b.0), a.1 + b.1),
         false => (a.0 * b.0, a.1 * b.1),
     };
-    Ok(low >= least && high < most)
+    Ok(low >= least && high < most && (has_one_sign || !is_sum))
 }
 
 /// The elements of a constant of floats, none of them rounded.
 fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
-    if f.dtype(value) == DType::F64 {
-        let bytes = f.constant_data(value)?;
-        return Ok(bytes.map(|bytes| {
-            let elements = bytes.as_chunks::<8>().0.iter();
-            elements
-                .map(|element| f64::from_le_bytes(*element))
-                .collect()
-        }));
-    }
-    let floats = f.constant_floats(value)?;
-    Ok(floats.map(|floats| floats.into_iter().map(f64::from).collect()))
+    let dtype = f.dtype(value);
+    let size = element::size_of(dtype).filter(|_| is_float(dtype));
+    let elements = f.constant_data(value)?.zip(size);
+    let read = |(bytes, size): (&[u8], usize)| {
+        let elements = bytes.chunks_exact(size);
+        elements
+            .map(|element| element::read(dtype, element))
+            .collect()
+    };
+    Ok(elements.map(read))
 }
 
 /// An operand that is stretched to dims that the other operands have needn't be stretched before.
 fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
-    if f.opset("") < Some(8) {
-        return Ok(None);
-    }
-    let Some(dims) = known_dims(f, f.result(y, 0)) else {
-        return Ok(None);
-    };
+    NoMatch::unless(f.opset("") >= Some(8))?;
+    let dims = known_dims(f, f.result(y, 0)).ok_or(NoMatch)?;
     let mut operands: Vec<ValueId> = f.operands(y).collect();
     for at in 0..operands.len() {
         let stretched = operands[at];
@@ -140,9 +107,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         };
         // Dims of 1 at the front are dims of the result, too.
         if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
-            let Some(made) = like(f, y, &[]) else {
-                return Ok(None);
-            };
+            let made = like(f, y, &[])?;
             operands[at] = source;
             return Ok(Some(vec![r.op(made.operands(operands))?]));
         }
@@ -154,8 +119,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn repeated(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = value.option().and_then(|value| f.defining_op(value))?;
     let first = f.operand(op, 0)?;
-    let repeats = is(f, op, "onnx.Expand")
-        || is(f, op, "onnx.Tile")
+    let repeats = is_any(f, op, &["onnx.Expand", "onnx.Tile"])
         || is(f, op, "onnx.Concat") && f.operands(op).all(|operand| operand == first);
     repeats.then_some(first)
 }

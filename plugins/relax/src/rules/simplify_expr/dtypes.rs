@@ -6,7 +6,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::bounds::fits;
-use crate::rules::shared::read::like;
+use crate::shared::read::{is_float, like};
 
 pub(super) static RULES: Rules = rules! {
     rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
@@ -53,24 +53,17 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     let (from, by, to) = (f.dtype(x), f.dtype(inner), f.dtype(outer));
-    if !keeps_all(from, by) && !fits(r, x, by)? {
-        return Ok(None);
-    }
+    NoMatch::unless(keeps_all(from, by) || fits(r, x, by)?)?;
     if from == to {
         return Ok(Some(vec![x]));
     }
     // A negative float has no unsigned integer, where a negative integer has one.
     let differs = is_signed(from) && is_float(by) && is_unsigned(to);
     let is_known = is_float(to) || is_signed(to) || is_unsigned(to);
-    let (Some(made), false, true) = (like(f, m.op("outer"), &[]), differs, is_known) else {
-        return Ok(None);
-    };
+    let made = like(f, m.op("outer"), &[])?;
+    NoMatch::unless(!differs && is_known)?;
     let rest = f.operands(m.op("outer")).skip(1).collect::<Vec<_>>();
     Ok(Some(vec![r.op(made.operand(x).operands(rest))?]))
-}
-
-fn is_float(dtype: DType) -> bool {
-    [DType::F64, DType::F32, DType::F16, DType::BF16].contains(&dtype)
 }
 
 fn is_signed(dtype: DType) -> bool {

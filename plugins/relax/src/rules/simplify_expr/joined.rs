@@ -2,9 +2,9 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::pieces::{MOST, Piece, pieces, split_sizes};
+use super::pieces::{MOST, Piece, axis, pieces, split_sizes};
 use super::slices::{self, Range};
-use crate::rules::shared::read::{axis_in, int_or, like};
+use crate::shared::read::{axis_in, int_or, like, size};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_of_concat {
@@ -31,14 +31,10 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// The axis that a `Concat` puts together along, counted from the front.
-fn joined_at(f: &Function, m: &Match<'_>) -> Option<usize> {
-    let rank = m.values("xs").first().and_then(|x| f.rank(*x))?;
-    (m.values("xs").len() <= MOST).then_some(())?;
-    axis_in(m.int("axis")?, rank)
-}
-
-fn size(f: &Function, value: ValueId, axis: usize) -> Option<i64> {
-    f.dims(value)?.get(axis)?.as_const()
+fn joined_at(f: &Function, m: &Match<'_>) -> Result<usize, NoMatch> {
+    let xs = m.values("xs");
+    NoMatch::unless((1..=MOST).contains(&xs.len()))?;
+    axis(m, f.rank(xs[0]))
 }
 
 /// The pieces that the operands of a `Concat` are, up to the first whose size isn't known; and whether that is all.
@@ -74,15 +70,13 @@ fn within(parts: &[Piece], is_all: bool, range: Range) -> Option<(std::ops::Rang
 /// What a `Slice` takes of one operand, or whole operands.
 fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
-        return Ok(None);
-    };
-    let Some(mut ranges) = slices::ranges(f, m.op("y"))? else {
-        return Ok(None);
-    };
-    let Some(at) = ranges.iter().position(|range| range.axis == axis) else {
-        return Ok(None);
-    };
+    let xs = m.values("xs");
+    let axis = joined_at(f, m)?;
+    let mut ranges = slices::ranges(f, m.op("y"))?;
+    let at = ranges
+        .iter()
+        .position(|range| range.axis == axis)
+        .ok_or(NoMatch)?;
     let range = ranges.remove(at);
     let (parts, is_all) = parts(f, xs, axis);
     // Behind operands of known sizes, all that is left.
@@ -92,19 +86,15 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             let known = parts.last().map_or(0, |last| last.end);
             (known == range.start).then_some(parts.len())
         });
-        return match from.filter(|from| *from > 0) {
-            Some(from) => of_some(r, &xs[from..], axis, &ranges),
-            None => Ok(None),
-        };
+        let from = from.filter(|from| *from > 0).ok_or(NoMatch)?;
+        return of_some(r, &xs[from..], axis, &ranges);
     }
-    let Some((some, range)) = within(&parts, is_all, range).filter(|_| range.step == 1) else {
-        return Ok(None);
-    };
+    let (some, range) = within(&parts, is_all, range)
+        .filter(|_| range.step == 1)
+        .ok_or(NoMatch)?;
     let last = parts[some.end - 1];
     let is_whole = range.start == 0 && range.end == last.end - parts[some.start].start;
-    if some.len() == xs.len() || !is_whole && some.len() > 1 {
-        return Ok(None);
-    }
+    NoMatch::unless(some.len() != xs.len() && (is_whole || some.len() <= 1))?;
     if !is_whole {
         ranges.push(range);
     }
@@ -116,7 +106,7 @@ fn of_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) 
     let value = together(r, xs, axis)?;
     let mut ranges = ranges.to_vec();
     ranges.sort_by_key(|range| range.axis);
-    Ok(slices::make(r, value, &ranges)?.map(|value| vec![value]))
+    Ok(Some(vec![slices::make(r, value, &ranges)?]))
 }
 
 /// Some operands, put together if they are several.
@@ -131,16 +121,11 @@ fn together(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId
 /// A `Split` at ends of operands gives those.
 fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
-        return Ok(None);
-    };
-    let Some((at, sizes)) = split_sizes(f, m.root())? else {
-        return Ok(None);
-    };
+    let xs = m.values("xs");
+    let axis = joined_at(f, m)?;
+    let (at, sizes) = split_sizes(f, m.root())?;
     let (parts, is_all) = parts(f, xs, axis);
-    if at != axis || !is_all {
-        return Ok(None);
-    }
+    NoMatch::unless(at == axis && is_all)?;
     let used: Vec<bool> = f
         .results(m.root())
         .iter()
@@ -156,10 +141,11 @@ fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             .iter()
             .position(|part| part.start == piece.start && part.end > part.start);
         let last = parts.iter().position(|part| part.end == piece.end);
-        values.push(match (first, last) {
-            (Some(first), Some(last)) if first <= last => together(r, &xs[first..last + 1], axis)?,
-            _ => return Ok(None),
-        });
+        let (first, last) = first
+            .zip(last)
+            .filter(|(first, last)| first <= last)
+            .ok_or(NoMatch)?;
+        values.push(together(r, &xs[first..last + 1], axis)?);
     }
     Ok(Some(values))
 }
@@ -168,21 +154,13 @@ fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, at) = (m.values("xs"), m.value(f, "at"));
-    let (Some(axis), Some(taken)) = (joined_at(f, m), int_or(f, m.op("y"), "axis", 0)) else {
-        return Ok(None);
-    };
+    let axis = joined_at(f, m)?;
+    let taken = int_or(f, m.op("y"), "axis", 0).ok_or(NoMatch)?;
     let rank = f.rank(xs[0]).unwrap_or(0);
-    let Some([index]) = f
-        .constant_ints(at)?
-        .as_deref()
-        .and_then(|at| at.first_chunk().copied())
-    else {
+    let Some(&[index]) = f.constant_ints(at)?.as_deref() else {
         return Ok(None);
     };
-    let is_one = f.type_of(at).element_count() == Some(1);
-    if axis_in(taken, rank) != Some(axis) || !is_one || f.rank(at) > Some(1) {
-        return Ok(None);
-    }
+    NoMatch::unless(axis_in(taken, rank) == Some(axis) && f.rank(at) <= Some(1))?;
     let (parts, is_all) = parts(f, xs, axis);
     let index = match (index < 0, is_all) {
         (true, false) => return Ok(None),
@@ -192,31 +170,24 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let found = parts
         .iter()
         .position(|part| part.start <= index && index < part.end);
-    let Some(found) = found else {
-        return Ok(None);
-    };
+    let found = found.ok_or(NoMatch)?;
     let (is_scalar, dtype) = (f.rank(at) == Some(0), f.dtype(at));
     let index = index - parts[found].start;
     let at = match is_scalar {
-        true => r.scalar(dtype, index as f64)?,
-        false => Some(r.ints(&[index])?),
+        true => r.scalar(dtype, index as f64)?.ok_or(NoMatch)?,
+        false => r.ints(&[index])?,
     };
-    let (Some(at), Some(made)) = (at, like(r.function(), m.op("y"), &[])) else {
-        return Ok(None);
-    };
+    let made = like(r.function(), m.op("y"), &[])?;
     Ok(Some(vec![r.op(made.operands([xs[found], at]))?]))
 }
 
 /// A `Concat` needs no operand that is empty along its axis.
 fn without_empty(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let (xs, Some(axis)) = (m.values("xs"), joined_at(f, m)) else {
-        return Ok(None);
-    };
+    let xs = m.values("xs");
+    let axis = joined_at(f, m)?;
     let mut left: Vec<ValueId> = xs.to_vec();
     left.retain(|x| size(f, *x, axis) != Some(0));
-    if left.is_empty() || left.len() == xs.len() {
-        return Ok(None);
-    }
+    NoMatch::unless(!left.is_empty() && left.len() != xs.len())?;
     together(r, &left, axis).map(|value| Some(vec![value]))
 }

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::{is, known_dims};
+use crate::shared::read::{is, known_dims, size};
 
 pub(super) static RULES: Rules = rules! {
     rule pad_of_pad {
@@ -38,11 +38,11 @@ enum With {
 }
 
 impl Fill {
-    fn from_op(f: &Function, op: OpId) -> Result<Option<Fill>, EditError> {
+    fn from_op(f: &Function, op: OpId) -> Result<Fill, EditError> {
         let mode = match f.attr(op, "mode") {
             None | Some(Attr::Unset) => b"constant".to_vec(),
             Some(Attr::String(mode)) => mode.to_vec(),
-            Some(_) => return Ok(None),
+            Some(_) => return Err(NoMatch.into()),
         };
         let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
         let with = |bytes: &[u8]| match is_zero(bytes) {
@@ -58,10 +58,10 @@ impl Fill {
             None => match f.attr(op, "value") {
                 None | Some(Attr::Unset) => With::Zero,
                 Some(Attr::Float(number)) => with(&number.to_le_bytes()),
-                Some(_) => return Ok(None),
+                Some(_) => return Err(NoMatch.into()),
             },
         };
-        Ok(Some(Fill { mode, with }))
+        Ok(Fill { mode, with })
     }
 
     fn is(&self, mode: &str) -> bool {
@@ -75,7 +75,7 @@ pub(super) fn make(
     x: ValueId,
     pads: &[i64],
     like: OpId,
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
     let opset = f.opset("").unwrap_or(0);
     let value = f.operand(like, 2).and_then(ValueId::option);
@@ -88,56 +88,47 @@ pub(super) fn make(
     let pad = match opset {
         11.. => pad.operand(r.ints(pads)?).operands(value),
         2..=10 => pad.attr("pads", pads),
-        _ => return Ok(None),
+        _ => return Err(NoMatch.into()),
     };
-    r.op(pad).map(Some)
+    r.op(pad)
 }
 
 /// What two `Pad`s add one does, as far as the second takes away no more than the first added.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.op("inner"), m.op("outer"));
-    let (Some(first), Some(then)) = (pads(f, inner)?, pads(f, outer)?) else {
-        return Ok(None);
-    };
-    let (Some(fill), Some(other)) = (Fill::from_op(f, inner)?, Fill::from_op(f, outer)?) else {
-        return Ok(None);
-    };
+    let first = pads(f, inner)?;
+    let then = pads(f, outer)?;
+    let fill = Fill::from_op(f, inner)?;
+    let other = Fill::from_op(f, outer)?;
     let both: Vec<i64> = first.iter().zip(&then).map(|(a, b)| a + b).collect();
     let adds = |pads: &[i64]| pads.iter().all(|pad| *pad >= 0);
     let fits = match fill.is("constant") {
         true => adds(&first) && adds(&both),
         false => fill.is("edge") && adds(&first) && adds(&then),
     };
-    if !fits || fill != other || first.len() != then.len() || f.use_count(m.value(f, "inner")) != 1
-    {
-        return Ok(None);
-    }
+    NoMatch::unless(
+        fits && fill == other && first.len() == then.len() && f.use_count(m.value(f, "inner")) == 1,
+    )?;
     let x = m.value(f, "x");
-    Ok(make(r, x, &both, outer)?.map(|pad| vec![pad]))
+    Ok(Some(vec![make(r, x, &both, outer)?]))
 }
 
 /// A `Slice` that takes away all that a `Pad` adds at an end, or a part of it.
 fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
-    let (Some(mut pads), Some(fill)) = (pads(f, inner)?, Fill::from_op(f, inner)?) else {
-        return Ok(None);
-    };
-    let Some(ranges) = slices::ranges(f, m.op("outer"))? else {
-        return Ok(None);
-    };
+    let mut pads = pads(f, inner)?;
+    let fill = Fill::from_op(f, inner)?;
+    let ranges = slices::ranges(f, m.op("outer"))?;
     let rank = pads.len() / 2;
-    let size = |axis: usize| f.dims(x)?.get(axis)?.as_const();
+    let size = |axis: usize| size(f, x, axis);
     let mut left = Vec::new();
     for range in ranges {
-        let Some(size) = size(range.axis).filter(|_| range.step == 1 && range.axis < rank) else {
-            return Ok(None);
-        };
+        NoMatch::unless(range.step == 1 && range.axis < rank)?;
+        let size = size(range.axis).ok_or(NoMatch)?;
         let (before, after) = (pads[range.axis], pads[rank + range.axis]);
-        if before < 0 || after < 0 {
-            return Ok(None);
-        }
+        NoMatch::unless(before >= 0 && after >= 0)?;
         let (start, end) = range.within(before + size + after);
         let (before, after) = (before - start, end - (before + size));
         // What lies in the tensor alone is a Slice of it.
@@ -154,22 +145,15 @@ fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             return Ok(None);
         }
     }
-    // Others reach for elements that the Slice may take away.
-    let is_local = fill.is("constant")
-        || left
-            .iter()
-            .all(|range| (range.start, Some(range.end)) == (0, size(range.axis)));
     left.retain(|range| (range.start, Some(range.end)) != (0, size(range.axis)));
-    if !is_local || f.use_count(m.value(f, "inner")) != 1 {
-        return Ok(None);
-    }
+    // Others reach for elements that the Slice may take away.
+    let is_local = fill.is("constant") || left.is_empty();
+    NoMatch::unless(is_local && f.use_count(m.value(f, "inner")) == 1)?;
     let is_padded = pads.iter().any(|pad| *pad != 0);
-    if is_padded && !left.is_empty() {
-        return Ok(None);
-    }
+    NoMatch::unless(!is_padded || left.is_empty())?;
     match is_padded {
-        true => Ok(make(r, x, &pads, inner)?.map(|pad| vec![pad])),
-        false => Ok(slices::make(r, x, &left)?.map(|slice| vec![slice])),
+        true => Ok(Some(vec![make(r, x, &pads, inner)?])),
+        false => Ok(Some(vec![slices::make(r, x, &left)?])),
     }
 }
 
@@ -185,36 +169,28 @@ fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     ];
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.op("outer"));
-    let (Some(mut pads), Some(fill)) = (pads(f, outer)?, Fill::from_op(f, outer)?) else {
-        return Ok(None);
-    };
+    let mut pads = pads(f, outer)?;
+    let fill = Fill::from_op(f, outer)?;
     let mut users = f.iter_uses(f.result(outer, 0)).map(|one| one.op);
     let pads_itself = users.any(|user| PADDING.iter().any(|name| is(f, user, name)));
     let adds = pads.iter().all(|pad| *pad >= 0);
-    if pads_itself || !adds || !fill.is("constant") || f.use_count(inner) != 1 {
-        return Ok(None);
-    }
-    let (Some(ranges), Some(dims), Some(taken)) = (
-        slices::ranges(f, m.op("inner"))?,
-        known_dims(f, x),
-        known_dims(f, inner),
-    ) else {
-        return Ok(None);
-    };
+    NoMatch::unless(!pads_itself && adds && fill.is("constant") && f.use_count(inner) == 1)?;
+    let ranges = slices::ranges(f, m.op("inner"))?;
+    let dims = known_dims(f, x).ok_or(NoMatch)?;
+    let taken = known_dims(f, inner).ok_or(NoMatch)?;
     let rank = pads.len() / 2;
     for range in ranges {
-        let size = dims.get(range.axis).and_then(|dim| dim.as_const());
-        let Some(size) = size.filter(|_| range.step == 1 && range.axis < rank) else {
-            return Ok(None);
-        };
+        NoMatch::unless(range.step == 1 && range.axis < rank)?;
+        let size = dims
+            .get(range.axis)
+            .and_then(|dim| dim.as_const())
+            .ok_or(NoMatch)?;
         let (start, end) = range.within(size);
         let is_empty = taken.get(range.axis).and_then(|dim| dim.as_const()) == Some(0);
         for (at, cropped) in [(range.axis, start), (rank + range.axis, size - end)] {
-            if is_empty || cropped != 0 && pads[at] != 0 {
-                return Ok(None);
-            }
+            NoMatch::unless(!is_empty && (cropped == 0 || pads[at] == 0))?;
             pads[at] -= cropped;
         }
     }
-    Ok(make(r, x, &pads, outer)?.map(|pad| vec![pad]))
+    Ok(Some(vec![make(r, x, &pads, outer)?]))
 }

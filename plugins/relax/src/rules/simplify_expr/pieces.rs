@@ -3,7 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
-use crate::rules::shared::read::{axis_in, int_or, ints_of, is, made_by, results};
+use crate::shared::read::{
+    axis_in, int_or, ints_of, is, made_by, operand, optional, results, size,
+};
 
 pub(super) static RULES: Rules = rules! {
     rule split_of_slices keeps_type { %y = onnx.Slice(%x, %rest...) } => split_of_slices;
@@ -39,40 +41,36 @@ pub(super) fn pieces(sizes: &[i64]) -> Vec<Piece> {
     sizes.iter().map(piece).collect()
 }
 
+/// The attribute `axis` that was matched, counted from the front.
+pub(super) fn axis(m: &Match<'_>, rank: Option<usize>) -> Result<usize, NoMatch> {
+    let axis = m.int("axis").ok_or(NoMatch)?;
+    axis_in(axis, rank.ok_or(NoMatch)?).ok_or(NoMatch)
+}
+
 /// The axis and the piece of it that a `Slice` takes, with step 1, of a dim whose size is known.
-fn sliced(f: &Function, op: OpId) -> Result<Option<(usize, Piece)>, EditError> {
-    let Some(ranges) = slices::ranges(f, op)? else {
-        return Ok(None);
+fn sliced(f: &Function, op: OpId) -> Result<(usize, Piece), EditError> {
+    let [range @ Range { axis, step: 1, .. }] = slices::ranges(f, op)?[..] else {
+        return Err(NoMatch.into());
     };
-    let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
-    let size = |axis: usize| f.dims(x)?.get(axis)?.as_const();
-    Ok(match ranges[..] {
-        [range @ Range { axis, step: 1, .. }] => size(axis).map(|size| {
-            let (start, end) = range.within(size);
-            (axis, Piece { start, end })
-        }),
-        _ => None,
-    })
+    let size = size(f, operand(f, op, 0), axis).ok_or(NoMatch)?;
+    let (start, end) = range.within(size);
+    Ok((axis, Piece { start, end }))
 }
 
 /// The axis and the sizes of a `Split`.
-pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<Option<(usize, Vec<i64>)>, EditError> {
-    if f.result_count(op) > MOST {
-        return Ok(None);
-    }
-    let axis = f
-        .operand(op, 0)
-        .and_then(|x| f.rank(x))
-        .zip(int_or(f, op, "axis", 0))
-        .and_then(|(rank, axis)| axis_in(axis, rank));
-    let (Some(axis), Some(given)) = (axis, ints_of(f, op, 1, "split")?) else {
-        return Ok(None);
-    };
+pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<(usize, Vec<i64>), EditError> {
+    NoMatch::unless(f.result_count(op) <= MOST)?;
+    let rank = f.rank(operand(f, op, 0)).ok_or(NoMatch)?;
+    let axis = int_or(f, op, "axis", 0).and_then(|axis| axis_in(axis, rank));
+    let axis = axis.ok_or(NoMatch)?;
+    let given = ints_of(f, op, 1, "split")?.ok_or(NoMatch)?;
     let inferred = || {
-        let size = |result: &ValueId| f.dims(*result)?.get(axis)?.as_const();
-        f.results(op).iter().map(size).collect()
+        f.results(op)
+            .iter()
+            .map(|result| size(f, *result, axis))
+            .collect()
     };
-    Ok(given.or_else(inferred).map(|sizes| (axis, sizes)))
+    Ok((axis, given.or_else(inferred).ok_or(NoMatch)?))
 }
 
 /// The piece of a value along an axis, if a `Split` before the root already makes it.
@@ -92,7 +90,7 @@ pub(super) fn existing(
         if one.index != 0 || !is(f, one.op, "onnx.Split") || !is_before {
             continue;
         }
-        if let Some((axis, sizes)) = split_sizes(f, one.op)? {
+        if let Some((axis, sizes)) = optional(split_sizes(f, one.op))? {
             let found = pieces(&sizes).iter().position(|piece| *piece == wanted);
             if let Some(index) = found.filter(|_| axis == at) {
                 return Ok(f.results(one.op).get(index).copied());
@@ -108,36 +106,26 @@ pub(super) fn split(
     x: ValueId,
     axis: usize,
     sizes: &[i64],
-) -> Result<Option<Vec<ValueId>>, EditError> {
-    if r.function().constant(x).is_some() {
-        return Ok(None);
-    }
+) -> Result<Vec<ValueId>, EditError> {
+    NoMatch::unless(r.function().constant(x).is_none())?;
     let split = OpBuilder::new("onnx.Split")
         .operand(x)
         .attr("axis", axis as i64);
     let split = match r.function().opset("") {
-        Some(13..) => {
-            let sizes = r.ints(sizes)?;
-            split.operand(sizes)
-        }
+        Some(13..) => split.operand(r.ints(sizes)?),
         Some(2..=12) => split.attr("split", sizes),
-        _ => return Ok(None),
+        _ => return Err(NoMatch.into()),
     };
     let first = r.op(split.untyped_results(sizes.len()))?;
-    Ok(Some(results(r.function(), first)))
+    Ok(results(r.function(), first))
 }
 
 /// `Slice`s of one value that cover an axis are results of one `Split`. The first of them makes it.
 fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, root) = (m.value(f, "x"), m.root());
-    let uses = f.use_count(x);
-    if !(2..=MOST).contains(&uses) {
-        return Ok(None);
-    }
-    let Some((axis, piece)) = sliced(f, root)? else {
-        return Ok(None);
-    };
+    NoMatch::unless((2..=MOST).contains(&f.use_count(x)))?;
+    let (axis, piece) = sliced(f, root)?;
     if let Some(found) = existing(f, x, root, axis, piece)? {
         return Ok(Some(vec![found]));
     }
@@ -147,23 +135,19 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     ops.dedup();
     for op in ops {
         let is_beside = is(f, op, "onnx.Slice") && f.parent_region(op) == f.parent_region(root);
-        match is_beside.then(|| sliced(f, op)).transpose()?.flatten() {
-            Some((other, piece)) if other == axis && f.operand(op, 0) == Some(x) => {
-                if op != root && f.is_before(op, root) {
-                    return Ok(None);
-                }
-                all.push(piece);
-                sliced_again += usize::from(is_sliced(f, op)?);
-            }
-            _ => {}
+        if is_beside
+            && let Some((other, piece)) = optional(sliced(f, op))?
+            && other == axis
+            && f.operand(op, 0) == Some(x)
+        {
+            NoMatch::unless(op == root || !f.is_before(op, root))?;
+            all.push(piece);
+            sliced_again += usize::from(is_sliced(f, op)?);
         }
     }
     all.sort_unstable();
     all.dedup();
-    let size = f
-        .dims(x)
-        .and_then(|dims| dims.get(axis))
-        .and_then(Dim::as_const);
+    let size = size(f, x, axis);
     let meet = all.windows(2).all(|two| two[0].end == two[1].start);
     // What is sliced again anyway could be at once.
     let covers = meet
@@ -171,78 +155,62 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         && all[0].start == 0
         && all.last().map(|last| last.end) == size
         && all.iter().all(|piece| piece.start < piece.end);
-    let Some(at) = all.iter().position(|one| *one == piece).filter(|_| covers) else {
-        return Ok(None);
-    };
+    let at = all
+        .iter()
+        .position(|one| *one == piece)
+        .filter(|_| covers)
+        .ok_or(NoMatch)?;
     let sizes: Vec<i64> = all.iter().map(|piece| piece.end - piece.start).collect();
-    let made = split(r, x, axis, &sizes)?;
-    Ok(made.map(|results| vec![results[at]]))
+    Ok(Some(vec![split(r, x, axis, &sizes)?[at]]))
 }
 
 /// Whether only another `Slice` uses what one takes.
 fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
-    let result = f.result(op, 0);
-    let mut uses = f.iter_uses(result);
-    Ok(match (uses.next(), uses.next()) {
-        (Some(one), None) => {
-            is(f, one.op, "onnx.Slice") && one.index == 0 && slices::ranges(f, one.op)?.is_some()
-        }
-        _ => false,
-    })
+    let mut uses = f.iter_uses(f.result(op, 0));
+    let (Some(one), None) = (uses.next(), uses.next()) else {
+        return Ok(false);
+    };
+    let is_slice = is(f, one.op, "onnx.Slice") && one.index == 0;
+    Ok(is_slice && optional(slices::ranges(f, one.op))?.is_some())
 }
 
 /// What a `Split` takes one by one and `Squeeze`s then take the axis of, `Gather`s do.
 fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let piece = m.value(f, "piece");
-    let Some(op) = made_by(f, piece, "onnx.Split") else {
-        return Ok(None);
-    };
-    let (Some((axis, sizes)), Some(x)) = (split_sizes(f, op)?, f.operand(op, 0)) else {
-        return Ok(None);
-    };
-    if sizes.iter().any(|size| *size != 1) {
-        return Ok(None);
-    }
+    let op = made_by(f, piece, "onnx.Split").ok_or(NoMatch)?;
+    let (axis, sizes) = split_sizes(f, op)?;
+    let x = f.operand(op, 0).ok_or(NoMatch)?;
+    NoMatch::unless(!sizes.iter().any(|size| *size != 1))?;
     let rank = f.rank(x).unwrap_or(0);
     for result in f.results(op) {
         for one in f.iter_uses(*result) {
-            let taken = match is(f, one.op, "onnx.Squeeze") {
-                true => ints_of(f, one.op, 1, "axes")?.flatten(),
-                false => None,
-            };
-            match taken.as_deref() {
-                Some([taken]) if axis_in(*taken, rank) == Some(axis) => {}
-                _ => return Ok(None),
-            }
+            NoMatch::unless(is(f, one.op, "onnx.Squeeze"))?;
+            let taken = slices::axis_of_view(f, one.op)?;
+            NoMatch::unless(axis_in(taken, rank) == Some(axis))?;
         }
     }
     let index = f.index(piece);
-    let Some(at) = r.scalar(DType::I64, index as f64)? else {
-        return Ok(None);
-    };
+    let at = r.scalar(DType::I64, index as f64)?.ok_or(NoMatch)?;
     let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
     Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
 }
 
 /// What an operand of a `Concat` is a piece of.
-fn piece_of(
-    f: &Function,
-    value: ValueId,
-    at: usize,
-) -> Result<Option<(ValueId, Piece)>, EditError> {
-    let found = if let Some(op) = made_by(f, value, "onnx.Slice") {
-        let sliced = sliced(f, op)?;
-        sliced.map(|(axis, piece)| (op, axis, piece))
-    } else if let Some(op) = made_by(f, value, "onnx.Split") {
-        split_sizes(f, op)?.map(|(axis, sizes)| (op, axis, pieces(&sizes)[f.index(value)]))
+fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece), EditError> {
+    let op = value
+        .option()
+        .and_then(|value| f.defining_op(value))
+        .ok_or(NoMatch)?;
+    let (axis, piece) = if is(f, op, "onnx.Slice") {
+        sliced(f, op)?
     } else {
-        None
+        NoMatch::unless(is(f, op, "onnx.Split"))?;
+        let (axis, sizes) = split_sizes(f, op)?;
+        (axis, pieces(&sizes)[f.index(value)])
     };
-    Ok(match found {
-        Some((op, axis, piece)) if axis == at => f.operand(op, 0).map(|x| (x, piece)),
-        _ => None,
-    })
+    NoMatch::unless(axis == at)?;
+    Ok((operand(f, op, 0), piece))
 }
 
 /// A `Concat` of neighbouring pieces, in order, is the tensor that they are of, or one `Slice` of it.
@@ -250,28 +218,16 @@ fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
     let y = m.value(f, "y");
-    let axis = m
-        .int("axis")
-        .zip(f.rank(y))
-        .and_then(|(axis, rank)| axis_in(axis, rank));
-    let Some(axis) = axis.filter(|_| (2..=MOST).contains(&xs.len())) else {
-        return Ok(None);
-    };
-    let Some((x, first)) = piece_of(f, xs[0], axis)? else {
-        return Ok(None);
-    };
+    let axis = axis(m, f.rank(y))?;
+    NoMatch::unless((2..=MOST).contains(&xs.len()))?;
+    let (x, first) = piece_of(f, xs[0], axis)?;
     let mut end = first.end;
     for value in &xs[1..] {
-        match piece_of(f, *value, axis)? {
-            Some((other, piece)) if other == x && piece.start == end => end = piece.end,
-            _ => return Ok(None),
-        }
+        let (other, piece) = piece_of(f, *value, axis)?;
+        NoMatch::unless(other == x && piece.start == end)?;
+        end = piece.end;
     }
-    let size = f
-        .dims(x)
-        .and_then(|dims| dims.get(axis))
-        .and_then(Dim::as_const);
-    if first.start == 0 && Some(end) == size {
+    if first.start == 0 && Some(end) == size(f, x, axis) {
         return Ok(Some(vec![x]));
     }
     let range = Range {
@@ -280,15 +236,13 @@ fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         end,
         step: 1,
     };
-    Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]))
+    Ok(Some(vec![slices::make(r, x, &[range])?]))
 }
 
 /// A `Concat` takes what `Concat`s on the same axis give to it alone.
 fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let Some(axis) = m.int("axis") else {
-        return Ok(None);
-    };
+    let axis = m.int("axis").ok_or(NoMatch)?;
     let rank = f.rank(m.value(f, "y"));
     let same = |other: i64| {
         let placed = rank.map(|rank| axis_in(other, rank) == axis_in(axis, rank));
@@ -305,9 +259,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             None => all.push(x),
         }
     }
-    if all.len() == m.values("xs").len() || all.len() > MOST {
-        return Ok(None);
-    }
+    NoMatch::unless(all.len() != m.values("xs").len() && all.len() <= MOST)?;
     let concat = OpBuilder::new("onnx.Concat").operands(all);
     Ok(Some(vec![r.op(concat.attr("axis", axis))?]))
 }

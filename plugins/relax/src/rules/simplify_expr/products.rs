@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, is, like, made_by};
+use crate::shared::read::{int_or, is, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
     rule gemm_of_matmul {
@@ -23,33 +23,22 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
     let mut operands = [m.value(f, "a"), m.value(f, "b")];
-    let (Some(mut made), Some(a), Some(b)) = (
-        like(f, y, &["transA", "transB"]),
-        int_or(f, y, "transA", 0),
-        int_or(f, y, "transB", 0),
-    ) else {
-        return Ok(None);
-    };
-    let mut flags = [a, b];
+    let mut made = like(f, y, &["transA", "transB"])?;
     let mut found = false;
-    for (operand, flag) in operands.iter_mut().zip(&mut flags) {
-        let Some(source) = transposed(f, *operand) else {
-            continue;
-        };
-        found = true;
-        *operand = source;
-        *flag = i64::from(*flag == 0);
-    }
-    for (name, flag) in ["transA", "transB"].into_iter().zip(flags) {
+    for (operand, name) in operands.iter_mut().zip(["transA", "transB"]) {
+        let mut flag = int_or(f, y, name, 0).ok_or(NoMatch)?;
+        if let Some(source) = transposed(f, *operand) {
+            found = true;
+            *operand = source;
+            flag = i64::from(flag == 0);
+        }
         if flag != 0 {
             made = made.attr(name, flag);
         }
     }
     let made = made.operands(operands).operands(m.values("rest").to_vec());
-    match found {
-        true => Ok(Some(vec![r.op(made)?])),
-        false => Ok(None),
-    }
+    NoMatch::unless(found)?;
+    Ok(Some(vec![r.op(made)?]))
 }
 
 /// The matrix that a value is transposed from, for this use alone.

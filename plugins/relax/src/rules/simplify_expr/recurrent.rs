@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{like, results};
+use crate::shared::read::{like, results};
 
 pub(super) static RULES: Rules = rules! {
     rule state_of_zeros { %y = onnx.LSTM|onnx.GRU|onnx.RNN(%xs...) } => without_zeros;
@@ -31,9 +31,8 @@ fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             found = true;
         }
     }
-    let (Some(made), true) = (like(f, m.root(), &[]), found) else {
-        return Ok(None);
-    };
+    let made = like(f, m.root(), &[])?;
+    NoMatch::unless(found)?;
     while operands.last().is_some_and(|last| last.is_none()) {
         operands.pop();
     }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{axes_in, int_or, ints_of, like};
+use crate::shared::read::{axes_in, int_or, ints_of, like};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {
@@ -18,20 +18,14 @@ pub(super) static RULES: Rules = rules! {
 fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
-    let Some(keeps) =
-        int_or(f, inner, "keepdims", 1).filter(|_| f.use_count(f.result(inner, 0)) == 1)
-    else {
-        return Ok(None);
-    };
-    let Some(axes) = reduced(f, inner)? else {
-        return Ok(None);
-    };
-    if !gives_back(f, &axes, keeps, outer)? && !has_shape(f, x, &axes, keeps, f.result(outer, 0)) {
-        return Ok(None);
-    }
-    let Some(made) = like(f, inner, &["keepdims"]) else {
-        return Ok(None);
-    };
+    let keeps = int_or(f, inner, "keepdims", 1)
+        .filter(|_| f.use_count(f.result(inner, 0)) == 1)
+        .ok_or(NoMatch)?;
+    let axes = reduced(f, inner)?;
+    NoMatch::unless(
+        gives_back(f, &axes, keeps, outer)? || has_shape(f, x, &axes, keeps, f.result(outer, 0)),
+    )?;
+    let made = like(f, inner, &["keepdims"])?;
     let made = made
         .operands(f.operands(inner).collect::<Vec<_>>())
         .attr("keepdims", i64::from(keeps == 0));
@@ -39,13 +33,12 @@ fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// The axes that a reduction names.
-fn reduced(f: &Function, op: OpId) -> Result<Option<Vec<i64>>, EditError> {
+fn reduced(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     if f.name(op).starts_with("onnx.Arg") {
-        return Ok(int_or(f, op, "axis", 0).map(|axis| vec![axis]));
+        return Ok(vec![int_or(f, op, "axis", 0).ok_or(NoMatch)?]);
     }
-    Ok(ints_of(f, op, 1, "axes")?
-        .flatten()
-        .filter(|axes| !axes.is_empty()))
+    let axes = ints_of(f, op, 1, "axes")?.flatten();
+    Ok(axes.filter(|axes| !axes.is_empty()).ok_or(NoMatch)?)
 }
 
 /// Whether an `Unsqueeze` puts dims of 1 just where a reduction took its axes away. Counted from the front, the axes

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::views_stretched::{is_view, viewed};
 use crate::rules::shared::kernels::fused_with_sums;
-use crate::rules::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
+use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
 
 const NAME: &str = "rows_of_matrices";
 
@@ -399,12 +399,7 @@ impl Group {
                     },
                 });
             }
-            let Some(mut made) = like(f, op, row_op.axis.as_slice()) else {
-                return Err(PassError::new(format!(
-                    "{} has an attribute that can't be copied",
-                    f.name(op)
-                )));
-            };
+            let mut made = like(f, op, row_op.axis.as_slice()).map_err(EditError::from)?;
             match row_op.axis {
                 Some("axes") if operands.len() > 1 => operands[1] = f.add_ints(&[-1])?,
                 Some("axes") => made = made.attr("axes", [-1_i64]),

@@ -2,9 +2,9 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::pieces::{MOST, existing, pieces, split};
+use super::pieces::{MOST, axis, existing, pieces, split};
 use super::slices::{self, Range};
-use crate::rules::shared::read::{axis_in, is};
+use crate::shared::read::{axis_in, is, operand, size, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule split_of_sequence keeps_type {
@@ -42,26 +42,14 @@ pub(super) static RULES: Rules = rules! {
 fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, s) = (m.value(f, "x"), m.value(f, "s"));
-    let Some(axis) = m
-        .int("axis")
-        .zip(f.rank(x))
-        .and_then(|(axis, rank)| axis_in(axis, rank))
-    else {
-        return Ok(None);
-    };
-    if f.use_count(s) > MOST {
-        return Ok(None);
-    }
+    let axis = axis(m, f.rank(x))?;
+    NoMatch::unless(f.use_count(s) <= MOST)?;
     // If anybody needs the sequence itself, it stays.
     for one in f.iter_uses(s) {
-        if !is(f, one.op, "onnx.SequenceAt") || index(f, one.op)?.is_none() {
-            return Ok(None);
-        }
+        NoMatch::unless(is(f, one.op, "onnx.SequenceAt"))?;
+        index(f, one.op)?;
     }
-    let dim = f
-        .dims(x)
-        .and_then(|dims| dims.get(axis))
-        .and_then(Dim::as_const);
+    let dim = size(f, x, axis);
     let by = m.value(f, "sizes");
     let sizes = match (by.option(), dim) {
         (None, Some(dim)) => Some(vec![1; usize::try_from(dim).unwrap_or(0).min(MOST + 1)]),
@@ -76,23 +64,15 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             _ => None,
         },
     };
-    let Some(sizes) = sizes.filter(|sizes| sizes.len() <= MOST) else {
-        return Ok(None);
-    };
-    let Some(at) = index(f, m.op("y"))?.and_then(|at| axis_in(at, sizes.len())) else {
-        return Ok(None);
-    };
+    let sizes = sizes.filter(|sizes| sizes.len() <= MOST).ok_or(NoMatch)?;
+    let at = axis_in(index(f, m.op("y"))?, sizes.len()).ok_or(NoMatch)?;
     if by.is_none() && m.int("keep") == Some(0) {
-        let Some(at) = r.scalar(DType::I64, at as f64)? else {
-            return Ok(None);
-        };
+        let at = r.scalar(DType::I64, at as f64)?.ok_or(NoMatch)?;
         let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
         return Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]));
     }
     // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
-    if m.int("keep") != Some(1) {
-        return Ok(None);
-    }
+    NoMatch::unless(m.int("keep") == Some(1))?;
     let piece = pieces(&sizes)[at];
     if let Some(found) = existing(f, x, m.root(), axis, piece)? {
         return Ok(Some(vec![found]));
@@ -104,39 +84,31 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             end: piece.end,
             step: 1,
         };
-        return Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]));
+        return Ok(Some(vec![slices::make(r, x, &[range])?]));
     }
-    let made = split(r, x, axis, &sizes)?;
-    Ok(made.map(|results| vec![results[at]]))
+    Ok(Some(vec![split(r, x, axis, &sizes)?[at]]))
 }
 
 /// The constant index of a `SequenceAt`.
-fn index(f: &Function, op: OpId) -> Result<Option<i64>, EditError> {
-    let at = f.operand(op, 1).and_then(ValueId::option);
-    let ints = at.map(|at| f.constant_ints(at)).transpose()?.flatten();
-    Ok(ints.and_then(|ints| ints.first().copied()))
+fn index(f: &Function, op: OpId) -> Result<i64, EditError> {
+    let ints = f.constant_ints(operand(f, op, 1))?.ok_or(NoMatch)?;
+    Ok(*ints.first().ok_or(NoMatch)?)
 }
 
 /// An element of a sequence that is made of tensors.
 fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
-    let at = index(f, m.op("y"))?.and_then(|at| axis_in(at, xs.len()));
+    let at = axis_in(index(f, m.op("y"))?, xs.len());
     Ok(at.map(|at| vec![xs[at]]))
 }
 
 /// A sequence of one tensor, put together along a new axis.
 fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let x = m.value(r.function(), "x");
-    let Some(axis) = m.int("axis") else {
-        return Ok(None);
-    };
+    let axis = m.int("axis").ok_or(NoMatch)?;
     let unsqueeze = OpBuilder::new("onnx.Unsqueeze").operand(x);
-    let unsqueeze = match r.function().opset("") >= Some(13) {
-        true => unsqueeze.operand(r.ints(&[axis])?),
-        false => unsqueeze.attr("axes", vec![axis]),
-    };
-    Ok(Some(vec![r.op(unsqueeze)?]))
+    Ok(Some(vec![with_axes(r, unsqueeze, &[axis], 13)?]))
 }
 
 /// A tensor that is split and put together again along the same axis.
@@ -145,18 +117,13 @@ fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let x = m.value(f, "x");
     let axis = |name: &str| axis_in(m.int(name)?, f.rank(x)?);
     let by = m.value(f, "sizes").option();
-    let is_sure = match by {
-        None => true,
-        // What can't be split so fails.
-        Some(by) => f.constant(by).is_some(),
-    };
+    // What can't be split so fails.
+    let is_sure = by.is_none_or(|by| f.constant(by).is_some());
     let keeps = m.int("keep") == Some(1);
     // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
-    if by.is_some() && !keeps {
-        return Ok(None);
-    }
+    NoMatch::unless(by.is_none() || keeps)?;
     let is_same = axis("split").is_some() && axis("split") == axis("axis");
-    let dim = axis("split").and_then(|axis| f.dims(x)?.get(axis)?.as_const());
+    let dim = axis("split").and_then(|axis| size(f, x, axis));
     let fits = is_sure && is_same && dim.is_some_and(|size| size > 0);
     Ok((fits && (m.int("new") == Some(0)) == keeps).then(|| vec![x]))
 }
@@ -173,9 +140,9 @@ fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             usize::try_from(at).ok().filter(|at| *at <= xs.len())
         }),
     };
-    let Some(at) = at.filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST) else {
-        return Ok(None);
-    };
+    let at = at
+        .filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST)
+        .ok_or(NoMatch)?;
     xs.insert(at, x);
     let made = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
     Ok(Some(vec![r.op(made)?]))

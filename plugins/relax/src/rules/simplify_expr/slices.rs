@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{axis_in, int_or, ints_of};
+use crate::shared::read::{axis_in, int_or, ints_of, operand, size};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;
@@ -56,15 +56,14 @@ impl Range {
             at.clamp(least, most)
         };
         let (start, end) = (clamp(self.start).max(0), clamp(self.end));
-        let length = if self.step > 0 {
-            end - start
-        } else {
-            start - end
-        };
-        let step = self.step.abs();
+        let length = (end - start) * self.step.signum();
         Some((
             start,
-            length.max(0) / step + i64::from(length.max(0) % step != 0),
+            length
+                .max(0)
+                .cast_unsigned()
+                .div_ceil(self.step.unsigned_abs())
+                .cast_signed(),
         ))
     }
 
@@ -107,47 +106,37 @@ impl Range {
 }
 
 /// What a `Slice` takes, if constants say so.
-pub(super) fn ranges(f: &Function, op: OpId) -> Result<Option<Vec<Range>>, EditError> {
-    let rank = f.operand(op, 0).and_then(|x| f.rank(x));
-    let (Some(rank), Some(Some(starts)), Some(Some(ends)), Some(axes), Some(steps)) = (
-        rank,
-        ints_of(f, op, 1, "starts")?,
-        ints_of(f, op, 2, "ends")?,
-        ints_of(f, op, 3, "axes")?,
-        ints_of(f, op, 4, "steps")?,
-    ) else {
-        return Ok(None);
-    };
+pub(super) fn ranges(f: &Function, op: OpId) -> Result<Vec<Range>, EditError> {
+    let x = operand(f, op, 0);
+    let rank = f.rank(x).ok_or(NoMatch)?;
+    let starts = ints_of(f, op, 1, "starts")?.flatten().ok_or(NoMatch)?;
+    let ends = ints_of(f, op, 2, "ends")?.flatten().ok_or(NoMatch)?;
+    let axes = ints_of(f, op, 3, "axes")?.ok_or(NoMatch)?;
+    let steps = ints_of(f, op, 4, "steps")?.ok_or(NoMatch)?;
     let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
-    if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
-        return Ok(None);
-    }
+    NoMatch::unless(
+        ends.len() == starts.len() && axes.len() == starts.len() && steps.len() == starts.len(),
+    )?;
     let mut ranges: Vec<Range> = Vec::new();
     for (at, axis) in axes.iter().enumerate() {
-        let Some(axis) = axis_in(*axis, rank) else {
-            return Ok(None);
-        };
+        let axis = axis_in(*axis, rank).ok_or(NoMatch)?;
         let range = Range {
             axis,
             start: starts[at],
             end: ends[at],
             step: steps[at],
         };
-        if ranges.iter().any(|other| other.axis == axis) {
-            return Ok(None);
-        }
+        NoMatch::unless(!ranges.iter().any(|other| other.axis == axis))?;
         // A whole axis says nothing.
         let is_whole = range.start == 0 && range.end == i64::MAX && range.step == 1;
-        let size = f
-            .operand(op, 0)
-            .and_then(|x| f.dims(x)?.get(axis)?.as_const());
-        let is_all = size.is_some_and(|size| range.step == 1 && range.within(size) == (0, size));
+        let is_all =
+            size(f, x, axis).is_some_and(|size| range.step == 1 && range.within(size) == (0, size));
         if !is_whole && !is_all {
             ranges.push(range);
         }
     }
-    Ok(Some(ranges))
+    Ok(ranges)
 }
 
 /// Makes a `Slice`, in the form that the function's opset has; the value itself if all of it is taken.
@@ -155,9 +144,9 @@ pub(super) fn make(
     r: &mut Rewriter<'_>,
     x: ValueId,
     ranges: &[Range],
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     if ranges.is_empty() {
-        return Ok(Some(x));
+        return Ok(x);
     }
     let column = |of: fn(&Range) -> i64| ranges.iter().map(of).collect::<Vec<i64>>();
     let (starts, ends) = (column(|range| range.start), column(|range| range.end));
@@ -177,44 +166,40 @@ pub(super) fn make(
             .attr("starts", starts)
             .attr("ends", ends)
             .attr("axes", axes),
-        _ => return Ok(None),
+        _ => return Err(NoMatch.into()),
     };
-    Ok(Some(r.op(slice)?))
+    r.op(slice)
 }
 
 /// A `Slice` of whole axes takes all, whatever their sizes are.
 fn whole(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let is_whole = ranges(f, m.op("y"))?.is_some_and(|ranges| ranges.is_empty());
-    Ok(is_whole.then(|| vec![m.value(f, "x")]))
+    let ranges = ranges(f, m.op("y"))?;
+    Ok(ranges.is_empty().then(|| vec![m.value(f, "x")]))
 }
 
 /// A `Slice` of a `Slice` takes all at once.
 fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
-    let (Some(first), Some(then)) = (ranges(f, m.op("inner"))?, ranges(f, m.op("outer"))?) else {
-        return Ok(None);
-    };
-    let mut all = first;
-    for range in then {
-        let size = f.dims(x).and_then(|dims| dims.get(range.axis)?.as_const());
+    let mut all = ranges(f, m.op("inner"))?;
+    for range in ranges(f, m.op("outer"))? {
+        let size = size(f, x, range.axis);
         match all.iter_mut().find(|other| other.axis == range.axis) {
             None => all.push(range),
-            Some(other) => match range.after(*other, size) {
-                Some(both) => *other = both,
-                None => return Ok(None),
-            },
+            Some(other) => *other = range.after(*other, size).ok_or(NoMatch)?,
         }
     }
     all.sort_by_key(|range| range.axis);
-    Ok(make(r, x, &all)?.map(|slice| vec![slice]))
+    Ok(Some(vec![make(r, x, &all)?]))
 }
 
 /// The one axis that a view takes or gives.
-fn axis_of_view(f: &Function, view: OpId) -> Result<Option<i64>, EditError> {
-    let axes = ints_of(f, view, 1, "axes")?.flatten();
-    Ok(axes.filter(|axes| axes.len() == 1).map(|axes| axes[0]))
+pub(super) fn axis_of_view(f: &Function, view: OpId) -> Result<i64, EditError> {
+    match ints_of(f, view, 1, "axes")?.flatten().as_deref() {
+        Some(&[axis]) => Ok(axis),
+        _ => Err(NoMatch.into()),
+    }
 }
 
 /// A `Gather` of one constant index leaves the axis or takes it away, by the index's rank.
@@ -226,28 +211,19 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => f.shape(at).is_some_and(|shape| shape == [1]),
         false => f.rank(at) == Some(0),
     };
-    let index = f.constant_ints(at)?.unwrap_or_default();
-    let (true, [index]) = (is_one, &index[..]) else {
+    let Some(&[index]) = f.constant_ints(at)?.as_deref() else {
         return Ok(None);
     };
-    let (index, dtype) = (*index, f.dtype(at));
-    let (Some(axis), Some(viewed), Some(rank)) = (
-        int_or(f, inner, "axis", 0),
-        axis_of_view(f, outer)?,
-        f.rank(x),
-    ) else {
-        return Ok(None);
-    };
+    NoMatch::unless(is_one)?;
+    let dtype = f.dtype(at);
+    let axis = int_or(f, inner, "axis", 0).ok_or(NoMatch)?;
+    let viewed = axis_of_view(f, outer)?;
+    let rank = f.rank(x).ok_or(NoMatch)?;
     let is_same = axis_in(axis, rank).is_some() && axis_in(axis, rank) == axis_in(viewed, rank);
-    if !is_same || f.use_count(f.result(inner, 0)) != 1 {
-        return Ok(None);
-    }
+    NoMatch::unless(is_same && f.use_count(f.result(inner, 0)) == 1)?;
     let at = match takes_away {
         false => r.ints(&[index])?,
-        true => match r.scalar(dtype, index as f64)? {
-            Some(at) => at,
-            None => return Ok(None),
-        },
+        true => r.scalar(dtype, index as f64)?.ok_or(NoMatch)?,
     };
     let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
     Ok(Some(vec![r.op(gather.attr("axis", axis))?]))
@@ -257,26 +233,15 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
-    let (Some(dims), Some(viewed)) = (f.dims(x), axis_of_view(f, m.op("outer"))?) else {
+    let rank = f.rank(x).ok_or(NoMatch)?;
+    let viewed = axis_of_view(f, m.op("outer"))?;
+    let [range @ Range { axis, step: 1, .. }] = ranges(f, inner)?[..] else {
         return Ok(None);
     };
-    let rank = dims.len();
-    let found = ranges(f, inner)?.unwrap_or_default();
-    let [range @ Range { axis, step: 1, .. }] = &found[..] else {
-        return Ok(None);
-    };
-    let size = f.dims(x).and_then(|dims| dims.get(*axis)?.as_const());
-    let taken = size.map(|size| range.within(size));
-    let (Some((start, end)), true) = (taken, f.use_count(f.result(inner, 0)) == 1) else {
-        return Ok(None);
-    };
-    let axis = *axis;
-    if end - start != 1 || axis_in(viewed, rank) != Some(axis) {
-        return Ok(None);
-    }
-    let Some(at) = r.scalar(DType::I64, start as f64)? else {
-        return Ok(None);
-    };
+    let (start, end) = range.within(size(f, x, axis).ok_or(NoMatch)?);
+    NoMatch::unless(f.use_count(f.result(inner, 0)) == 1)?;
+    NoMatch::unless(end - start == 1 && axis_in(viewed, rank) == Some(axis))?;
+    let at = r.scalar(DType::I64, start as f64)?.ok_or(NoMatch)?;
     let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
     Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
 }

@@ -2,10 +2,12 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::slices::{self, Range};
+use super::slices;
 use super::transposes::twin;
 use crate::rules::shared::pads::pads;
-use crate::rules::shared::read::{axes_in, axis_in, int_or, ints_of, is, like};
+use crate::shared::read::{
+    axes_in, axis_in, int_or, ints_of, is, is_any, like, operand, results, with_axes,
+};
 
 const REDUCTIONS: [&str; 10] = [
     "onnx.ReduceMean",
@@ -19,10 +21,6 @@ const REDUCTIONS: [&str; 10] = [
     "onnx.ReduceLogSum",
     "onnx.ReduceLogSumExp",
 ];
-
-fn is_any(f: &Function, op: OpId, names: &[&str]) -> bool {
-    names.iter().any(|name| is(f, op, name))
-}
 
 pub(super) fn is_reduction(f: &Function, op: OpId) -> bool {
     is_any(f, op, &REDUCTIONS) || is_arg(f, op)
@@ -53,24 +51,19 @@ pub(super) fn may_move(f: &Function, op: OpId) -> bool {
 }
 
 /// The axes that a reduction of a tensor of this rank reduces.
-pub(super) fn reduced(
-    f: &Function,
-    op: OpId,
-    rank: usize,
-) -> Result<Option<Vec<usize>>, EditError> {
+pub(super) fn reduced(f: &Function, op: OpId, rank: usize) -> Result<Vec<usize>, EditError> {
     if is_arg(f, op) {
         let axis = int_or(f, op, "axis", 0).and_then(|axis| axis_in(axis, rank));
-        return Ok(axis.map(|axis| vec![axis]));
+        return Ok(vec![axis.ok_or(NoMatch)?]);
     }
-    let Some(given) = ints_of(f, op, 1, "axes")? else {
-        return Ok(None);
-    };
-    let given = given.unwrap_or_default();
+    let given = ints_of(f, op, 1, "axes")?
+        .ok_or(NoMatch)?
+        .unwrap_or_default();
     if !given.is_empty() {
-        return Ok(axes_in(&given, rank));
+        return Ok(axes_in(&given, rank).ok_or(NoMatch)?);
     }
-    let does_nothing = int_or(f, op, "noop_with_empty_axes", 0) != Some(0);
-    Ok((!does_nothing).then(|| (0..rank).collect()))
+    NoMatch::unless(int_or(f, op, "noop_with_empty_axes", 0) == Some(0))?;
+    Ok((0..rank).collect())
 }
 
 /// An op like a reduction, of other axes of another value.
@@ -79,25 +72,15 @@ pub(super) fn reduce(
     op: OpId,
     value: ValueId,
     axes: &[i64],
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
-    let name = if is_arg(f, op) { "axis" } else { "axes" };
-    let Some(made) = like(f, op, &[name]) else {
-        return Ok(None);
-    };
-    let made = made.operand(value);
     if is_arg(f, op) {
-        return r.op(made.attr("axis", axes[0])).map(Some);
+        let made = like(f, op, &["axis"])?.operand(value);
+        return r.op(made.attr("axis", axes[0]));
     }
-    let takes_operand = match is(f, op, "onnx.ReduceSum") {
-        true => f.opset("") >= Some(13),
-        false => f.opset("") >= Some(18),
-    };
-    let made = match takes_operand {
-        true => made.operand(r.ints(axes)?),
-        false => made.attr("axes", axes),
-    };
-    r.op(made).map(Some)
+    let since = if is(f, op, "onnx.ReduceSum") { 13 } else { 18 };
+    let made = like(f, op, &["axes"])?.operand(value);
+    with_axes(r, made, axes, since)
 }
 
 /// What an op that makes a result makes of a value instead, whose axes are where `last` puts them.
@@ -107,89 +90,61 @@ pub(super) fn moved(
     result: ValueId,
     value: ValueId,
     last: &[i64],
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
-    let Some(op) = f.defining_op(result) else {
-        return Ok(None);
-    };
+    let op = f.defining_op(result).ok_or(NoMatch)?;
     let index = f.index(result);
     let rank = last.len();
-    let moved = |axis: usize| last.iter().position(|from| *from == axis as i64);
-    let axis = |default: i64| {
-        let axis = int_or(f, op, "axis", default).and_then(|axis| moved(axis_in(axis, rank)?));
-        axis.map(|axis| axis as i64)
+    let moved = |axis: usize| {
+        let at = last.iter().position(|from| *from == axis as i64);
+        at.ok_or(NoMatch)
+    };
+    let axis = |default: i64| -> Result<i64, NoMatch> {
+        let axis = int_or(f, op, "axis", default).and_then(|axis| axis_in(axis, rank));
+        Ok(moved(axis.ok_or(NoMatch)?)? as i64)
     };
     if is(f, op, "onnx.Slice") {
-        let ranges = slices::ranges(f, op)?.and_then(|ranges| {
-            let range = |range: Range| {
-                let axis = moved(range.axis)?;
-                Some(Range { axis, ..range })
-            };
-            ranges.into_iter().map(range).collect::<Option<Vec<_>>>()
-        });
-        return match ranges {
-            Some(ranges) => slices::make(r, value, &ranges),
-            None => Ok(None),
-        };
+        let mut ranges = slices::ranges(f, op)?;
+        for range in &mut ranges {
+            range.axis = moved(range.axis)?;
+        }
+        return slices::make(r, value, &ranges);
     }
     if is(f, op, "onnx.Pad") {
-        let Some(old) = pads(f, op)?.filter(|pads| pads.len() == 2 * rank) else {
-            return Ok(None);
-        };
-        let from =
-            |at: &usize| usize::try_from(last[*at % rank]).map(|axis| old[at / rank * rank + axis]);
-        let Ok(pads) = (0..2 * rank)
-            .map(|at| from(&at))
-            .collect::<Result<Vec<i64>, _>>()
-        else {
-            return Ok(None);
-        };
+        let old = pads(f, op)?;
+        NoMatch::unless(old.len() == 2 * rank)?;
+        let from = |at: usize| old[at / rank * rank + last[at % rank] as usize];
+        let pads: Vec<i64> = (0..2 * rank).map(from).collect();
         return super::pads::make(r, value, &pads, op);
     }
     if is(f, op, "onnx.Split") {
-        let Some(axis) = axis(0) else {
-            return Ok(None);
-        };
+        let axis = axis(0)?;
         let mut operands: Vec<ValueId> = f.operands(op).collect();
         operands[0] = value;
         if let Some(twin) = twin(f, root, op, &operands, Some(axis)) {
-            return Ok(r.function().results(twin).get(index).copied());
+            return Ok(r.function().result(twin, index));
         }
-        let Some(made) = like(f, op, &["axis"]) else {
-            return Ok(None);
-        };
-        let made = made.operands(operands).attr("axis", axis);
+        let made = like(f, op, &["axis"])?
+            .operands(operands)
+            .attr("axis", axis);
         let first = r.op(made.untyped_results(f.result_count(op)))?;
-        return Ok(crate::rules::shared::read::results(r.function(), first)
-            .get(index)
-            .copied());
+        return Ok(results(r.function(), first)[index]);
     }
     if is_quantization(f, op) {
-        let scale = f.operand(op, 1).and_then(|scale| f.rank(scale));
         let rest: Vec<ValueId> = f.operands(op).skip(1).collect();
-        let (Some(made), Some(scale)) = (like(f, op, &["axis"]), scale) else {
-            return Ok(None);
+        let made = like(f, op, &["axis"])?.operand(value).operands(rest);
+        let made = match f.rank(operand(f, op, 1)) {
+            Some(0) => made,
+            Some(1) if f.opset("") >= Some(13) => made.attr("axis", axis(1)?),
+            _ => return Err(NoMatch.into()),
         };
-        let made = made.operand(value).operands(rest);
-        let made = match (scale, axis(1)) {
-            (0, _) => made,
-            (1, Some(axis)) if f.opset("") >= Some(13) => made.attr("axis", axis),
-            _ => return Ok(None),
-        };
-        return r.op(made).map(Some);
+        return r.op(made);
     }
     if is_softmax(f, op) {
-        let made = axis(-1).zip(like(f, op, &["axis"]));
-        let made = made.map(|(axis, made)| made.operand(value).attr("axis", axis));
-        return made.map(|made| r.op(made)).transpose();
+        let made = like(f, op, &["axis"])?.operand(value);
+        return r.op(made.attr("axis", axis(-1)?));
     }
-    let axes = reduced(f, op, rank)?.and_then(|axes| {
-        let axes = axes.into_iter();
-        axes.map(|axis| moved(axis).map(|axis| axis as i64))
-            .collect::<Option<Vec<i64>>>()
-    });
-    match axes {
-        Some(axes) => reduce(r, op, value, &axes),
-        None => Ok(None),
-    }
+    let axes = reduced(f, op, rank)?.into_iter();
+    let axes: Result<Vec<i64>, NoMatch> = axes.map(|axis| Ok(moved(axis)? as i64)).collect();
+    reduce(r, op, value, &axes?)
 }

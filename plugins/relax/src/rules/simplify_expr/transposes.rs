@@ -5,7 +5,7 @@ use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
 
 use super::transposed_axes as axes;
-use crate::rules::shared::read::{axes_in, ints_of, is, known_dims, like};
+use crate::shared::read::{axes_in, ints_of, is, known_dims, like, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
@@ -43,10 +43,25 @@ pub(super) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
     }
 }
 
-pub(super) fn transpose(value: ValueId, perm: &[i64]) -> OpBuilder<'static> {
-    OpBuilder::new("onnx.Transpose")
+/// Makes a `Transpose`; the value itself if it moves no dims.
+pub(super) fn transpose(
+    r: &mut Rewriter<'_>,
+    value: ValueId,
+    perm: &[i64],
+) -> Result<ValueId, EditError> {
+    if perm.is_sorted() {
+        return Ok(value);
+    }
+    r.op(OpBuilder::new("onnx.Transpose")
         .operand(value)
-        .attr("perm", perm)
+        .attr("perm", perm))
+}
+
+/// Where each dim goes whose place before a `Transpose` is its index.
+pub(super) fn inverse(perm: &[i64]) -> Result<Vec<i64>, NoMatch> {
+    let place = |axis: usize| perm.iter().position(|from| *from == axis as i64);
+    let places = (0..perm.len()).map(|axis| Some(place(axis)? as i64));
+    places.collect::<Option<_>>().ok_or(NoMatch)
 }
 
 /// The op that makes a value, if it is a `Transpose`, with its permutation.
@@ -61,23 +76,19 @@ pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec
 fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
-    let (Some(perm), Some(dims), Some(wanted)) = (
-        perm(f, m.op("inner")),
-        known_dims(f, x),
-        known_dims(f, m.value(f, "outer")),
-    ) else {
-        return Ok(None);
-    };
-    if dims.len() != wanted.len() || perm.len() != dims.len() || f.use_count(inner) != 1 {
-        return Ok(None);
-    }
+    let perm = perm(f, m.op("inner")).ok_or(NoMatch)?;
+    let dims = known_dims(f, x).ok_or(NoMatch)?;
+    let wanted = known_dims(f, m.value(f, "outer")).ok_or(NoMatch)?;
+    NoMatch::unless(
+        dims.len() == wanted.len() && perm.len() == dims.len() && f.use_count(inner) == 1,
+    )?;
     let unit = Dim::constant(1);
     let (mut units, mut others) = (Vec::new(), Vec::new());
     for axis in perm {
-        match usize::try_from(axis).ok().and_then(|at| dims.get(at)) {
-            Some(dim) if *dim == unit => units.push(axis),
-            Some(dim) => others.push((axis, *dim)),
-            None => return Ok(None),
+        let dim = usize::try_from(axis).ok().and_then(|at| dims.get(at));
+        match *dim.ok_or(NoMatch)? {
+            dim if dim == unit => units.push(axis),
+            dim => others.push((axis, dim)),
         }
     }
     // The other dims keep their order, so each unit dim may come from any.
@@ -90,32 +101,25 @@ fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             .filter(|(_, own)| own == dim)
             .map(|(axis, _)| axis),
     };
-    let Some(perm) = wanted.iter().map(from).collect::<Option<Vec<i64>>>() else {
-        return Ok(None);
-    };
-    match perm.is_sorted() {
-        true => Ok(Some(vec![x])),
-        false => Ok(Some(vec![r.op(transpose(x, &perm))?])),
-    }
+    let perm = wanted
+        .iter()
+        .map(from)
+        .collect::<Option<Vec<i64>>>()
+        .ok_or(NoMatch)?;
+    Ok(Some(vec![transpose(r, x, &perm)?]))
 }
 
 /// Dims of 1 are put in before a Transpose instead of after it, where they meet another view.
 fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (view, inner) = (m.value(f, "view"), m.value(f, "inner"));
-    let (Some(perm), Some(Some(axes))) = (
-        perm(f, m.op("inner")),
-        ints_of(f, m.op("outer"), 1, "axes")?,
-    ) else {
-        return Ok(None);
-    };
+    let perm = perm(f, m.op("inner")).ok_or(NoMatch)?;
+    let axes = ints_of(f, m.op("outer"), 1, "axes")?
+        .flatten()
+        .ok_or(NoMatch)?;
     let added = axes.len();
-    let Some(axes) = axes_in(&axes, perm.len() + added) else {
-        return Ok(None);
-    };
-    if f.use_count(view) != 1 || f.use_count(inner) != 1 {
-        return Ok(None);
-    }
+    let axes = axes_in(&axes, perm.len() + added).ok_or(NoMatch)?;
+    NoMatch::unless(f.use_count(view) == 1 && f.use_count(inner) == 1)?;
     // The new dims come first; the Transpose takes them from there.
     let front: Vec<i64> = (0..added as i64).collect();
     let (mut units, mut others) = (front.iter().copied(), perm.iter());
@@ -123,32 +127,22 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => units.next(),
         false => others.next().map(|from| from + added as i64),
     };
-    let Some(perm) = (0..perm.len() + added)
+    let perm = (0..perm.len() + added)
         .map(from)
         .collect::<Option<Vec<i64>>>()
-    else {
-        return Ok(None);
-    };
+        .ok_or(NoMatch)?;
     let unsqueeze = OpBuilder::new("onnx.Unsqueeze").operand(view);
-    let unsqueeze = match f.opset("") >= Some(13) {
-        true => unsqueeze.operand(r.ints(&front)?),
-        false => unsqueeze.attr("axes", front),
-    };
-    let view = r.op(unsqueeze)?;
-    Ok(Some(vec![r.op(transpose(view, &perm))?]))
+    let view = with_axes(r, unsqueeze, &front, 13)?;
+    Ok(Some(vec![transpose(r, view, &perm)?]))
 }
 
 /// Lets the ops between two Transposes work on what the first one transposes: each of them does the same to every
 /// element, wherever it is. What is left of both Transposes stands before the ops.
 fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let Some(last) = perm(f, m.op("outer")) else {
-        return Ok(None);
-    };
-    let Some(above) = above(f, m.value(f, "inner"), Sharing::Allowed) else {
-        return Ok(None);
-    };
-    Ok(above.without(r, m.root(), &last)?.map(|value| vec![value]))
+    let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
+    let above = above(f, m.value(f, "inner"), Sharing::Allowed).ok_or(NoMatch)?;
+    Ok(Some(vec![above.without(r, m.root(), &last)?]))
 }
 
 /// A Transpose and the ops that use what it makes, each the one before: all of them may work on what it transposes.
@@ -208,32 +202,19 @@ impl Above {
         r: &mut Rewriter<'_>,
         root: OpId,
         last: &[i64],
-    ) -> Result<Option<ValueId>, EditError> {
-        let Some(perm) = compose(&self.first, last) else {
-            return Ok(None);
-        };
-        let mut value = match perm.is_sorted() {
-            true => self.source,
-            false => r.op(transpose(self.source, &perm))?,
-        };
+    ) -> Result<ValueId, EditError> {
+        let perm = compose(&self.first, last).ok_or(NoMatch)?;
+        let mut value = transpose(r, self.source, &perm)?;
         for &(result, slot) in self.between.iter().rev() {
-            let Some(op) = r.function().defining_op(result) else {
-                return Ok(None);
-            };
-            let moved = match r.function().traits(op).is_elementwise() {
+            let op = r.function().defining_op(result).ok_or(NoMatch)?;
+            value = match r.function().traits(op).is_elementwise() {
                 true => elementwise(r, root, op, slot, value, last)?,
                 false => axes::moved(r, root, result, value, last)?,
             };
-            match moved {
-                Some(moved) => value = moved,
-                None => return Ok(None),
-            }
         }
-        Ok(Some(value))
+        Ok(value)
     }
-}
 
-impl Above {
     /// What the Transpose makes, on the way to a value.
     pub(super) fn top(&self, f: &Function, value: ValueId) -> ValueId {
         let passed = |(result, slot): &(ValueId, usize)| {
@@ -281,29 +262,17 @@ impl Above {
 fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.value(f, "inner"), m.op("outer"));
-    let Some(above) = above(f, inner, Sharing::Allowed) else {
-        return Ok(None);
-    };
+    let above = above(f, inner, Sharing::Allowed).ok_or(NoMatch)?;
     let rank = above.first.len();
-    let back = |axis: usize| above.first.iter().position(|from| *from == axis as i64);
-    let back = (0..rank).map(|axis| back(axis).map(|at| at as i64));
-    let (Some(back), Some(axes)) = (
-        back.collect::<Option<Vec<i64>>>(),
-        axes::reduced(f, outer, rank)?,
-    ) else {
-        return Ok(None);
-    };
+    let back = inverse(&above.first)?;
+    let axes = axes::reduced(f, outer, rank)?;
     let result = f.result(outer, 0);
     let left = back
         .iter()
         .filter(|from| !axes.contains(&(**from as usize)));
-    if !left.is_sorted() || f.use_count(inner) != 1 || !above.is_last(f, &back) {
-        return Ok(None);
-    }
-    match above.without(r, m.root(), &back)? {
-        Some(value) => Ok(axes::moved(r, outer, result, value, &back)?.map(|value| vec![value])),
-        None => Ok(None),
-    }
+    NoMatch::unless(left.is_sorted() && f.use_count(inner) == 1 && above.is_last(f, &back))?;
+    let value = above.without(r, m.root(), &back)?;
+    Ok(Some(vec![axes::moved(r, outer, result, value, &back)?]))
 }
 
 /// An op that works element by element on what is transposed: its other operands are transposed, too.
@@ -314,7 +283,7 @@ fn elementwise(
     slot: usize,
     value: ValueId,
     last: &[i64],
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let mut operands: Vec<ValueId> = r.function().operands(op).collect();
     let before = operands[slot];
     for operand in &mut operands {
@@ -324,30 +293,21 @@ fn elementwise(
         } else if let Some(other) = sibling(f, before, value, *operand) {
             *operand = other;
         } else if let Some((source, own)) = transpose_of(f, *operand) {
-            let Some(perm) = compose(&own, last) else {
-                return Ok(None);
-            };
-            *operand = match perm.is_sorted() {
-                true => source,
-                false => r.op(transpose(source, &perm))?,
-            };
+            let perm = compose(&own, last).ok_or(NoMatch)?;
+            *operand = transpose(r, source, &perm)?;
         } else if let Some((source, shape)) = other_view(f, *operand, last) {
             let shape = r.ints(&shape)?;
             *operand = r.op(OpBuilder::new("onnx.Reshape").operands([source, shape]))?;
         } else if !is_scalar(f, *operand) {
-            let Some(whole) = with_rank(r, *operand, last.len())? else {
-                return Ok(None);
-            };
-            *operand = r.op(transpose(whole, last))?;
+            let whole = with_rank(r, *operand, last.len())?;
+            *operand = transpose(r, whole, last)?;
         }
     }
     if let Some(twin) = twin(r.function(), root, op, &operands, None) {
-        return Ok(Some(r.function().result(twin, 0)));
+        return Ok(r.function().result(twin, 0));
     }
-    let Some(moved) = like(r.function(), op, &[]) else {
-        return Ok(None);
-    };
-    Ok(Some(r.op(moved.operands(operands))?))
+    let moved = like(r.function(), op, &[])?;
+    r.op(moved.operands(operands))
 }
 
 /// The part of what is split that stands for another one, where both were moved as one was.
@@ -384,22 +344,18 @@ pub(super) fn with_rank(
     r: &mut Rewriter<'_>,
     value: ValueId,
     rank: usize,
-) -> Result<Option<ValueId>, EditError> {
+) -> Result<ValueId, EditError> {
     let f = r.function();
-    let (Some(dims), true) = (f.shape(value), f.opset("") >= Some(7)) else {
-        return Ok((f.rank(value) == Some(rank)).then_some(value));
-    };
-    if dims.len() == rank {
-        return Ok(Some(value));
+    if f.rank(value) == Some(rank) {
+        return Ok(value);
     }
-    if dims.len() > rank || f.constant(value).is_none() || dims.contains(&0) {
-        return Ok(None);
-    }
+    let dims = f.shape(value).ok_or(NoMatch)?;
+    NoMatch::unless(f.opset("") >= Some(7) && dims.len() <= rank)?;
+    NoMatch::unless(f.constant(value).is_some() && !dims.contains(&0))?;
     let mut shape = vec![1; rank - dims.len()];
     shape.extend(dims);
     let shape = r.ints(&shape)?;
-    let reshape = OpBuilder::new("onnx.Reshape").operands([value, shape]);
-    Ok(Some(r.op(reshape)?))
+    r.op(OpBuilder::new("onnx.Reshape").operands([value, shape]))
 }
 
 /// Whether one op uses a value, be it as several of its operands.

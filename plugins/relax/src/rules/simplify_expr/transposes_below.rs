@@ -7,9 +7,10 @@ use passdock_plugin_api::prelude::*;
 
 use super::transposed_axes::{is_reduction, reduce, reduced};
 use super::transposes::{
-    Above, Sharing, above, is_scalar, is_used_by_one, perm, transpose, transpose_of, with_rank,
+    Above, Sharing, above, inverse, is_scalar, is_used_by_one, perm, transpose, transpose_of,
+    with_rank,
 };
-use crate::rules::shared::read::{axes_in, axis_in, int_or, ints_of, is, like};
+use crate::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule concat_of_transposes {
@@ -36,34 +37,31 @@ pub(super) static RULES: Rules = rules! {
 fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
-    let Some((_, perm)) = xs.first().and_then(|&x| transpose_of(f, x)) else {
-        return Ok(None);
-    };
+    let (_, perm) = xs
+        .first()
+        .and_then(|&x| transpose_of(f, x))
+        .ok_or(NoMatch)?;
     let sources = xs.iter().map(|&x| {
         let (source, own) = transpose_of(f, x)?;
         (own == perm).then_some(source)
     });
-    let Some(sources) = sources.collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
+    let sources = sources.collect::<Option<Vec<_>>>().ok_or(NoMatch)?;
     let axis = m.int("axis").and_then(|axis| axis_in(axis, perm.len()));
-    let Some(&axis) = axis.and_then(|axis| perm.get(axis)) else {
-        return Ok(None);
-    };
+    let &axis = axis.and_then(|axis| perm.get(axis)).ok_or(NoMatch)?;
     let concat = OpBuilder::new("onnx.Concat")
         .operands(sources)
         .attr("axis", axis);
     let concat = r.op(concat)?;
-    Ok(Some(vec![r.op(transpose(concat, &perm))?]))
+    Ok(Some(vec![transpose(r, concat, &perm)?]))
 }
 
 /// What is put together of Transposes and others, then transposed back, needs only the others transposed.
 fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, joined) = (m.values("xs"), m.value(f, "joined"));
-    let Some(last) = perm(f, m.op("outer")).filter(|_| f.use_count(joined) == 1) else {
-        return Ok(None);
-    };
+    let last = perm(f, m.op("outer"))
+        .filter(|_| f.use_count(joined) == 1)
+        .ok_or(NoMatch)?;
     let axis = m.int("axis").and_then(|axis| axis_in(axis, last.len()));
     let axis = axis.and_then(|axis| last.iter().position(|from| *from == axis as i64));
     let mut sources = Vec::new();
@@ -83,14 +81,13 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             }
         }
     }
-    let (Some(axis), true) = (axis, more < gone) else {
-        return Ok(None);
-    };
+    let axis = axis.ok_or(NoMatch)?;
+    NoMatch::unless(more < gone)?;
     let mut operands = Vec::new();
     for (source, is_back) in sources {
         operands.push(match is_back {
             true => source,
-            false => r.op(transpose(source, &last))?,
+            false => transpose(r, source, &last)?,
         });
     }
     let concat = OpBuilder::new("onnx.Concat").operands(operands);
@@ -101,31 +98,24 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, op) = (m.value(f, "x"), m.op("inner"));
-    let (Some((source, first)), Some(last)) = (transpose_of(f, x), perm(f, m.op("outer"))) else {
-        return Ok(None);
-    };
-    if f.use_count(m.value(f, "inner")) != 1 {
-        return Ok(None);
-    }
+    let (source, first) = transpose_of(f, x).ok_or(NoMatch)?;
+    let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
+    NoMatch::unless(f.use_count(m.value(f, "inner")) == 1)?;
     let rank = first.len();
     let first: Vec<usize> = first.iter().map(|axis| *axis as usize).collect();
     if is(f, op, "onnx.Unsqueeze") {
         let given = ints_of(f, op, 1, "axes")?.flatten();
         let given = given.and_then(|axes| axes_in(&axes, last.len()));
-        let Some(given) = given.filter(|axes| axes.len() + rank == last.len()) else {
-            return Ok(None);
-        };
+        let given = given
+            .filter(|axes| axes.len() + rank == last.len())
+            .ok_or(NoMatch)?;
         // Where each dim of what comes out was in the source; of what is given, nowhere.
         let mut own = first.iter();
-        let inner: Vec<Option<usize>> = (0..last.len())
-            .map(|at| {
-                if given.contains(&at) {
-                    None
-                } else {
-                    own.next().copied()
-                }
-            })
-            .collect();
+        let from = |at: usize| match given.contains(&at) {
+            true => None,
+            false => own.next().copied(),
+        };
+        let inner: Vec<Option<usize>> = (0..last.len()).map(from).collect();
         let outer: Vec<Option<usize>> = last.iter().map(|at| inner[*at as usize]).collect();
         let is_sorted = outer.iter().flatten().is_sorted();
         let units: Vec<i64> = match is_sorted {
@@ -144,28 +134,21 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             })
             .collect();
         let made = OpBuilder::new("onnx.Unsqueeze").operand(source);
-        let made = match f.opset("") >= Some(13) {
-            true => made.operand(r.ints(&units)?),
-            false => made.attr("axes", units),
-        };
-        let value = r.op(made)?;
+        let value = with_axes(r, made, &units, 13)?;
         return Ok(Some(vec![match is_sorted {
             true => value,
-            false => r.op(transpose(value, &back))?,
+            false => transpose(r, value, &back)?,
         }]));
     }
     let is_reduction = is_reduction(f, op);
-    let axes = match is_reduction {
-        true if int_or(f, op, "keepdims", 1) != Some(0) => None,
-        true => reduced(f, op, rank)?,
-        false => {
-            let given = ints_of(f, op, 1, "axes")?.flatten();
-            given.and_then(|axes| axes_in(&axes, rank))
-        }
+    let axes = if is_reduction {
+        NoMatch::unless(int_or(f, op, "keepdims", 1) == Some(0))?;
+        reduced(f, op, rank)?
+    } else {
+        let given = ints_of(f, op, 1, "axes")?.flatten();
+        given.and_then(|axes| axes_in(&axes, rank)).ok_or(NoMatch)?
     };
-    let Some(axes) = axes.filter(|axes| axes.len() + last.len() == rank) else {
-        return Ok(None);
-    };
+    NoMatch::unless(axes.len() + last.len() == rank)?;
     let mut taken: Vec<usize> = axes.iter().map(|axis| first[*axis]).collect();
     taken.sort_unstable();
     let left: Vec<usize> = (0..rank).filter(|axis| !taken.contains(axis)).collect();
@@ -174,33 +157,18 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .map(|at| first[at])
         .collect();
     let place = |at: &i64| left.iter().position(|axis| *axis == inner[*at as usize]);
-    let Some(perm) = last
+    let perm = last
         .iter()
         .map(|at| place(at).map(|at| at as i64))
         .collect::<Option<Vec<i64>>>()
-    else {
-        return Ok(None);
-    };
+        .ok_or(NoMatch)?;
     let taken: Vec<i64> = taken.into_iter().map(|axis| axis as i64).collect();
+    let made = like(f, op, &["axes"])?.operand(source);
     let value = match is_reduction {
         true => reduce(r, op, source, &taken)?,
-        false => {
-            let Some(made) = like(f, op, &["axes"]) else {
-                return Ok(None);
-            };
-            let made = made.operand(source);
-            let made = match f.opset("") >= Some(13) {
-                true => made.operand(r.ints(&taken)?),
-                false => made.attr("axes", taken),
-            };
-            Some(r.op(made)?)
-        }
+        false => with_axes(r, made, &taken, 13)?,
     };
-    match value {
-        Some(value) if perm.is_sorted() => Ok(Some(vec![value])),
-        Some(value) => Ok(Some(vec![r.op(transpose(value, &perm))?])),
-        None => Ok(None),
-    }
+    Ok(Some(vec![transpose(r, value, &perm)?]))
 }
 
 /// An op element by element of what is all transposed the same way, also before other ops, is transposed once.
@@ -211,9 +179,7 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
     let before = f.previous_op(y);
-    let Some(rank) = f.rank(f.result(y, 0)) else {
-        return Ok(None);
-    };
+    let rank = f.rank(f.result(y, 0)).ok_or(NoMatch)?;
     let mut found: Vec<Option<Above>> = Vec::new();
     let mut tops: Vec<ValueId> = Vec::new();
     for &x in xs {
@@ -221,55 +187,33 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             found.push(None);
             continue;
         }
-        if f.rank(x) != Some(rank) || !is_used_by_one(f, x) {
-            return Ok(None);
-        }
-        let Some(above) = above(f, x, Sharing::None) else {
-            return Ok(None);
-        };
+        NoMatch::unless(f.rank(x) == Some(rank) && is_used_by_one(f, x))?;
+        let above = above(f, x, Sharing::None).ok_or(NoMatch)?;
         let top = above.top(f, x);
-        if !is_used_by_one(f, top) {
-            return Ok(None);
-        }
+        NoMatch::unless(is_used_by_one(f, top))?;
         if !tops.contains(&top) {
             tops.push(top);
         }
         found.push(Some(above));
     }
     let mut perms = found.iter().flatten().map(|above| above.first.clone());
-    let (Some(first), true) = (perms.next(), tops.len() > 1) else {
-        return Ok(None);
-    };
-    if perms.any(|perm| perm != first) {
-        return Ok(None);
-    }
-    let back = (0..rank as i64).map(|axis| first.iter().position(|from| *from == axis));
-    let Some(back) = back
-        .map(|at| at.map(|at| at as i64))
-        .collect::<Option<Vec<i64>>>()
-    else {
-        return Ok(None);
-    };
-    let Some(made) = like(f, y, &[]) else {
-        return Ok(None);
-    };
+    let first = perms.next().ok_or(NoMatch)?;
+    NoMatch::unless(tops.len() > 1 && perms.all(|perm| perm == first))?;
+    let back = inverse(&first)?;
+    let made = like(f, y, &[])?;
     let mut operands = Vec::new();
     for (&x, above) in xs.iter().zip(&found) {
-        let operand = match above {
+        operands.push(match above {
             Some(above) => above.without(r, y, &back)?,
-            None if is_scalar(r.function(), x) => Some(x),
-            None => match with_rank(r, x, rank)? {
-                Some(whole) => Some(r.op(transpose(whole, &back))?),
-                None => None,
-            },
-        };
-        match operand {
-            Some(operand) => operands.push(operand),
-            None => return Ok(None),
-        }
+            None if is_scalar(r.function(), x) => x,
+            None => {
+                let whole = with_rank(r, x, rank)?;
+                transpose(r, whole, &back)?
+            }
+        });
     }
     let value = r.op(made.operands(operands))?;
-    let value = r.op(transpose(value, &first))?;
+    let value = transpose(r, value, &first)?;
     let f = r.function();
     let moved = found.iter().flatten().flat_map(|above| above.ops(f));
     let is_less = made_since(f, y, before) < only_used_by(f, moved.chain([y]).collect());
@@ -299,23 +243,13 @@ fn other_way_round(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let turned = |value: ValueId| {
         let (source, perm) = transpose_of(f, value).filter(|_| f.use_count(value) == 1)?;
         let rank = perm.len();
-        let is_turn = rank >= 2
-            && perm.iter().enumerate().all(|(at, from)| {
-                let place = match rank - at {
-                    1 => rank - 2,
-                    2 => rank - 1,
-                    _ => at,
-                };
-                *from == place as i64
-            });
-        is_turn.then_some((source, perm))
+        let mut turn: Vec<i64> = (0..rank as i64).collect();
+        turn.swap(rank.checked_sub(2)?, rank - 1);
+        (perm == turn).then_some((source, perm))
     };
-    let (Some((left, perm)), Some((right, other))) = (turned(a), turned(b)) else {
-        return Ok(None);
-    };
-    if perm.len() != other.len() {
-        return Ok(None);
-    }
+    let (left, perm) = turned(a).ok_or(NoMatch)?;
+    let (right, other) = turned(b).ok_or(NoMatch)?;
+    NoMatch::unless(perm.len() == other.len())?;
     let product = r.op(OpBuilder::new("onnx.MatMul").operands([right, left]))?;
-    Ok(Some(vec![r.op(transpose(product, &perm))?]))
+    Ok(Some(vec![transpose(r, product, &perm)?]))
 }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{int_or, is, known_dims, like};
+use crate::shared::read::{int_or, is, known_dims, like, operand, optional};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -34,13 +34,9 @@ pub(super) static RULES: Rules = rules! {
 fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, y) = (m.value(f, "x"), m.op("y"));
-    let (Some(sizes), Some(dims), Some(copies)) = (
-        f.constant_ints(m.value(f, "shape"))?,
-        f.dims(x),
-        int_or(f, y, "allowzero", 0),
-    ) else {
-        return Ok(None);
-    };
+    let sizes = f.constant_ints(m.value(f, "shape"))?.ok_or(NoMatch)?;
+    let dims = f.dims(x).ok_or(NoMatch)?;
+    let copies = int_or(f, y, "allowzero", 0).ok_or(NoMatch)?;
     let (mut worked_out, mut is_same) = (0, f.rank(x) == Some(sizes.len()));
     let mut others_are_positive = true;
     for (&size, dim) in sizes.iter().zip(dims) {
@@ -58,13 +54,10 @@ fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
-    if masks_scores(f, m.op("inner"), m.op("outer")) {
-        return Ok(None);
-    }
-    if let Some(shape) = own_shape(f, x, inner, m.op("outer"))? {
-        let allow_zero = f.int(m.op("outer"), "allowzero");
+    NoMatch::unless(!masks_scores(f, m.op("inner"), m.op("outer")))?;
+    if let Some(shape) = optional(own_shape(f, x, inner, m.op("outer")))? {
         let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
-        if let Some(allow_zero) = allow_zero {
+        if let Some(allow_zero) = f.int(m.op("outer"), "allowzero") {
             reshape = reshape.attr("allowzero", allow_zero);
         }
         let reshape = reshape.result(f.type_id(outer));
@@ -96,50 +89,33 @@ fn masks_scores(f: &Function, inner: OpId, mut op: OpId) -> bool {
 }
 
 /// The shape operand of a `Reshape`, if it says the same of `x` as of the `Reshape`'s own operand.
-fn own_shape(
-    f: &Function,
-    x: ValueId,
-    inner: ValueId,
-    op: OpId,
-) -> Result<Option<ValueId>, EditError> {
-    let shape = match f.operand(op, 1) {
-        Some(shape) if f.name(op) == "onnx.Reshape" => shape,
-        _ => return Ok(None),
-    };
-    let Some(sizes) = f.constant_ints(shape)? else {
-        return Ok(None);
-    };
-    let copies_at_zero = match f.attr(op, "allowzero") {
-        None | Some(Attr::Int(0)) => true,
-        Some(Attr::Int(_)) => false,
-        Some(_) => return Ok(None),
-    };
-    let dim = |value: ValueId, at: usize| f.dims(value).and_then(|dims| dims.get(at));
-    let is_same = |at: usize| match (dim(x, at), dim(inner, at)) {
-        (Some(a), Some(b)) => a == b && a.kind != DimKind::UNKNOWN,
-        _ => false,
+fn own_shape(f: &Function, x: ValueId, inner: ValueId, op: OpId) -> Result<ValueId, EditError> {
+    NoMatch::unless(f.name(op) == "onnx.Reshape")?;
+    let shape = operand(f, op, 1);
+    let sizes = f.constant_ints(shape)?.ok_or(NoMatch)?;
+    let copies_at_zero = int_or(f, op, "allowzero", 0).ok_or(NoMatch)? == 0;
+    let dim = |value: ValueId, at: usize| f.dims(value)?.get(at);
+    let is_same = |at: usize| {
+        let dim_of_x = dim(x, at).filter(|dim| dim.kind != DimKind::UNKNOWN);
+        dim_of_x.is_some() && dim_of_x == dim(inner, at)
     };
     let mut sizes = sizes.iter().enumerate();
-    let fits = sizes.all(|(at, &size)| size != 0 || !copies_at_zero || is_same(at));
-    Ok(fits.then_some(shape))
+    NoMatch::unless(sizes.all(|(at, &size)| size != 0 || !copies_at_zero || is_same(at)))?;
+    Ok(shape)
 }
 
 /// A `Transpose` that moves only dims of 1 past others changes no element's place.
 fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, outer) = (m.value(f, "x"), m.value(f, "outer"));
-    let (Some(perm), Some(dims)) = (m.ints("perm"), f.dims(x)) else {
-        return Ok(None);
-    };
+    let perm = m.ints("perm").ok_or(NoMatch)?;
+    let dims = f.dims(x).ok_or(NoMatch)?;
     let is_unit = |axis: &i64| {
         usize::try_from(*axis).is_ok_and(|axis| dims.get(axis) == Some(Dim::constant(1)))
     };
     let stays = perm.iter().filter(|axis| !is_unit(axis)).is_sorted();
-    let moves = !perm.is_sorted();
-    match stays && moves {
-        true => reshape(r, x, outer),
-        false => Ok(None),
-    }
+    NoMatch::unless(stays && !perm.is_sorted())?;
+    reshape(r, x, outer)
 }
 
 /// A `Pad` whose attribute says 0 everywhere, in models before opset 11.
@@ -162,9 +138,7 @@ fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
         Some(_) => true,
     };
-    if finds_others {
-        return Ok(None);
-    }
+    NoMatch::unless(!finds_others)?;
     let has_sizes = rest.get(2).is_some_and(|sizes| !sizes.is_none());
     let is_nothing = match (rest, f.attr(y, "scales")) {
         // The driver compares the shapes.
@@ -180,15 +154,11 @@ fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let of = |name: &str| known_dims(f, m.value(f, name));
-    let (Some(mut dims), Some(viewed), Some(padded), Some(wanted), Some(pads)) = (
-        of("x"),
-        of("first"),
-        of("pad"),
-        of("outer"),
-        f.constant_ints(m.value(f, "pads"))?,
-    ) else {
-        return Ok(None);
-    };
+    let mut dims = of("x").ok_or(NoMatch)?;
+    let viewed = of("first").ok_or(NoMatch)?;
+    let padded = of("pad").ok_or(NoMatch)?;
+    let wanted = of("outer").ok_or(NoMatch)?;
+    let pads = f.constant_ints(m.value(f, "pads"))?.ok_or(NoMatch)?;
     let places = |dims: &[Dim]| -> Vec<usize> {
         let is_unit = |at: &usize| dims[*at] == Dim::constant(1);
         (0..dims.len()).filter(|at| !is_unit(at)).collect()
@@ -198,9 +168,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let is_same =
         own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
     // Of a scalar ONNX Runtime pads nothing by other modes, not even by nothing.
-    if !is_same || rank == 0 || pads.len() != 2 * count || padded.len() != count {
-        return Ok(None);
-    }
+    NoMatch::unless(is_same && rank != 0 && pads.len() == 2 * count && padded.len() == count)?;
     let mut moved = vec![0; 2 * rank];
     for (&a, &b) in own.iter().zip(&inside) {
         (moved[a], moved[rank + a]) = (pads[b], pads[count + b]);
@@ -209,16 +177,10 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let pads_units = (0..count)
         .filter(|at| !inside.contains(at))
         .any(|at| pads[at] != 0 || pads[count + at] != 0);
-    if pads_units || dims != wanted {
-        return Ok(None);
-    }
-    let (Some(made), x, value) = (
-        like(f, m.op("pad"), &[]),
-        m.value(f, "x"),
-        m.value(f, "value").option(),
-    ) else {
-        return Ok(None);
-    };
+    NoMatch::unless(!pads_units && dims == wanted)?;
+    let made = like(f, m.op("pad"), &[])?;
+    let x = m.value(f, "x");
+    let value = m.value(f, "value").option();
     let moved = r.ints(&moved)?;
     let made = made.operands([x, moved]).operands(value);
     Ok(Some(vec![r.op(made)?]))
@@ -226,9 +188,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// A `Reshape` of a value to the shape that another one has.
 pub(super) fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewritten {
-    let Some(shape) = constant_shape(r.function(), x, like) else {
-        return Ok(None);
-    };
+    let shape = constant_shape(r.function(), x, like).ok_or(NoMatch)?;
     let shape = r.ints(&shape)?;
     let reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
     let reshape = reshape.result(r.function().type_id(like));

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::views::reshape;
 use super::views_stretched::{Below, Runs, is_view, viewed};
-use crate::rules::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
+use crate::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {
@@ -150,14 +150,10 @@ fn has_same_dims(f: &Function, a: ValueId, b: ValueId) -> bool {
 fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (outer, inner) = (m.value(f, "outer"), m.value(f, "inner"));
-    let Some(between) = Between::above(f, m.root(), inner) else {
-        return Ok(None);
-    };
+    let between = Between::above(f, m.root(), inner).ok_or(NoMatch)?;
     let mut moved: HashMap<ValueId, ValueId> = HashMap::new();
     for &view in &between.views {
-        let Some(x) = f.operand(view, 0) else {
-            return Ok(None);
-        };
+        let x = f.operand(view, 0).ok_or(NoMatch)?;
         moved.insert(f.result(view, 0), x);
     }
     let is_same = moved.values().all(|x| has_same_dims(f, *x, outer));
@@ -169,37 +165,25 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     // Without ops between it is a view of a view.
     let is_near = between.made.is_empty() && !(undoes && goes);
     let is_less = undoes || is_same || goes && between.views.len() == 1;
-    if is_near || !is_less {
-        return Ok(None);
-    }
+    NoMatch::unless(!is_near && is_less)?;
     if !between.stretched.is_empty() {
-        let Some(below) = below(f, inner, &between, &moved) else {
-            return Ok(None);
-        };
+        let below = below(f, inner, &between, &moved).ok_or(NoMatch)?;
         let gone = 1 + between.last_views + between.last_stretched;
         let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
-        if made + usize::from(!undoes && !is_same) >= gone {
-            return Ok(None);
-        }
+        NoMatch::unless(made + usize::from(!undoes && !is_same) < gone)?;
         for (value, below) in below {
             moved.insert(value, below.make(r)?);
         }
     }
     for result in between.made {
         let f = r.function();
-        let Some(op) = f.defining_op(result) else {
-            return Ok(None);
-        };
+        let op = f.defining_op(result).ok_or(NoMatch)?;
         let own = |value| moved.get(&value).copied().unwrap_or(value);
         let operands: Vec<ValueId> = f.operands(op).map(own).collect();
-        match like(f, op, &[]) {
-            Some(made) => moved.insert(result, r.op(made.operands(operands))?),
-            None => return Ok(None),
-        };
+        let made = like(f, op, &[])?;
+        moved.insert(result, r.op(made.operands(operands))?);
     }
-    let Some(&value) = moved.get(&inner) else {
-        return Ok(None);
-    };
+    let &value = (moved.get(&inner)).ok_or(NoMatch)?;
     match undoes || is_same {
         true => Ok(Some(vec![value])),
         false => reshape(r, value, outer),
@@ -231,29 +215,25 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
     let whole = f.result(y, 0);
-    let Some(sources) = xs.iter().map(|&x| viewed(f, x)).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
+    let sources = xs
+        .iter()
+        .map(|&x| viewed(f, x))
+        .collect::<Option<Vec<_>>>()
+        .ok_or(NoMatch)?;
     let mut gone: Vec<ValueId> = xs.to_vec();
     gone.sort_unstable_by_key(|value| value.0);
     gone.dedup();
     let is_own = |&x: &ValueId| f.iter_uses(x).all(|one| one.op == y);
     gone.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
-    let (Some(axis), true) = (m.int("axis"), gone.len() > 1) else {
-        return Ok(None);
-    };
+    let axis = m.int("axis").ok_or(NoMatch)?;
+    NoMatch::unless(gone.len() > 1)?;
     let dims = |values: &[ValueId]| -> Option<Vec<Vec<Dim>>> {
         values.iter().map(|&value| known_dims(f, value)).collect()
     };
-    let (Some(views), Some(shapes)) = (dims(xs), dims(&sources)) else {
-        return Ok(None);
-    };
-    let Some(axis) = axis_in(axis, views[0].len()) else {
-        return Ok(None);
-    };
-    let Some(there) = joined_axis(&shapes, &views[0][..axis]) else {
-        return Ok(None);
-    };
+    let views = dims(xs).ok_or(NoMatch)?;
+    let shapes = dims(&sources).ok_or(NoMatch)?;
+    let axis = axis_in(axis, views[0].len()).ok_or(NoMatch)?;
+    let there = joined_axis(&shapes, &views[0][..axis]).ok_or(NoMatch)?;
     let concat = OpBuilder::new("onnx.Concat").operands(sources);
     let value = r.op(concat.attr("axis", there as i64))?;
     match has_same_dims(r.function(), value, whole) {

@@ -3,7 +3,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::read::{is, known_dims};
+use crate::shared::read::{is, known_dims};
 
 const UNIT: Dim = Dim::constant(1);
 

@@ -1,0 +1,67 @@
+//! `BatchNormalization` and `Dropout`: without training since version 7, unless that is asked for.
+//!
+//! `BatchNormalization` works channel by channel since 9; what training gives changed with 14. `Dropout` has a mask of
+//! bools since 10; its ratio is an operand, and its mask all true, since 12.
+
+use passdock_plugin_api::prelude::*;
+
+use super::adapter::{Site, Stop};
+
+pub(super) fn without_training(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    match site.take_int(op, "is_test")? {
+        None | Some(0) => Err("it is one of training (`is_test` is 0)".into()),
+        Some(_) => Ok(op),
+    }
+}
+
+pub(super) fn by_channel(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    match site.take_int(op, "spatial")? {
+        None | Some(1) => Ok(op),
+        Some(_) => Err("it normalizes each element by itself (`spatial` is 0)".into()),
+    }
+}
+
+/// Before, more results than one said that it trains.
+pub(super) fn one_result(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    let mut more = site.f.results(op).iter().skip(1);
+    if more.any(|&result| !site.f.is_absent(result)) {
+        return Err("it is one of training (it has more than one result)".into());
+    }
+    with_one_result(site, op)
+}
+
+pub(super) fn with_bools(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    check_mask(site, op, "has bools from version 10 on")?;
+    with_one_result(site, op)
+}
+
+/// Nothing is dropped, whatever it is; it stays for those who train the model on.
+pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    // Nothing was said of it before, and runtimes made it all false.
+    check_mask(site, op, "is all true from version 12 on")?;
+    if let Some(ratio) = site.take_float(op, "ratio")? {
+        let ratio = site.constant_scalar(DType::F32, &ratio.to_le_bytes())?;
+        site.set_operand(op, 1, ratio)?;
+    }
+    Ok(op)
+}
+
+fn check_mask(site: &Site<'_>, op: OpId, what: &str) -> Result<(), Stop> {
+    let mask = site.f.results(op).get(1);
+    match mask.is_some_and(|&mask| site.f.use_count(mask) > 0) {
+        true => Err(Stop::Refused(format!("its mask is used, and {what}"))),
+        false => Ok(()),
+    }
+}
+
+/// Leaves out all results but the first.
+fn with_one_result(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+    if site.f.result_count(op) == 1 {
+        return Ok(op);
+    }
+    let operands: Vec<ValueId> = site.f.operands(op).collect();
+    let new = OpBuilder::new(site.f.symbol(op)).operands(operands);
+    let ty = site.f.type_id(site.f.result(op, 0));
+    let new = new.take_attrs().result(ty).loc(site.f.loc(op));
+    Ok(site.f.replace_op(op, new)?)
+}
