@@ -10,7 +10,8 @@ use super::table::{Argument, Function, Struct, Table};
 pub(super) fn tables(table: &Table) -> String {
     let mut text = String::from(
         "//! The host's tables, and the C functions in them. Each finds the session behind its handle, checks the\n\
-         //! arguments, calls the session's method of its name and writes what that returns; no panic leaves it.\n\
+         //! arguments, calls the method of its name, of the IR's function or else of the session, and writes what\n\
+         //! that returns; no panic leaves it.\n\
          //!\n\
          //! SAFETY of all is the contract's: handles are those that the host handed out and that haven't ended, and\n\
          //! what an argument points to is there as long as the call.\n\
@@ -20,6 +21,7 @@ pub(super) fn tables(table: &Table) -> String {
          use super::op;\n\
          use super::session::context::ContextSession;\n\
          use super::session::function::FunctionSession;\n\
+         use super::session::gate::Session;\n\
          use super::session::module::ModuleSession;\n\
          use super::session::{gate, input};\n",
     );
@@ -211,12 +213,11 @@ fn body(table: &Table, function: &Function, session: &Session) -> String {
             _ => arguments.push(name.to_owned()),
         }
     }
-    let call = format!(
-        "{}.{}({})",
-        session.name,
-        function.name,
-        arguments.join(", ")
-    );
+    let arguments = arguments.join(", ");
+    let call = match &function.edit {
+        Some(method) => format!("state.edit()?.{method}({arguments})"),
+        None => format!("{}.{}({arguments})", session.name, function.name),
+    };
     let _ = match &outs[..] {
         [] => writeln!(text, "{call}"),
         [(out, "list")] => writeln!(

@@ -161,6 +161,9 @@ pub(super) struct Function {
     /// Whether the SDK has no call of it.
     #[serde(default)]
     pub(super) not_in_sdk: bool,
+    /// The method of the IR's function that does all of it.
+    #[serde(default)]
+    pub(super) edit: Option<String>,
     /// The module of the host that has the C function, if it isn't generated.
     #[serde(default)]
     pub(super) written_in: Option<String>,

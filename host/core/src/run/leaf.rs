@@ -11,7 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, FunctionKind, OpId};
+use passdock_abi::FunctionKind;
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module, OpName};
@@ -180,8 +180,8 @@ impl LeafCall<'_> {
         rewrites: &mut Rewrites,
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
-        let (input, mut slots) = ModuleInput::with_slots(module);
-        let is_meant = |slot: &FunctionSlot| slot.kind() == kind && !is_left_out(slot.function());
+        let (input, mut slots) = ModuleInput::new(module);
+        let is_meant = |slot: &FunctionSlot| slot.is_for(kind);
         let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, made: FunctionOutcome| -> Result<(), PassError> {
@@ -363,16 +363,6 @@ impl fmt::Display for Unexplained {
 pub fn is_unexplained(error: &PassError) -> bool {
     let cause = error.source.as_deref();
     cause.is_some_and(|cause| cause.is::<Unexplained>())
-}
-
-/// Returns `true` if an attribute keeps function passes out of a function: one of these, unless it is 0.
-fn is_left_out(function: &Function) -> bool {
-    let mut attrs = function.attrs(OpId::NONE).iter();
-    attrs.any(|attr| {
-        let name = function.text(attr.name);
-        matches!(name, "SkipOptimization" | "Compiler" | "Extern")
-            && (attr.kind != AttrKind::INT || attr.bits != 0)
-    })
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {
