@@ -29,7 +29,7 @@ pub use edit::{
     Position,
 };
 pub use error::{Edit, EditFailure};
-pub use function::Function;
+pub use function::{Function, column};
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;

@@ -176,6 +176,9 @@ pub(super) struct Function {
     /// The public method of the SDK that is nothing but the call.
     #[serde(default)]
     pub(super) method: Option<Method>,
+    /// The method of the IR's function that does all of it.
+    #[serde(default)]
+    pub(super) edit: Option<String>,
     /// The module of the host that has the C function, if it isn't generated.
     #[serde(default)]
     pub(super) written_in: Option<String>,

@@ -49,7 +49,7 @@ pub(crate) fn definition_traits(
     defs: &OpDefs,
     function: &Function,
     name: SymbolId,
-    names_function: impl FnOnce() -> bool,
+    names_function: &dyn Fn() -> bool,
 ) -> u64 {
     match look_up(defs, function, name, |slot| slot.traits) {
         0 => 0,
@@ -66,7 +66,7 @@ pub(crate) fn definition(
     defs: &OpDefs,
     function: &Function,
     name: SymbolId,
-    names_function: impl FnOnce() -> bool,
+    names_function: &dyn Fn() -> bool,
 ) -> Option<LoadedOp> {
     let found = look_up(defs, function, name, |slot| slot.definition);
     found.filter(|_| !names_function())
@@ -78,7 +78,7 @@ pub(crate) fn all_definitions(
     defs: &OpDefs,
     function: &Function,
     name: SymbolId,
-    names_function: impl FnOnce() -> bool,
+    names_function: &dyn Fn() -> bool,
 ) -> Vec<LoadedOp> {
     let (version, own) = look_up(defs, function, name, |slot| (slot.version, slot.definition));
     let extensions = defs.extensions(function.text(name), version);

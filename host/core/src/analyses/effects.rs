@@ -1,10 +1,10 @@
 //! The effects of running an op, beside its results.
 
 use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
-use passdock_ir::Function;
+use passdock_ir::{Function, column};
 use rustc_hash::FxHashMap;
 
-use super::{FunctionAnalysis, NameAnalysis, Operators, get, records};
+use super::{FunctionAnalysis, NameAnalysis, Operators, get};
 
 /// The effects that an op has if one nested in it has them.
 const ANY: u64 =
@@ -21,7 +21,7 @@ impl EffectAnalysis {
     }
 
     pub(super) fn column(&self) -> abi::Column {
-        records(&self.0)
+        column(&self.0)
     }
 }
 

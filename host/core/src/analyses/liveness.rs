@@ -12,9 +12,9 @@
 //! ```
 
 use passdock_abi::{self as abi, OpId, Value, ValueId};
-use passdock_ir::Function;
+use passdock_ir::{Function, column};
 
-use super::{FunctionAnalysis, Operators, records};
+use super::{FunctionAnalysis, Operators};
 
 /// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl LivenessAnalysis {
     }
 
     pub(super) fn column(&self) -> abi::Column {
-        records(&self.0)
+        column(&self.0)
     }
 }
 

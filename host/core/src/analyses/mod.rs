@@ -162,12 +162,3 @@ pub(crate) fn column(
     let analysis = list().iter().find(is_meant)?;
     Some((analysis.column)(function, operators))
 }
-
-/// A slice of records as passes see it.
-pub(crate) fn records<T>(records: &[T]) -> abi::Column {
-    abi::Column {
-        base: records.as_ptr().cast(),
-        len: records.len() as u32,
-        reserved: 0,
-    }
-}

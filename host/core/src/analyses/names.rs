@@ -4,10 +4,10 @@
 //! are called, or whether there are effects, without a look at each op.
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
-use passdock_ir::Function;
+use passdock_ir::{Function, column};
 use rustc_hash::FxHashMap;
 
-use super::{FunctionAnalysis, Operators, definition_traits, records};
+use super::{FunctionAnalysis, Operators, definition_traits};
 
 /// The used names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl NameAnalysis {
     }
 
     pub(super) fn column(&self) -> abi::Column {
-        records(&self.0)
+        column(&self.0)
     }
 }
 
@@ -64,7 +64,7 @@ impl FunctionAnalysis for NameAnalysis {
 fn traits(f: &Function, operators: &Operators<'_>, name: SymbolId) -> u64 {
     match name {
         symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,
-        name => definition_traits(operators.defs(), f, name, || operators.is_ambiguous(name)),
+        name => definition_traits(operators.defs(), f, name, &|| operators.is_ambiguous(name)),
     }
 }
 

@@ -4,9 +4,9 @@
 //! so "runs before" and "is nested in" are comparisons, however far apart two ops are.
 
 use passdock_abi::{self as abi, OpId};
-use passdock_ir::Function;
+use passdock_ir::{Function, column};
 
-use super::{FunctionAnalysis, Operators, records};
+use super::{FunctionAnalysis, Operators};
 
 /// The position of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl OrderAnalysis {
     }
 
     pub(super) fn column(&self) -> abi::Column {
-        records(&self.0)
+        column(&self.0)
     }
 }
 

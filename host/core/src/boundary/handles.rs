@@ -12,6 +12,7 @@ use passdock_plugin_api::__private::FunctionHandle;
 use super::run::tables;
 use super::session::fixed::Fixed;
 use super::session::function::{Access, FunctionSession};
+use super::session::gate::Session;
 use super::session::module::ModuleSession;
 
 /// A function as passes read it, held as it is for as long as this lives.

@@ -13,7 +13,7 @@ use super::session::context::{CallFailure, ContextSession};
 use super::session::ending;
 use super::session::frame::Frame;
 use super::session::input;
-use super::session::module::ModuleSession;
+use super::session::module::{ModuleSession, entry};
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
@@ -202,7 +202,9 @@ impl Instance {
         error: &str,
         call: impl FnOnce(Told<'_>) -> Status,
     ) -> Answer<()> {
-        let session = ModuleSession::watch(pass.module, &mut self.functions);
+        self.functions.clear();
+        self.functions.extend(pass.module.functions().map(entry));
+        let session = ModuleSession::reading(pass.module, &self.functions, 0);
         let required = pass.info.required.iter();
         self.required
             .extend(required.map(|name| abi::Str::new(name)));

@@ -30,13 +30,12 @@ use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
     FunctionClosure, FunctionCode, FunctionOutcome, FunctionRunner, ModuleClosure, ModuleCode,
-    PassOutcome, edit_module, run_module_pass,
+    ModuleInput, PassOutcome, edit_module, run_module_pass,
 };
 pub use session::context::CallFailure;
 pub use session::ending::Endings;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
-pub use session::module_input::ModuleInput;
 pub use session::rewrites::Rewrites;
 use session::{gate, input};
 

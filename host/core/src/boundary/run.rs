@@ -2,12 +2,13 @@
 
 use std::panic::AssertUnwindSafe;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status, symbol};
+use passdock_abi::{FunctionEntry, OpId, Status, symbol};
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::{Function, Module};
+use passdock_ir::{Edit, Function, Module};
 use passdock_loader::LoadedPass;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
@@ -16,8 +17,7 @@ use super::host;
 use super::session::context::{CallFailure, ContextSession};
 use super::session::frame::Frame;
 use super::session::function::{FunctionSession, FunctionSlot};
-use super::session::module::ModuleSession;
-use super::session::module_input::ModuleInput;
+use super::session::module::{ModuleSession, entries};
 use super::session::rewrites::Rewrites;
 use crate::config::ConfigValue;
 
@@ -47,6 +47,62 @@ pub enum ModuleCode<'p> {
     Closure(&'p ModuleClosure),
 }
 
+/// A module as passes see it, created once for a pass and shared by the threads that run it.
+pub struct ModuleInput<'m> {
+    module: &'m Module,
+    list: FunctionList,
+    /// The version of the list: no other input has it.
+    version: u64,
+}
+
+/// The list of a module's functions.
+struct FunctionList {
+    entries: Vec<FunctionEntry>,
+    /// The number of ids of ops that the functions have.
+    op_ids: usize,
+}
+
+/// The list and the slots that are kept for the next pass on the same state of a module.
+type Kept = (FunctionList, Vec<FunctionSlot>);
+
+impl<'m> ModuleInput<'m> {
+    /// Returns the input for a module, and a slot for each function. List and slots that an earlier pass on the same
+    /// state of the module kept are used again.
+    pub fn new(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
+        // Greater than the version of any list that is edited.
+        static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
+        let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
+        let (list, slots): Kept = kept.map_or_else(
+            || {
+                let list = FunctionList {
+                    entries: entries(module),
+                    op_ids: module.functions().map(|function| function.op_ids()).sum(),
+                };
+                let slots = module.functions().cloned().map(FunctionSlot::new);
+                (list, slots.collect())
+            },
+            |kept| *kept,
+        );
+        let version = NEXT.fetch_add(1, Ordering::Relaxed);
+        let input = ModuleInput {
+            module,
+            list,
+            version,
+        };
+        (input, slots)
+    }
+
+    /// Keeps the slots for the next pass on the same state of the module.
+    pub fn keep(self, slots: Vec<FunctionSlot>) {
+        self.module.keep(Box::<Kept>::new((self.list, slots)));
+    }
+
+    /// The number of ids of ops that the module's functions have, those of dead ops included.
+    pub fn op_ids(&self) -> usize {
+        self.list.op_ids
+    }
+}
+
 /// A runner of function passes of one module on one thread. Each thread makes its own from the
 /// shared [`ModuleInput`].
 pub struct FunctionRunner<'a> {
@@ -64,7 +120,7 @@ impl<'a> FunctionRunner<'a> {
     ) -> FunctionRunner<'a> {
         FunctionRunner {
             context: ContextSession::new(frame, options),
-            module: ModuleSession::read(input),
+            module: ModuleSession::reading(input.module, &input.list.entries, input.version),
             function: FunctionSession::vacant(),
         }
     }
@@ -121,8 +177,7 @@ impl<'a> FunctionRunner<'a> {
             // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
             function.view = unsafe { self.function.start(slot) };
             let status = run(&function);
-            // SAFETY: the pass has returned.
-            let is_same = unsafe { self.function.stop() };
+            let is_same = self.function.stop();
             if status != Status::OK || !is_same || !self.context.is_silent() {
                 let outcome = self.made(status, slot);
                 made(slot, outcome)?;
@@ -134,20 +189,8 @@ impl<'a> FunctionRunner<'a> {
     #[cold]
     #[inline(never)]
     fn made(&self, status: Status, slot: &mut FunctionSlot) -> FunctionOutcome {
-        let mut brought = Vec::new();
-        // SAFETY: the pass has returned.
-        let own = unsafe { self.function.finish(slot, &mut brought) };
-        let result = match (status, own) {
-            (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
-            (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
-            (status, _) => Err(Box::new(self.context.failure(status))),
-        };
-        PassOutcome {
-            result,
-            brought,
-            said: self.context.take_diagnostics(),
-            rewrites: self.context.take_rewrites(),
-        }
+        let (result, brought) = self.function.finish(slot);
+        PassOutcome::new(&self.context, status, result, brought)
     }
 }
 
@@ -161,6 +204,27 @@ pub struct PassOutcome<T> {
     pub said: Vec<Diagnostic>,
     /// How often the pass applied each of its rules, whether it failed afterwards or not.
     pub rewrites: Rewrites,
+}
+
+impl<T> PassOutcome<T> {
+    /// The outcome of a pass that returned `status`.
+    fn new(
+        context: &ContextSession<'_>,
+        status: Status,
+        result: Edit<Option<T>>,
+        brought: Vec<Arc<Function>>,
+    ) -> PassOutcome<T> {
+        PassOutcome {
+            result: match (status, result) {
+                (Status::OK, Ok(changed)) => Ok(changed),
+                (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
+                (status, _) => Err(Box::new(context.failure(status))),
+            },
+            brought,
+            said: context.take_diagnostics(),
+            rewrites: context.take_rewrites(),
+        }
+    }
 }
 
 /// What a pass made of a function.
@@ -215,18 +279,10 @@ fn with_module(
         run(&session, &context)
     };
     let result = match status {
-        Status::OK => {
-            let finished = session.finish(module);
-            finished.map_err(|error| Box::new(CallFailure::new(error.message)))
-        }
-        status => Err(Box::new(context.failure(status))),
+        Status::OK => session.finish(module),
+        _ => Ok(None),
     };
-    PassOutcome {
-        result,
-        brought: Vec::new(),
-        said: context.take_diagnostics(),
-        rewrites: context.take_rewrites(),
-    }
+    PassOutcome::new(&context, status, result, Vec::new())
 }
 
 fn call_module(

@@ -1,28 +1,24 @@
 //! [`PassContext`]: the level, names, config, instruments and diagnostics that passes run under.
 //!
 //! A context doesn't change once it is built, except for its instruments. [`PassContext::scope`]
-//! enters it; the stack behind [`PassContext::current`] is in [`stack`].
+//! enters it; the stack behind [`PassContext::current`] is in [`running`].
 
 mod builder;
 mod device;
-mod diagnostics;
-mod frame;
 mod names;
 pub(crate) mod pool;
 mod record;
 mod rules;
+pub(crate) mod running;
 mod scope;
 mod settings;
-pub(crate) mod stack;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub use builder::ContextBuilder;
 pub use device::DeviceType;
-pub use diagnostics::{DiagnosticContext, Renderer, get_renderer, override_renderer};
-pub(crate) use frame::{ContextFrame, RunsPasses};
 use names::Met;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
@@ -31,6 +27,8 @@ use pool::Pool;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
 use rules::Rewritten;
+pub(crate) use running::{ContextFrame, RunsPasses};
+pub use running::{DiagnosticContext, Renderer, get_renderer, override_renderer};
 pub use scope::Entered;
 pub use settings::ContextSettings;
 
@@ -41,7 +39,6 @@ use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
 use crate::registry::Registry;
-use crate::util;
 use crate::verify::Verify;
 
 /// The context that passes run under: the level, names, config, instruments and diagnostics. A
@@ -124,7 +121,7 @@ impl PassContext {
 
     /// The innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
-        stack::current()
+        running::current()
     }
 
     /// Returns the failures of freeing what plugins own under this context: instruments, when it is dropped, and
@@ -218,7 +215,7 @@ impl PassContext {
     /// Runs `body` with this context as the current one, without entering it, to carry a context
     /// that is entered on another thread to a worker. Its instruments aren't called.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
-        let _pushed = stack::pushed(self);
+        let _pushed = running::pushed(self);
         body()
     }
 
@@ -362,7 +359,12 @@ impl PassContext {
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
-        util::lock(&self.0.instruments).list.clone()
+        self.lock_instruments().list.clone()
+    }
+
+    fn lock_instruments(&self) -> MutexGuard<'_, Instruments> {
+        let instruments = self.0.instruments.lock();
+        instruments.unwrap_or_else(PoisonError::into_inner)
     }
 }
 

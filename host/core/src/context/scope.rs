@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
-use super::{ContextFrame, PassContext, stack};
+use super::{ContextFrame, PassContext, running};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, calls};
-use crate::util;
 
 /// An entered context. Leave it with [`Entered::exit`]. If it is dropped it is left, too, and an
 /// error of that becomes a diagnostic.
@@ -87,7 +86,7 @@ impl PassContext {
     /// An instrument's that fails over it; the context is not entered then.
     pub fn enter(&self) -> Result<Entered, PassError> {
         self.instrument_enter_pass_ctx()?;
-        stack::push(self.clone());
+        running::push(self.clone());
         Ok(Entered {
             context: self.clone(),
             state: Stay::Inside,
@@ -101,13 +100,13 @@ impl PassContext {
     /// That of an instrument; the context has none then.
     pub fn instrument_enter_pass_ctx(&self) -> Result<(), PassError> {
         let (list, before) = {
-            let now = util::lock(&self.0.instruments);
+            let now = self.lock_instruments();
             (now.list.clone(), now.entered)
         };
         self.show_endings(before == 0);
         let entered = calls::enter(&list, before, &ContextFrame::watching(self));
         entered.inspect_err(|_| self.drop_instruments())?;
-        util::lock(&self.0.instruments).entered += 1;
+        self.lock_instruments().entered += 1;
         Ok(())
     }
 
@@ -117,7 +116,7 @@ impl PassContext {
     /// As [`PassContext::instrument_enter_pass_ctx`].
     pub fn instrument_exit_pass_ctx(&self) -> Result<(), PassError> {
         let list = {
-            let mut now = util::lock(&self.0.instruments);
+            let mut now = self.lock_instruments();
             now.entered = now.entered.saturating_sub(1);
             now.list.clone()
         };
@@ -141,7 +140,7 @@ impl PassContext {
         }
         // The list is empty until all calls have succeeded.
         let (old, entered) = {
-            let mut now = util::lock(&self.0.instruments);
+            let mut now = self.lock_instruments();
             // The thread's default context counts as entered.
             now.entered = now.entered.max(u32::from(self.0.is_default));
             (std::mem::take(&mut now.list), now.entered)
@@ -153,7 +152,7 @@ impl PassContext {
         for before in 0..entered {
             calls::enter(&new, before, &frame)?;
         }
-        util::lock(&self.0.instruments).list = new.into();
+        self.lock_instruments().list = new.into();
         Ok(())
     }
 
@@ -168,7 +167,7 @@ impl PassContext {
             return made;
         };
         // Nobody begins before it is told.
-        let _now = util::lock(&self.0.instruments);
+        let _now = self.lock_instruments();
         match Arc::into_inner(call) {
             Some(()) => self.told(made),
             None => made,
@@ -177,7 +176,7 @@ impl PassContext {
 
     /// What the calls share that are under way while the context isn't entered: the last one to end fails of what came.
     pub(crate) fn begin_call(&self) -> Option<Arc<()>> {
-        let mut now = util::lock(&self.0.instruments);
+        let mut now = self.lock_instruments();
         if self.1.is_some() || !self.0.is_default && now.entered > 0 {
             return None;
         }
@@ -213,7 +212,7 @@ impl PassContext {
 
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
-        util::lock(&self.0.instruments).list = Arc::new([]);
+        self.lock_instruments().list = Arc::new([]);
         // The returned error says why.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
@@ -264,7 +263,7 @@ impl Entered {
 
 /// Takes a context off the stack, which it must be on top of.
 fn take_off(context: &PassContext) -> Result<(), PassError> {
-    if let Err(top) = stack::pop(context) {
+    if let Err(top) = running::pop(context) {
         let instead = match top {
             Some(top) if top.is(context) => "a pass runs under it".to_owned(),
             Some(top) => format!("the innermost one has opt_level {}", top.opt_level()),
@@ -284,7 +283,7 @@ fn take_off(context: &PassContext) -> Result<(), PassError> {
 fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
     context.instrument_exit_pass_ctx()?;
     // Where the context is still entered, a pass with such a name may yet be called.
-    match in_flight || util::lock(&context.0.instruments).entered > 0 {
+    match in_flight || context.lock_instruments().entered > 0 {
         true => Ok(()),
         false => context.check_names(),
     }

@@ -16,25 +16,29 @@ use crate::verify::{self, Verify};
 /// The run of a pass, while it may run others.
 pub(super) struct Inner<'r, 'c> {
     pub(super) outer: &'r Run<'c>,
-    pub(super) pass: &'r dyn Pass,
+    pass: &'r dyn Pass,
     /// The module that the pass was given.
-    pub(super) input: &'r Module,
+    input: &'r Module,
     /// The result of the last pass that the pass ran.
-    pub(super) last: Mutex<Option<LastRun>>,
+    last: Mutex<Option<LastRun>>,
 }
 
 /// The result of a pass that a pass ran.
-#[derive(Clone)]
-pub(super) struct LastRun {
+struct LastRun {
     /// The module that it left.
     module: Module,
     done: Done,
 }
 
-impl Inner<'_, '_> {
-    /// Returns the names of the passes and Sequentials around the pass, outermost first.
-    pub(super) fn around(&self) -> &[String] {
-        &self.outer.parents
+impl<'r, 'c> Inner<'r, 'c> {
+    /// Returns the run of a pass that was given a module.
+    pub(super) fn new(outer: &'r Run<'c>, pass: &'r dyn Pass, input: &'r Module) -> Inner<'r, 'c> {
+        Inner {
+            outer,
+            pass,
+            input,
+            last: Mutex::new(None),
+        }
     }
 
     /// Returns the passes that ran on a module: none if the pass changed it since it ran another one.

@@ -11,20 +11,20 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, FunctionKind, OpId};
+use passdock_abi::FunctionKind;
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::{Function, Module, OpName};
+use passdock_ir::{Function, Module, OpName, text};
 use rayon::prelude::*;
 
 use super::inner::Inner;
-use super::solo;
+use super::{Job, Run, solo};
 use crate::boundary::{
     CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionRunner, FunctionSlot, ModuleCode,
     ModuleInput, Rewrites, run_module_pass,
 };
 use crate::config::ConfigValue;
-use crate::context::{ContextFrame, PassContext, stack};
+use crate::context::{ContextFrame, running};
 use crate::error::{Cause, ErrorKind, PassError, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
@@ -36,29 +36,32 @@ const PARALLEL_OPS: usize = 4096;
 /// unless their own code uses much of it.
 const MAX_NESTED: usize = 64;
 
-/// Runs a pass's work; returns the same module if nothing changed, and what its rules did. The pass's
-/// diagnostics are shown when it has returned, also if it failed. `run` runs passes for it.
+/// Runs a pass; returns the same module if nothing changed, and what its rules did. The pass's
+/// diagnostics are shown when it has returned, also if it failed.
 pub(super) fn call(
-    pass: &dyn Pass,
-    options: &ConfigValue,
+    run: &Run<'_>,
+    job: Job<'_>,
     module: &Module,
-    cx: &PassContext,
     callee: Callee<'_>,
-    run: &Inner<'_, '_>,
 ) -> Result<(Module, Rewrites), PassError> {
+    let Job { pass, options, .. } = job;
+    let declared = pass.declaration();
+    let name = &declared.info.name;
+    let _alone = (pass.provider().is_some() && !declared.thread_safe).then(solo::enter);
+    let printed = run.cx.watches_input().then(|| text::print(module));
+    let inner = Inner::new(run, pass, module);
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
-    let name = &pass.info().name;
-    check_depth(name, cx, run)?;
-    let cx = cx.for_pass(name);
+    check_depth(name, &inner)?;
+    let cx = run.cx.for_pass(name);
     let call = LeafCall {
         pass,
         options,
-        frame: ContextFrame::running(&cx, module, run, callee),
+        frame: ContextFrame::running(&cx, module, &inner, callee),
     };
     let mut rewrites = Rewrites::default();
     let result = {
-        let _pushed = stack::pushed(&cx);
+        let _pushed = running::pushed(&cx);
         call.run(work, module, &mut rewrites)
     };
     let mut after = call.show(result).map_err(|error| error.run_by(name))?;
@@ -71,10 +74,13 @@ pub(super) fn call(
         true => cx.registry().missing_definition(),
         false => call.frame.missing_definition(),
     };
-    match missing {
-        None => Ok((after, rewrites)),
-        Some(error) => Err(error.into()),
+    if let Some(missing) = missing {
+        return Err(missing.into());
     }
+    if let Some(before) = printed {
+        verify::same_input(&before, module, name)?;
+    }
+    Ok((after, rewrites))
 }
 
 /// Whether there are enough functions and ops for more than one thread.
@@ -90,10 +96,9 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     false
 }
 
-/// Refuses a pass that is nested too deeply in passes that run each other. `run` is the
-/// run around it.
-fn check_depth(name: &str, cx: &PassContext, run: &Inner<'_, '_>) -> Result<(), PassError> {
-    let Some(outer) = cx.diag_ctx() else {
+/// Refuses a pass that is nested too deeply in passes that run each other.
+fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
+    let Some(outer) = run.outer.cx.diag_ctx() else {
         return Ok(());
     };
     if outer.run_by().len() + 1 < MAX_NESTED {
@@ -102,7 +107,7 @@ fn check_depth(name: &str, cx: &PassContext, run: &Inner<'_, '_>) -> Result<(), 
     // A pass of the host's own code starts a run that knows nothing of what is around.
     let mut all: Vec<&str> = outer.run_by().iter().rev().map(String::as_str).collect();
     all.push(outer.pass());
-    let around: Vec<&str> = run.around().iter().map(String::as_str).collect();
+    let around: Vec<&str> = run.outer.parents.iter().map(String::as_str).collect();
     let last = |names: &[&str]| names.iter().rposition(|outer| *outer == name);
     let chain = match (last(&around), last(&all)) {
         (Some(at), _) => &around[at..],
@@ -180,8 +185,8 @@ impl LeafCall<'_> {
         rewrites: &mut Rewrites,
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
-        let (input, mut slots) = ModuleInput::with_slots(module);
-        let is_meant = |slot: &FunctionSlot| slot.kind() == kind && !is_left_out(slot.function());
+        let (input, mut slots) = ModuleInput::new(module);
+        let is_meant = |slot: &FunctionSlot| slot.is_for(kind);
         let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, made: FunctionOutcome| -> Result<(), PassError> {
@@ -263,7 +268,7 @@ impl LeafCall<'_> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {
-            let _pushed = stack::pushed(self.frame.context());
+            let _pushed = running::pushed(self.frame.context());
             let mut runner = FunctionRunner::new(input, &self.frame, self.options);
             let mut all = Vec::new();
             let slots = slots.iter_mut().map(|slot| &mut **slot);
@@ -363,16 +368,6 @@ impl fmt::Display for Unexplained {
 pub fn is_unexplained(error: &PassError) -> bool {
     let cause = error.source.as_deref();
     cause.is_some_and(|cause| cause.is::<Unexplained>())
-}
-
-/// Returns `true` if an attribute keeps function passes out of a function: one of these, unless it is 0.
-fn is_left_out(function: &Function) -> bool {
-    let mut attrs = function.attrs(OpId::NONE).iter();
-    attrs.any(|attr| {
-        let name = function.text(attr.name);
-        matches!(name, "SkipOptimization" | "Compiler" | "Extern")
-            && (attr.kind != AttrKind::INT || attr.bits != 0)
-    })
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

@@ -13,28 +13,27 @@ mod leaf;
 mod record;
 pub mod site;
 mod solo;
-mod watch;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
-use inner::Inner;
 pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Death};
-use passdock_ir::{Function, Module, text};
+use passdock_diagnostic::suggest;
+use passdock_ir::{Function, Module};
+use passdock_loader::Origin;
 pub use solo::forked;
-use watch::Watch;
 
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, PassRecord};
 use crate::error::PassError;
-use crate::instrument::{InstrumentRef, calls};
+use crate::error::Provider;
+use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Plan, Step};
 use crate::verify::{self, Verify};
@@ -137,7 +136,7 @@ fn call_planned(
     }
     let job = Job {
         pass,
-        options: None,
+        options: &pass.options(cx.config_given())?,
         plan,
         forced: cx.is_forced(&pass.info().name),
     };
@@ -164,8 +163,8 @@ pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
 #[derive(Clone, Copy)]
 struct Job<'a> {
     pass: &'a dyn Pass,
-    /// The values of its options, if a plan has worked them out.
-    options: Option<&'a ConfigValue>,
+    /// The values of its options.
+    options: &'a ConfigValue,
     /// The plan of the pass, if it is a Sequential.
     plan: Option<&'a Plan>,
     /// Whether instruments can't veto the pass.
@@ -228,7 +227,7 @@ impl Run<'_> {
         let record = recorder.map(|recorder| self.record_start(recorder, step, module));
         let job = Job {
             pass: &*step.pass,
-            options: Some(&step.options),
+            options: &step.options,
             plan: step.plan.as_ref(),
             forced: step.forced,
         };
@@ -247,40 +246,43 @@ impl Run<'_> {
     /// Runs one pass, from `should_run` on.
     fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
         let Job { pass, plan, .. } = job;
-        let info = pass.info();
-        let in_pass = |error: PassError| error.in_pass(&info.name, pass.provider());
+        let (info, provider) = (&pass.declaration().info, pass.provider());
+        let in_pass = |error: PassError| error.in_pass(&info.name, provider);
         let callee = Callee::pass(&info.name, file_of(pass));
         let _entered = callee.enter();
-        let watch = self.instruments().map(|list| Watch {
-            list,
-            cx: self.cx,
-            pass,
+        let frame = ContextFrame::around(self.cx, callee);
+        let call = PassCall {
             module,
-            frame: ContextFrame::around(self.cx, callee),
-        });
-        if let Some(watch) = watch.as_ref().filter(|_| !job.forced)
-            && let Some(by) = watch.vetoes().map_err(in_pass)?
-        {
-            self.cx.meet_unrun(pass);
-            return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
+            info,
+            provider,
+            frame: &frame,
+        };
+        let list = self.watched.then(|| self.cx.instrument_list());
+        let list = list.as_deref().unwrap_or_default();
+        if !job.forced {
+            let vetoes = self.watch(list, || calls::vetoes(list, &call));
+            let vetoes = vetoes.map_err(in_pass)?;
+            if !vetoes.is_empty() {
+                self.cx.meet_unrun(pass);
+                let by = suggest::listed(vetoes);
+                return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
+            }
         }
-        if let Some(watch) = &watch {
-            watch.before().map_err(in_pass)?;
-        }
+        self.watch(list, || calls::before(list, &call))
+            .map_err(in_pass)?;
         let result = match (passdock_crash::expected(&callee), plan) {
             (Some(death), _) => Err(self.died(death)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
-        match (result.map_err(in_pass), &watch) {
-            (Ok((after, rewrites)), watch) => {
-                if let Some(watch) = watch {
-                    watch.after(&after).map_err(in_pass)?;
-                }
+        match result.map_err(in_pass) {
+            Ok((after, rewrites)) => {
+                self.watch(list, || calls::after(list, &call, &after))
+                    .map_err(in_pass)?;
                 Ok(Outcome::Ran(after, rewrites))
             }
-            (Err(error), Some(watch)) => Err(watch.failed(error)),
-            (Err(error), None) => Err(error),
+            Err(error) if list.is_empty() => Err(error),
+            Err(error) => Err(self.untimed(|| calls::failed(list, &call, error))),
         }
     }
 
@@ -291,52 +293,29 @@ impl Run<'_> {
         module: &Module,
         callee: Callee<'_>,
     ) -> Result<(Module, Rewrites), PassError> {
-        let pass = job.pass;
-        let called = self
-            .call(job, module, callee)
-            .and_then(|(mut after, rewrites)| {
-                let verify = self.cx.verify();
-                if !after.is_same(module) {
-                    self.done.changed();
-                    verify::changed(module, &after, verify)?;
-                    compact(module, &mut after);
-                } else if matches!(verify, Verify::All) {
-                    verify::all(&after)?;
-                }
-                Ok((after, rewrites))
-            });
-        if called.is_ok() && file_of(pass).is_some() && !self.foreign.contains(&pass.info().name) {
-            self.foreign.push(pass.info().name.clone());
+        let called = leaf::call(self, job, module, callee);
+        let called = called.and_then(|(after, rewrites)| {
+            let after = self.verified(module, after)?;
+            Ok((after, rewrites))
+        });
+        let name = &job.pass.declaration().info.name;
+        if called.is_ok() && file_of(job.pass).is_some() && !self.foreign.contains(name) {
+            self.foreign.push(name.clone());
         }
-        called.map_err(|error| self.broken_input(pass, module).unwrap_or(error))
+        called.map_err(|error| self.broken_input(job.pass, module).unwrap_or(error))
     }
 
-    /// Calls a pass.
-    fn call(
-        &self,
-        job: Job<'_>,
-        module: &Module,
-        callee: Callee<'_>,
-    ) -> Result<(Module, Rewrites), PassError> {
-        let pass = job.pass;
-        let options = match job.options {
-            Some(options) => Cow::Borrowed(options),
-            None => Cow::Owned(pass.options(self.cx.config_given())?),
-        };
-        let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
-        let _alone = is_alone.then(solo::enter);
-        let printed = self.cx.watches_input().then(|| text::print(module));
-        let inner = Inner {
-            outer: self,
-            pass,
-            input: module,
-            last: Mutex::new(None),
-        };
-        let result = leaf::call(pass, &options, module, self.cx, callee, &inner)?;
-        if let Some(before) = printed {
-            verify::same_input(&before, module, &pass.info().name)?;
+    /// Verifies the module that a pass made, and returns it compacted.
+    fn verified(&mut self, before: &Module, mut after: Module) -> Result<Module, PassError> {
+        let verify = self.cx.verify();
+        if !after.is_same(before) {
+            self.done.changed();
+            verify::changed(before, &after, verify)?;
+            compact(before, &mut after);
+        } else if matches!(verify, Verify::All) {
+            verify::all(&after)?;
         }
-        Ok(result)
+        Ok(after)
     }
 }
 
@@ -364,10 +343,24 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Returns the instruments around a pass that starts now, if there are any.
-    fn instruments(&self) -> Option<Arc<[InstrumentRef]>> {
-        let list = self.watched.then(|| self.cx.instrument_list());
-        list.filter(|list| !list.is_empty())
+    /// Calls instruments, if there are any.
+    fn watch<T: Default>(
+        &self,
+        list: &[InstrumentRef],
+        callbacks: impl FnOnce() -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        match list.is_empty() {
+            true => Ok(T::default()),
+            false => self.untimed(callbacks),
+        }
+    }
+
+    /// Calls instruments, whose time isn't the pass's.
+    fn untimed<T>(&self, callbacks: impl FnOnce() -> T) -> T {
+        match self.cx.recorder() {
+            Some(recorder) => recorder.watching(callbacks),
+            None => callbacks(),
+        }
     }
 
     /// Runs the passes of a nested Sequential.
@@ -424,7 +417,13 @@ impl<'c> Run<'c> {
 
 /// Returns the plugin file that a pass comes from.
 fn file_of(pass: &dyn Pass) -> Option<&Path> {
-    pass.provider().and_then(|provider| provider.origin.path())
+    match pass.provider()? {
+        Provider {
+            origin: Origin::File(path),
+            ..
+        } => Some(path),
+        _ => None,
+    }
 }
 
 /// The passes that ran on a module, and whether the module is still as they left it.
@@ -439,7 +438,7 @@ struct Done {
 impl Done {
     /// Remembers that a pass ran, and left the module in its current state.
     fn remember(&mut self, step: &Step) {
-        let name = step.pass.info().name.clone();
+        let name = step.pass.declaration().info.name.clone();
         self.ran.insert(name, (step.options.clone(), self.state));
     }
 

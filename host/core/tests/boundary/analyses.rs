@@ -572,7 +572,7 @@ fn functions_on_several_threads_have_their_own() {
         );
         Ok(())
     };
-    let input = passdock_core::boundary::ModuleInput::new(&module);
+    let (input, _) = passdock_core::boundary::ModuleInput::new(&module);
     std::thread::scope(|scope| {
         for half in 0..2 {
             let (input, around, module) = (&input, &around, &module);

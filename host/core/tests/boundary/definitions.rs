@@ -356,7 +356,7 @@ fn a_static_plugin_goes_the_way_of_a_loaded_one() {
     assert!(spec.name() == "t.transform.Nothing" && spec.declaration.thread_safe);
     let pass = &loaded.passes()[0];
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     std::thread::scope(|scope| {
         for _ in 0..2 {

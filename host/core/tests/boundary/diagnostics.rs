@@ -15,7 +15,7 @@ use crate::support::{Around, module, run_on, text};
 #[test]
 fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
@@ -90,7 +90,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
 #[test]
 fn diagnostics_of_very_many_parts_are_kept_in_part() {
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
@@ -129,7 +129,7 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
 #[test]
 fn what_is_said_is_heard_whatever_it_is() {
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {

@@ -129,7 +129,7 @@ fn a_panicking_pass_is_a_failure() {
 #[test]
 fn a_pass_may_ask_its_surroundings_and_speak() {
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
@@ -194,7 +194,7 @@ fn slots_are_kept_while_the_module_stays_the_same() {
         Ok(())
     };
     for _ in 0..2 {
-        let (input, mut slots) = ModuleInput::with_slots(&module);
+        let (input, mut slots) = ModuleInput::new(&module);
         let mut runner = FunctionRunner::new(&input, &around, &around.options);
         for slot in &mut slots {
             let (changed, _) = run_in(&mut runner, FunctionCode::Closure(&cut), slot);
@@ -210,7 +210,7 @@ fn slots_are_kept_while_the_module_stays_the_same() {
     let name = module.symbols().intern("gone");
     module.remove(name).expect("is there");
     assert!(module.take_kept().is_none());
-    assert_eq!(ModuleInput::with_slots(&module).1.len(), 1);
+    assert_eq!(ModuleInput::new(&module).1.len(), 1);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn what_means_nothing_says_nothing() {
 #[test]
 fn what_is_said_gets_through() {
     let module = module();
-    let input = ModuleInput::new(&module);
+    let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {

@@ -137,7 +137,7 @@ pub(crate) fn run(
     around: &Around,
     pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<Arc<ir::Function>>, String> {
-    let input = ModuleInput::new(module);
+    let (input, _) = ModuleInput::new(module);
     let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
     let (result, _) = run_on(&mut runner, FunctionCode::Closure(&pass), function);

@@ -239,8 +239,9 @@ impl Function {
     }
 }
 
+/// Returns records as plugins see them.
 #[inline]
-fn column<T>(records: &[T]) -> Column {
+pub fn column<T>(records: &[T]) -> Column {
     Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,

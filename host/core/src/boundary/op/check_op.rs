@@ -5,12 +5,12 @@ use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditFailure, Function};
 use passdock_loader::{AttrList, kind_name, takes};
 
-use super::{Question, definitions};
+use super::Question;
 
 impl Question<'_> {
     pub(in crate::boundary) fn check_op(&self, op: OpId) -> Edit {
         let name = self.name(op)?;
-        let Some(definition) = definitions::find(self.context, self.session, name) else {
+        let Some(definition) = self.definition(name) else {
             return Ok(());
         };
         self.session.with(|state| {

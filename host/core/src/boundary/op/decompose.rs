@@ -4,10 +4,8 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
-use super::asked::Asked;
-use super::{AskedFor, OpCall, Question, definitions, lacking, no_answer};
+use super::{AskedFor, OpCall, Question, no_answer};
 use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
 
 /// The longest body of an op, in bytes.
@@ -35,7 +33,8 @@ impl Question<'_> {
         self.body(op, count, |entry| entry.legalize)
     }
 
-    /// Copies the body that one function of an op's definition gives it to the place before the op.
+    /// Copies the body that one function of an op's definitions gives it to the place before the op; returns the values
+    /// that replace the op's results.
     fn body(
         &self,
         op: OpId,
@@ -43,8 +42,28 @@ impl Question<'_> {
         which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
     ) -> Edit<Vec<ValueId>> {
         let name = self.check_results(op, count)?;
-        body_of(self.context, self.session, op, name, which)
-            .map_err(|error| lacking(self.session, op, "has no body", error))
+        let none = "its definition gives it none";
+        let values = self.first_answer(name, none, |definition| {
+            let function = which(&definition.entry)?;
+            let asked = self.asked(op, definition);
+            let call = OpCall {
+                asked_for: AskedFor::Body,
+                ..OpCall::new(self.session, op)
+            };
+            let answers = asked.answers(call, function);
+            let body = answers.and_then(|call| call.body.ok_or_else(no_answer));
+            Some(body.and_then(|body| {
+                let session = self.session;
+                let copied =
+                    session.with(|state| replace_op(self.context, state.edit()?, op, &body));
+                copied.map_err(|error| match error.status {
+                    // A body that this function has no room for isn't wrong.
+                    Status::NOT_FOUND => error,
+                    _ => asked.blame(error),
+                })
+            }))
+        });
+        values.map_err(|error| self.lacking(op, "has no body", error))
     }
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
@@ -100,35 +119,6 @@ impl Question<'_> {
             Ok(record.name)
         })
     }
-}
-
-/// Copies the body that one function of an op's definitions gives it to the place before it; returns the values that
-/// replace the op's results. The message of a `NOT_FOUND` error is the reason why there is none.
-fn body_of(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    op: OpId,
-    name: SymbolId,
-    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
-) -> Edit<Vec<ValueId>> {
-    let none = "its definition gives it none";
-    definitions::first_answer(context, session, name, none, |definition| {
-        let function = which(&definition.entry)?;
-        let call = OpCall {
-            asked_for: AskedFor::Body,
-            ..OpCall::new(session, op)
-        };
-        let answered = call.answered(context, function, definition);
-        let body = answered.and_then(|call| call.body.ok_or_else(no_answer));
-        Some(body.and_then(|body| {
-            let copied = session.with(|state| replace_op(context, state.edit()?, op, &body));
-            copied.map_err(|error| match error.status {
-                // A body that this function has no room for isn't wrong.
-                Status::NOT_FOUND => error,
-                _ => Asked::new(context, session, op, definition).blame(error),
-            })
-        }))
-    })
 }
 
 /// Copies the body of an op to the place before it; returns the values that replace the op's results.

@@ -1,77 +1,167 @@
-//! The definitions of ops in the function that a pass works on.
+//! The definitions of ops in the function that a pass works on, and the errors about them.
 
-use passdock_abi::{Status, SymbolId};
-use passdock_ir::{Edit, EditFailure};
-use passdock_loader::LoadedOp;
+use passdock_abi::{AttrEntry, OpFn, OpId, Status, SymbolId};
+use passdock_diagnostic::BlamedDefinition;
+use passdock_ir::{Edit, EditFailure, Function};
+use passdock_loader::{LoadedOp, OpDefs};
 
+use super::{IS_WRONG, OpCall, Question, no_answer};
 use crate::analyses::{all_definitions, definition, definition_traits};
-use crate::boundary::session::context::{self, ContextSession};
+use crate::boundary::session::context;
 use crate::boundary::session::function::FunctionSession;
 
-/// The reason why an op has no answer that nobody defines.
+/// The reason why there is no answer about an op that no plugin defines.
 const UNDEFINED: &str = "no plugin defines it";
 
-/// The traits of an op in a function; 0 if no plugin defines it.
-pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
-    context::with_current(|context| {
-        let traits = session.with(|state| {
-            let (defs, function) = (context.op_defs(), state.function());
-            let names_function = || context.names_function(function.symbols(), name);
-            Ok(definition_traits(defs, function, name, names_function))
+impl FunctionSession {
+    /// The traits of an op in the function; 0 if no plugin defines it.
+    pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
+        let traits = context::with_current(|context| {
+            let session = self;
+            Question { context, session }.look_up(name, definition_traits)
         });
-        traits.unwrap_or(0)
-    })
-    .unwrap_or(0)
+        traits.and_then(Result::ok).unwrap_or(0)
+    }
 }
 
-/// The definition of an op in a function.
-pub(in crate::boundary) fn find(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    name: SymbolId,
-) -> Option<LoadedOp> {
-    let found = session.with(|state| {
-        let (defs, function) = (context.op_defs(), state.function());
-        let names_function = || context.names_function(function.symbols(), name);
-        Ok(definition(defs, function, name, names_function))
-    });
-    found.ok().flatten()
-}
+impl Question<'_> {
+    /// Calls `look` with the op definitions of the run, the function, the name of an op, and whether a function of the
+    /// module has that name.
+    fn look_up<T>(
+        &self,
+        name: SymbolId,
+        look: fn(&OpDefs, &Function, SymbolId, &dyn Fn() -> bool) -> T,
+    ) -> Edit<T> {
+        let context = self.context;
+        self.session.with(|state| {
+            let function = state.function();
+            let names_function = || context.names_function(function.symbols(), name);
+            Ok(look(context.op_defs(), function, name, &names_function))
+        })
+    }
 
-/// The definition of an op in a function, which has to be there.
-pub(in crate::boundary) fn get(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    name: SymbolId,
-) -> Edit<LoadedOp> {
-    let found = find(context, session, name);
-    found.ok_or_else(|| EditFailure::not_found(UNDEFINED))
-}
+    /// The definition of an op in the function.
+    pub(super) fn definition(&self, name: SymbolId) -> Option<LoadedOp> {
+        self.look_up(name, definition).ok().flatten()
+    }
 
-/// The first answer of what is said of an op: `ask` asks one definition, and answers `NOT_FOUND` with the reason if it
-/// has nothing to say. Without one, the reason of the last, or that `none` of them speaks of it.
-pub(in crate::boundary) fn first_answer<T>(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    name: SymbolId,
-    none: &str,
-    mut ask: impl FnMut(&LoadedOp) -> Option<Edit<T>>,
-) -> Edit<T> {
-    let all = session.with(|state| {
-        let (defs, function) = (context.op_defs(), state.function());
-        let names_function = || context.names_function(function.symbols(), name);
-        Ok(all_definitions(defs, function, name, names_function))
-    })?;
-    let mut refusal = EditFailure::not_found(match find(context, session, name) {
-        Some(_) => none,
-        None => UNDEFINED,
-    });
-    for definition in &all {
-        match ask(definition) {
-            None => {}
-            Some(Err(error)) if error.status == Status::NOT_FOUND => refusal = error,
-            Some(answer) => return answer,
+    /// The definition of an op in the function, which has to be there.
+    pub(super) fn required_definition(&self, name: SymbolId) -> Edit<LoadedOp> {
+        let found = self.definition(name);
+        found.ok_or_else(|| EditFailure::not_found(UNDEFINED))
+    }
+
+    /// Returns the first answer of the definitions of an op: `ask` asks one of them, and returns `NOT_FOUND` with the
+    /// reason if it has no answer. Without one, returns the reason of the last, or that `none` of them has any.
+    pub(super) fn first_answer<T>(
+        &self,
+        name: SymbolId,
+        none: &str,
+        mut ask: impl FnMut(&LoadedOp) -> Option<Edit<T>>,
+    ) -> Edit<T> {
+        let mut refusal = EditFailure::not_found(match self.definition(name) {
+            Some(_) => none,
+            None => UNDEFINED,
+        });
+        for definition in &self.look_up(name, all_definitions)? {
+            match ask(definition) {
+                None => {}
+                Some(Err(error)) if error.status == Status::NOT_FOUND => refusal = error,
+                Some(answer) => return answer,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// The attributes that an op's definition lists: the entries, their number and stride. A definition's table lives
+    /// for good: no library is unloaded.
+    pub(in crate::boundary) fn attributes(&self, op: OpId) -> Edit<(*const AttrEntry, u32, u32)> {
+        let entry = self.required_definition(self.name(op)?)?.entry;
+        if entry.attrs.is_null() {
+            return Err(EditFailure::not_found("its definition lists no attributes"));
+        }
+        Ok((entry.attrs, entry.attr_count, entry.attr_stride))
+    }
+
+    /// Describes an op for a message.
+    fn describe(&self, op: OpId) -> String {
+        let described = self
+            .session
+            .with(|state| Ok(state.function().describe_op(op)));
+        described.unwrap_or_else(|_| op.to_string())
+    }
+
+    /// Returns the error about an op that lacks something; its reason is the message of a `NOT_FOUND` error.
+    pub(super) fn lacking(&self, op: OpId, lacks: &str, error: EditFailure) -> EditFailure {
+        match error.status {
+            Status::NOT_FOUND => {
+                let op = self.describe(op);
+                EditFailure::not_found(format!("{op} {lacks}: {}.", error.message))
+            }
+            _ => error,
         }
     }
-    Err(refusal)
+}
+
+/// A definition that is asked about an op, and blamed for errors.
+pub(super) struct Asked<'q> {
+    pub(super) question: &'q Question<'q>,
+    pub(super) op: OpId,
+    pub(super) definition: &'q LoadedOp,
+}
+
+impl Asked<'_> {
+    /// Describes the definition for a message: with its plugin, which isn't the pass's.
+    pub(super) fn describe(&self) -> String {
+        let (op, plugin) = (self.question.describe(self.op), self.definition.plugin);
+        format!("The definition of {op}, of plugin {},", plugin.origin)
+    }
+
+    /// Remembers that an error comes from the definition, for what the pass will report of it; returns the error.
+    pub(super) fn blame(&self, error: EditFailure) -> EditFailure {
+        let names = self.question.session.with(|state| {
+            let function = state.function();
+            let name = function.text(function.live_op(self.op)?.name).to_owned();
+            Ok((function.describe_op(self.op), name))
+        });
+        if let Ok((shown, op)) = names {
+            let plugin = self.definition.plugin;
+            let file = plugin.origin.path();
+            let by = BlamedDefinition {
+                op,
+                plugin: plugin.name.clone(),
+                file: file.map(|file| file.display().to_string()),
+            };
+            let context = self.question.context;
+            context.blame(shown, error.message.clone(), by);
+        }
+        error
+    }
+
+    /// Returns the error about a definition that failed, which is its plugin's bug, or about an op that the definition
+    /// calls invalid.
+    pub(super) fn wrong(&self, status: Status, reason: Option<String>) -> EditFailure {
+        let message = match (status, reason) {
+            (Status::PANICKED, Some(reason)) => format!("{} failed: {reason}", self.describe()),
+            (_, Some(reason)) => format!("{}{IS_WRONG}{reason}", self.question.describe(self.op)),
+            (Status::PANICKED, None) => format!("{} panicked.", self.describe()),
+            (Status(code), None) => format!(
+                "{} failed with status {code} and didn't say why.",
+                self.describe()
+            ),
+        };
+        self.blame(EditFailure::refused(message))
+    }
+
+    /// Makes a call of the definition, and returns it with its answers. The message of a `NOT_FOUND` error is the
+    /// reason why there are none.
+    pub(super) fn answers<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
+        let status = call.run(function, self.definition)?;
+        match (status, call.refusal.take()) {
+            (Status::OK, None) => Ok(call),
+            (status, Some(why)) if status != Status::PANICKED => Err(EditFailure::not_found(why)),
+            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
+            (status, reason) => Err(self.wrong(status, reason)),
+        }
+    }
 }

@@ -1,17 +1,13 @@
 //! `OpApi::evaluate` and `evaluate_with`: the results of an op whose operands are constant.
 //! `OpApi::infer_with`: whether an op would be valid with other operands.
 
-use std::sync::Arc;
-
 use passdock_abi as abi;
-use passdock_abi::{EvaluateDesc, OpId, Status, SymbolId, TypeId, ValueId};
+use passdock_abi::{EvaluateDesc, OpId, Status, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditFailure, Function};
 
-use super::asked::Asked;
 use super::known_dims::{constant_dims, known_results};
-use super::{OpCall, Question, definitions, lacking};
-use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::FunctionSession;
+use super::{OpCall, Question};
+use crate::boundary::session::function::{FunctionSession, FunctionState};
 
 impl Question<'_> {
     pub(in crate::boundary) fn evaluate(
@@ -20,11 +16,17 @@ impl Question<'_> {
         desc: &EvaluateDesc,
         count: usize,
     ) -> Edit<Vec<ValueId>> {
-        let Question { context, session } = *self;
-        let name = self.check_results(op, count)?;
-        let made = results_of(context, session, (op, name), desc.max_bytes, count)
-            .map_err(|error| lacking(session, op, "can't be evaluated", error))?;
-        session.with(|state| make_constants(state.edit()?, made))
+        let results = self.results(op, desc.max_bytes, count);
+        let results = results.map_err(|error| self.lacking(op, "can't be evaluated", error))?;
+        self.session.with(|state| {
+            let function = state.edit()?;
+            // The constants have no names: they get those of the values that they replace.
+            let add = |(ty, bytes)| {
+                let data = ConstantData::inline(bytes);
+                function.add_constant(ty, data, abi::RegionId::NONE, "")
+            };
+            results.into_iter().map(add).collect()
+        })
     }
 
     pub(in crate::boundary) fn evaluate_with(
@@ -34,46 +36,106 @@ impl Question<'_> {
         desc: &EvaluateDesc,
         count: usize,
     ) -> Edit<Vec<ValueId>> {
-        let Question { context, session } = *self;
-        let name = self.check_results(op, count)?;
-        let made = {
-            let _shown = Shown::new(session, op, operands)?;
-            results_of(context, session, (op, name), desc.max_bytes, count)?
+        let results = {
+            let _shown = Shown::new(self.session, op, operands)?;
+            self.results(op, desc.max_bytes, count)?
         };
-        session.with(|state| {
+        self.session.with(|state| {
             state.edit()?;
             let function = state.own();
             let add = |(ty, bytes)| function.add_scratch(ty, ConstantData::inline(bytes));
-            let values: Vec<ValueId> = made.into_iter().map(add).collect::<Edit<_>>()?;
+            let values: Vec<ValueId> = results.into_iter().map(add).collect::<Edit<_>>()?;
             remember(state, op, &values);
             Ok(values)
         })
     }
 
     pub(in crate::boundary) fn infer_with(&self, op: OpId, operands: &[ValueId]) -> Edit {
-        let Question { context, session } = *self;
-        let name = self.name(op)?;
-        let Some(definition) = definitions::find(context, session, name) else {
+        let Some(definition) = self.definition(self.name(op)?) else {
             return Ok(());
         };
         let Some(function) = definition.entry.infer else {
             return Ok(());
         };
-        let _shown = Shown::new(session, op, operands)?;
-        let asked = Asked::new(context, session, op, &definition);
-        let mut call = OpCall::new(session, op);
+        let _shown = Shown::new(self.session, op, operands)?;
+        let asked = self.asked(op, &definition);
+        let mut call = OpCall::new(self.session, op);
         let status = call.run(function, &definition)?;
         match (status, call.refusal.take()) {
             (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-            (Status::PANICKED, said) => Err(asked.wrong(status, said)),
+            (Status::PANICKED, reason) => Err(asked.wrong(status, reason)),
             (_, Some(why)) => Err(asked.blame(EditFailure::refused(why))),
             (_, None) => Err(asked.wrong(status, None)),
         }
     }
+
+    /// The results of an op. The message of a `NOT_FOUND` error is the reason why they can't be
+    /// evaluated.
+    fn results(&self, op: OpId, max_bytes: u64, count: usize) -> Edit<Vec<EvaluatedResult>> {
+        let session = self.session;
+        let name = self.check_results(op, count)?;
+        if let Some(known) = known_results(session, op, max_bytes)? {
+            return Ok(known);
+        }
+        let definition = self.required_definition(name)?;
+        let Some(function) = definition.entry.evaluate else {
+            return Err(EditFailure::not_found("its definition has no evaluation"));
+        };
+        // An evaluation that reads only types doesn't need the operands' elements.
+        if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
+            session.with(|state| check_operands(state.read()?, op, max_bytes))?;
+        }
+        let call = OpCall {
+            budget: Some(max_bytes),
+            ..OpCall::new(session, op)
+        };
+        let asked = self.asked(op, &definition);
+        let mut results = asked.answers(call, function)?.results;
+        results.sort_by_key(|(index, ..)| *index);
+        if results.len() != count {
+            return Err(EditFailure::not_found(
+                "its definition didn't give all results",
+            ));
+        }
+        let contradiction = session.with(|state| {
+            let function = state.read()?;
+            let mut pairs = function.results(op).zip(&results);
+            Ok(pairs.find_map(|(value, &(index, ty, _))| {
+                let is = function.value(value).ty;
+                let [is, would] = match function.is_compatible(is, ty) {
+                    true => return None,
+                    false => [is, ty].map(|ty| passdock_ir::text::type_text(function, ty)),
+                };
+                Some((index, ty, function.describe(value), is, would))
+            }))
+        })?;
+        let Some((index, ty, value, is, would)) = contradiction else {
+            return Ok(results
+                .into_iter()
+                .map(|(_, ty, bytes)| (ty, bytes))
+                .collect());
+        };
+        // The model is wrong if the definition infers what it evaluates to.
+        let mut inferred = OpCall::new(session, op);
+        if let Some(infer) = definition.entry.infer {
+            inferred.run(infer, &definition)?;
+        }
+        let agrees = |&(at, inferred): &(u32, TypeId)| {
+            at == index
+                && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
+        };
+        if inferred.types.iter().any(agrees) {
+            let why = format!("{value} is {would}, and the model declares {is}");
+            return Err(EditFailure::not_found(why));
+        }
+        let definition = asked.describe();
+        let message = format!("{definition} evaluates {value} to {would}, but its type is {is}.");
+        Err(asked.blame(EditFailure::refused(message)))
+    }
 }
 
 /// The type and the bytes of a result.
-pub(in crate::boundary) type PassOutcome = (TypeId, Box<[u8]>);
+pub(in crate::boundary) type EvaluatedResult = (TypeId, Box<[u8]>);
 
 /// A guard that keeps other operands in an op's slots until it is dropped.
 struct Shown<'s> {
@@ -112,74 +174,6 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// The results of an op. The message of a `NOT_FOUND` error is the reason why they can't be
-/// evaluated.
-fn results_of(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    (op, name): (OpId, SymbolId),
-    max_bytes: u64,
-    count: usize,
-) -> Edit<Vec<PassOutcome>> {
-    if let Some(known) = known_results(session, op, max_bytes)? {
-        return Ok(known);
-    }
-    let definition = definitions::get(context, session, name)?;
-    let Some(function) = definition.entry.evaluate else {
-        return Err(EditFailure::not_found("its definition has no evaluation"));
-    };
-    // An evaluation that reads only types doesn't need the operands' elements.
-    if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
-        session.with(|state| check_operands(state.read()?, op, max_bytes))?;
-    }
-    let call = OpCall {
-        budget: Some(max_bytes),
-        ..OpCall::new(session, op)
-    };
-    let mut results = call.answered(context, function, &definition)?.results;
-    results.sort_by_key(|(index, ..)| *index);
-    if results.len() != count {
-        return Err(EditFailure::not_found(
-            "its definition didn't give all results",
-        ));
-    }
-    let contradiction = session.with(|state| {
-        let function = state.read()?;
-        let mut pairs = function.results(op).zip(&results);
-        Ok(pairs.find_map(|(value, &(index, ty, _))| {
-            let is = function.value(value).ty;
-            let [is, would] = match function.is_compatible(is, ty) {
-                true => return None,
-                false => [is, ty].map(|ty| passdock_ir::text::type_text(function, ty)),
-            };
-            Some((index, ty, function.describe(value), is, would))
-        }))
-    })?;
-    if let Some((index, ty, value, is, would)) = contradiction {
-        // The model is wrong if the definition infers what it evaluates to.
-        let mut inferred = OpCall::new(session, op);
-        if let Some(infer) = definition.entry.infer {
-            inferred.run(infer, &definition)?;
-        }
-        let agrees = |&(at, inferred): &(u32, TypeId)| {
-            at == index
-                && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
-        };
-        if inferred.types.iter().any(agrees) {
-            let why = format!("{value} is {would}, and the model declares {is}");
-            return Err(EditFailure::not_found(why));
-        }
-        let asked = Asked::new(context, session, op, &definition);
-        let refused = format!(
-            "{} evaluates {value} to {would}, but its type is {is}.",
-            asked.describe()
-        );
-        return Err(asked.blame(EditFailure::refused(refused)));
-    }
-    let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
-    Ok(made.collect())
-}
-
 /// Refuses operands that can't be used for evaluation: one isn't constant, or the splats among them
 /// would expand to more bytes than this limit and that of the results.
 fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
@@ -205,22 +199,8 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     Ok(())
 }
 
-/// Makes a constant of each type and bytes. The constants have no names: they get those of the
-/// values that they replace.
-fn make_constants(function: &mut Function, made: Vec<PassOutcome>) -> Edit<Vec<ValueId>> {
-    let constant = |(ty, bytes): PassOutcome| {
-        let data: Arc<ConstantData> = ConstantData::inline(bytes);
-        function.add_constant(ty, data, abi::RegionId::NONE, "")
-    };
-    made.into_iter().map(constant).collect()
-}
-
 /// Remembers the elements of small results for inference, though the results aren't constants yet.
-fn remember(
-    state: &mut crate::boundary::session::function::FunctionState,
-    op: OpId,
-    values: &[ValueId],
-) {
+fn remember(state: &mut FunctionState, op: OpId, values: &[ValueId]) {
     let results: Vec<ValueId> = state.function().results(op).collect();
     for (result, &value) in results.into_iter().zip(values) {
         if let Some(dims) = constant_dims(state.function(), value) {

@@ -5,7 +5,7 @@ use passdock_ir::constant::integer_bytes;
 use passdock_ir::{Edit, EditFailure, Function};
 
 use super::MAX_SHAPE_DATA;
-use super::evaluate::PassOutcome;
+use super::evaluate::EvaluatedResult;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
 
 /// The results of an op, if inference found all their elements to be known numbers, whatever the
@@ -14,7 +14,7 @@ pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,
     max_bytes: u64,
-) -> Edit<Option<Vec<PassOutcome>>> {
+) -> Edit<Option<Vec<EvaluatedResult>>> {
     session.with(|state| {
         if !state.has_extras() {
             return Ok(None);

@@ -4,9 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpId, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{AskedFor, OpCall, Question, definitions, no_answer};
-use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::FunctionSession;
+use super::{AskedFor, OpCall, Question, no_answer};
 use crate::boundary::session::input;
 use crate::boundary::session::laid_out::LayoutAnswer;
 
@@ -48,53 +46,37 @@ impl Question<'_> {
         // SAFETY: see above.
         let layouts = layouts.map(|&text| unsafe { input::long_text(text, "layout", MAX_LAYOUT) });
         let layouts = layouts.collect::<Edit<Vec<&str>>>()?;
-        let answer = ask_for(self.context, self.session, op, &layouts, which)?;
-        let said = answer.shown();
+        let (name, operands, results) = self.session.with(|state| {
+            let function = state.read()?;
+            let record = function.live_op(op)?;
+            let counts = (record.operands.len, record.results.len);
+            Ok((record.name, counts.0 as usize, counts.1 as usize))
+        })?;
+        if layouts.len() != operands {
+            let count = layouts.len();
+            let message = format!("The op has {operands} operands, and there are {count} layouts.");
+            return Err(EditFailure::invalid(message));
+        }
+        let none = "its definition knows of no other layouts";
+        let answer = self.first_answer(name, none, |definition| {
+            let function = which(&definition.entry)?;
+            let call = OpCall {
+                asked_for: AskedFor::Layouts(&layouts),
+                ..OpCall::new(self.session, op)
+            };
+            let answers = self.asked(op, definition).answers(call, function);
+            Some(answers.and_then(|OpCall { body, layouts, .. }| {
+                let body = body.ok_or_else(no_answer)?;
+                let (taken, given) = (layouts.operands, layouts.results);
+                Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
+            }))
+        })?;
+        let shown = answer.shown();
         self.session.with(|state| {
             state.extras().laid_out = Some(answer);
-            Ok(said)
+            Ok(shown)
         })
     }
-}
-
-/// What one function of an op's definition answers.
-fn ask_for(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    op: OpId,
-    wanted: &[&str],
-    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
-) -> Edit<LayoutAnswer> {
-    let (name, operands, results) = session.with(|state| {
-        let function = state.read()?;
-        let record = function.live_op(op)?;
-        Ok((
-            record.name,
-            record.operands.len as usize,
-            record.results.len as usize,
-        ))
-    })?;
-    if wanted.len() != operands {
-        let message = format!(
-            "The op has {operands} operands, and there are {} layouts.",
-            wanted.len()
-        );
-        return Err(EditFailure::invalid(message));
-    }
-    let none = "its definition knows of no other layouts";
-    definitions::first_answer(context, session, name, none, |definition| {
-        let function = which(&definition.entry)?;
-        let call = OpCall {
-            asked_for: AskedFor::Layouts(wanted),
-            ..OpCall::new(session, op)
-        };
-        let answered = call.answered(context, function, definition);
-        Some(answered.and_then(|OpCall { body, layouts, .. }| {
-            let body = body.ok_or_else(no_answer)?;
-            let (taken, given) = (layouts.operands, layouts.results);
-            Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
-        }))
-    })
 }
 
 impl OpCall<'_> {

@@ -3,8 +3,6 @@
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
 
-mod asked;
-mod attributes;
 mod check_op;
 mod decompose;
 mod definitions;
@@ -13,7 +11,7 @@ mod known_dims;
 mod layout;
 mod supports;
 
-use asked::Asked;
+use definitions::Asked;
 use known_dims::constant_dims;
 use layout::Layouts;
 use passdock_abi as abi;
@@ -28,6 +26,7 @@ use passdock_loader::library::LoadedOp;
 use crate::analyses::{is_settled, settle};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::{Access, FunctionSession, FunctionState};
+use crate::boundary::session::gate::Session;
 use crate::boundary::session::{gate, input};
 use crate::boundary::table::{describe, functions};
 
@@ -123,25 +122,6 @@ impl<'c> OpCall<'c> {
             Ok(())
         })?;
         Ok(status)
-    }
-
-    /// Calls a definition, and returns the call with its answers. The message of a `NOT_FOUND`
-    /// error is the reason why there are none.
-    pub(in crate::boundary) fn answered(
-        mut self,
-        context: &ContextSession<'_>,
-        function: abi::OpFn,
-        definition: &LoadedOp,
-    ) -> Edit<OpCall<'c>> {
-        let status = self.run(function, definition)?;
-        match (status, self.refusal.take()) {
-            (Status::OK, None) => Ok(self),
-            (status, Some(why)) if status != Status::PANICKED => Err(EditFailure::not_found(why)),
-            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
-            (status, said) => {
-                Err(Asked::new(context, self.session, self.op, definition).wrong(status, said))
-            }
-        }
     }
 
     /// The call behind a handle.
@@ -245,17 +225,19 @@ pub(in crate::boundary) unsafe fn ask_to_read(
     }
 }
 
-impl FunctionSession {
-    pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
-        definitions::traits(self, name)
-    }
-}
-
 impl Question<'_> {
     /// The name of an op that is there.
     fn name(&self, op: OpId) -> Edit<SymbolId> {
         self.session
             .with(|state| Ok(state.read()?.live_op(op)?.name))
+    }
+
+    fn asked<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> Asked<'q> {
+        Asked {
+            question: self,
+            op,
+            definition,
+        }
     }
 
     pub(in crate::boundary) fn infer(&self, op: OpId) -> Edit {
@@ -270,7 +252,7 @@ impl Question<'_> {
             }
             Ok(name)
         });
-        let Some(definition) = definitions::find(context, session, found?) else {
+        let Some(definition) = self.definition(found?) else {
             return Ok(());
         };
         let Some(function) = definition.entry.infer else {
@@ -284,7 +266,7 @@ impl Question<'_> {
         if is_settled {
             return Ok(());
         }
-        let asked = Asked::new(context, session, op, &definition);
+        let asked = self.asked(op, &definition);
         let mut call = OpCall::new(session, op);
         let status = call.run(function, &definition)?;
         match (status, call.refusal.take()) {
@@ -337,29 +319,6 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
         }
         refused.map_or(Ok(()), Err)
     })
-}
-
-pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> String {
-    session
-        .with(|state| Ok(state.function().describe_op(op)))
-        .unwrap_or_else(|_| op.to_string())
-}
-
-/// The error about an op that lacks something; its reason is the message of a `NOT_FOUND` error.
-pub(in crate::boundary) fn lacking(
-    session: &FunctionSession,
-    op: OpId,
-    lacks: &str,
-    error: EditFailure,
-) -> EditFailure {
-    match error.status {
-        Status::NOT_FOUND => EditFailure::not_found(format!(
-            "{} {lacks}: {}.",
-            describe_op(session, op),
-            error.message
-        )),
-        _ => error,
-    }
 }
 
 // SAFETY of all that is unsafe here: what an argument points to is there as long as the call, as the contract says.

@@ -13,11 +13,11 @@ use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
-use super::function::FunctionSession;
-use super::gate::{Session, Thread};
+use super::function::{FunctionSession, SessionBase};
+use super::gate::Session;
+use super::input;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
-use super::{gate, input};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
@@ -67,7 +67,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
     asked_ops: Cell<bool>,
     /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
-    thread: Thread,
+    base: SessionBase,
 }
 
 /// The rarely used state of a context.
@@ -79,7 +79,6 @@ struct Extras {
     items: RefCell<Vec<Vec<SettingItem>>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
-    last_error: RefCell<String>,
     blamed: RefCell<Blamed>,
     /// What rules did since it was last taken.
     rewrites: RefCell<Rewrites>,
@@ -121,7 +120,7 @@ impl<'a> ContextSession<'a> {
             module: Cell::new(ptr::null()),
             asked_ops: Cell::new(false),
             extras: OnceCell::new(),
-            thread: Thread::current(),
+            base: SessionBase::new(),
         }
     }
 
@@ -132,17 +131,6 @@ impl<'a> ContextSession<'a> {
 
     pub(in crate::boundary) fn handle(&self) -> *mut abi::Context {
         ptr::from_ref(self).cast_mut().cast()
-    }
-
-    /// The session of a handle.
-    ///
-    /// # Safety
-    /// The handle is null or came from [`ContextSession::handle`] and its session lives.
-    pub(in crate::boundary) unsafe fn of<'s>(
-        handle: *const abi::Context,
-    ) -> Edit<&'s ContextSession<'a>> {
-        // SAFETY: the caller's promise.
-        unsafe { gate::session(handle.cast::<ContextSession<'a>>()) }
     }
 
     pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
@@ -329,17 +317,10 @@ impl<'a> ContextSession<'a> {
 }
 
 impl Session for ContextSession<'_> {
-    fn thread(&self) -> Thread {
-        self.thread
-    }
+    type Handle = abi::Context;
 
-    fn keep_error(&self, message: String) {
-        self.extras().last_error.replace(message);
-    }
-
-    fn last_error(&self) -> Str {
-        // SAFETY: nobody else holds the text now; it stays until the next error.
-        Str::new(unsafe { &*self.extras().last_error.as_ptr() })
+    fn base(&self) -> &SessionBase {
+        &self.base
     }
 }
 

@@ -2,18 +2,15 @@
 //! could hear of a failure, so that there is a context for it alone, and a list.
 
 use std::ptr;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 use passdock_crash::caught;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::Module;
-use passdock_ir::text::TextSource;
-use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use super::context::{CallFailure, ContextSession};
 use super::frame::Frame;
-use crate::config::{ConfigValue, FieldValue};
-use crate::error::{ErrorKind, PassError};
+use crate::config::ConfigValue;
+use crate::error::PassError;
 use crate::util;
 
 /// The most failures that are kept: an analysis of each function may have one.
@@ -91,44 +88,4 @@ pub(in crate::boundary) fn free(call: impl FnOnce()) -> Option<CallFailure> {
 /// A frame in which nothing runs.
 struct Nothing;
 
-impl Frame for Nothing {
-    fn opt_level(&self) -> u32 {
-        0
-    }
-
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
-        Err(format!(
-            "There is no config value `{key}.{field}` any more: nothing runs."
-        ))
-    }
-
-    fn pass_kind(&self, _: &str) -> Option<PassKind> {
-        None
-    }
-
-    fn run_pass(&self, _: &Module, name: &str) -> Result<Module, PassError> {
-        let message = format!("`{name}` can't be run by what is being freed.");
-        Err(PassError::new(ErrorKind::Failed, message))
-    }
-
-    fn may_rewrite(&self, _: &str) -> bool {
-        false
-    }
-
-    fn rewrote(&self, _: &str) {}
-
-    fn op_defs(&self) -> &OpDefs {
-        static NONE: LazyLock<OpDefs> = LazyLock::new(OpDefs::default);
-        &NONE
-    }
-
-    fn missing_definition(&self) -> Option<MissingDefinition> {
-        None
-    }
-
-    fn text_source(&self) -> Option<&TextSource> {
-        None
-    }
-
-    fn show(&self, _: &[Diagnostic]) {}
-}
+impl Frame for Nothing {}

@@ -1,22 +1,53 @@
 //! Function sessions: a function as a plugin holds it, the view that it reads and the function
-//! behind it.
+//! behind it; and what all sessions have.
 //!
 //! The function is copied when it is first edited, not before: a pass that changes nothing costs
 //! the view's header and the call. The header stays where it is and is written again after each
 //! edit, as the contract promises.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionKind, OpId, ValueId};
+use passdock_abi::{AttrKind, FunctionKind, OpId, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
-use super::gate::{self, Session, Thread};
+use super::gate::Session;
 use super::laid_out::LayoutAnswer;
+
+/// The part that all sessions have: the thread that the session was created on, which alone may use its handle, and
+/// the message of the last error.
+pub(in crate::boundary) struct SessionBase {
+    /// The address of a thread-local of the thread.
+    thread: usize,
+    pub(super) last_error: RefCell<String>,
+}
+
+impl SessionBase {
+    /// Returns the base of a session of this thread.
+    #[inline]
+    pub(in crate::boundary) fn new() -> SessionBase {
+        SessionBase {
+            thread: this_thread(),
+            last_error: RefCell::default(),
+        }
+    }
+
+    /// Whether the session was created on this thread.
+    #[inline]
+    pub(super) fn is_of_this_thread(&self) -> bool {
+        self.thread == this_thread()
+    }
+}
+
+#[inline]
+fn this_thread() -> usize {
+    thread_local!(static OWN: u8 = const { 0 });
+    OWN.with(|own| ptr::from_ref(own).addr())
+}
 
 /// The object behind a `*mut abi::Function`.
 ///
@@ -26,9 +57,8 @@ pub(in crate::boundary) struct FunctionSession {
     /// The header that plugins read: a slot's, or the session's own.
     view: Cell<*mut abi::FunctionView>,
     own_view: Option<Fixed<abi::FunctionView>>,
-    state: UnsafeCell<FunctionState>,
-    busy: Cell<bool>,
-    thread: Thread,
+    state: RefCell<FunctionState>,
+    base: SessionBase,
 }
 
 /// A function that several passes run on, with the header of its view, which is written when the
@@ -37,6 +67,8 @@ pub struct FunctionSlot {
     function: Arc<Function>,
     /// The function's kind, so that a pass for another doesn't have to go to the function.
     kind: FunctionKind,
+    /// Whether an attribute of the function keeps function passes out of it.
+    is_excluded: bool,
     view: abi::FunctionView,
 }
 
@@ -52,6 +84,7 @@ impl FunctionSlot {
         FunctionSlot {
             view: function.view(),
             kind: function.kind(),
+            is_excluded: is_excluded(&function),
             function,
         }
     }
@@ -61,10 +94,20 @@ impl FunctionSlot {
         &self.function
     }
 
-    /// The function's kind.
-    pub fn kind(&self) -> FunctionKind {
-        self.kind
+    /// Whether passes on functions of a kind run on the function.
+    pub fn is_for(&self, kind: FunctionKind) -> bool {
+        self.kind == kind && !self.is_excluded
     }
+}
+
+/// Whether an attribute keeps function passes out of a function: one of these, unless it is 0.
+fn is_excluded(function: &Function) -> bool {
+    let mut attrs = function.attrs(OpId::NONE).iter();
+    attrs.any(|attr| {
+        let name = function.text(attr.name);
+        matches!(name, "SkipOptimization" | "Compiler" | "Extern")
+            && (attr.kind != AttrKind::INT || attr.bits != 0)
+    })
 }
 
 /// The function behind the view, and the access to it.
@@ -80,7 +123,6 @@ pub(in crate::boundary) struct FunctionState {
 /// The rarely used state of a function session.
 #[derive(Default)]
 pub(in crate::boundary) struct FunctionExtras {
-    last_error: String,
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
     /// The last answer of a definition about layouts, which was handed out.
@@ -119,14 +161,13 @@ impl FunctionSession {
         FunctionSession {
             view: Cell::new(ptr::null_mut()),
             own_view: None,
-            state: UnsafeCell::new(FunctionState {
+            state: RefCell::new(FunctionState {
                 shared: Shared::Nothing,
                 own: None,
                 access: Access::Ended,
                 extras: None,
             }),
-            busy: Cell::new(false),
-            thread: Thread::current(),
+            base: SessionBase::new(),
         }
     }
 
@@ -149,11 +190,11 @@ impl FunctionSession {
         session
     }
 
-    /// Makes a vacant session one to edit the slot's function with; answers its view.
+    /// Makes a vacant session one to edit the slot's function with; returns its view.
     ///
     /// # Safety
-    /// No plugin runs that has the handle. The slot stays where it is, and nobody else uses it, until
-    /// [`FunctionSession::finish`]; its function stays until [`FunctionSession::vacate`].
+    /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::stop`]; its function stays until
+    /// [`FunctionSession::vacate`].
     #[inline]
     pub(in crate::boundary) unsafe fn start(
         &self,
@@ -163,59 +204,53 @@ impl FunctionSession {
         // SAFETY: the slot is there; its header isn't borrowed.
         let view = unsafe { ptr::addr_of_mut!((*slot.as_ptr()).view) };
         self.view.set(view);
-        // SAFETY: the caller's promise: nobody borrows the state between calls.
-        let state = unsafe { &mut *self.state.get() };
-        // The slot itself isn't looked at: most passes need no more of it than its address.
-        state.shared = Shared::Slot(slot);
-        state.access = Access::Edit;
+        self.change(|state| {
+            // The slot itself isn't looked at: most passes need no more of it than its address.
+            state.shared = Shared::Slot(slot);
+            state.access = Access::Edit;
+        });
         view
     }
 
-    /// Ends the session for the plugin. Whether the slot's function is as it was, and nothing was
-    /// kept beside it: then [`FunctionSession::finish`] has nothing to do.
-    ///
-    /// # Safety
-    /// As [`FunctionSession::start`].
+    /// Ends the session for the plugin. Returns `true` if the slot's function is as it was and nothing was kept beside
+    /// it: then [`FunctionSession::finish`] has nothing to do.
     #[inline]
-    pub(in crate::boundary) unsafe fn stop(&self) -> bool {
-        // SAFETY: the caller's promise.
-        let state = unsafe { &mut *self.state.get() };
-        let is_broken = state.access == Access::Broken;
-        if !is_broken {
-            state.access = Access::Ended;
-        }
-        !is_broken && state.own.is_none() && state.extras.is_none()
+    pub(in crate::boundary) fn stop(&self) -> bool {
+        let is_same = self.with(|state| {
+            let is_broken = state.access == Access::Broken;
+            if !is_broken {
+                state.access = Access::Ended;
+            }
+            Ok(!is_broken && state.own.is_none() && state.extras.is_none())
+        });
+        is_same.unwrap_or(false)
     }
 
-    /// What became of the slot's function in a session that was stopped: `None` if it is as it was.
-    ///
-    /// # Safety
-    /// As [`FunctionSession::start`].
+    /// Returns the slot's function after a session that was stopped, `None` if it is as it was; and the functions that
+    /// the pass brings to the module.
     #[cold]
-    pub(in crate::boundary) unsafe fn finish(
+    pub(in crate::boundary) fn finish(
         &self,
         slot: &mut FunctionSlot,
-        brought: &mut Vec<Arc<Function>>,
-    ) -> Result<Option<Box<Function>>, EditFailure> {
-        // SAFETY: the caller's promise.
-        let state = unsafe { &mut *self.state.get() };
-        let access = std::mem::replace(&mut state.access, Access::Ended);
-        *brought = state
-            .extras
-            .take()
-            .map_or(Vec::new(), |extras| extras.brought);
-        let Some(mut own) = state.own.take() else {
-            return Ok(None);
-        };
-        // The header speaks of the copy, which goes.
-        slot.view = slot.function.view();
-        if access == Access::Broken {
-            return Err(broken());
-        }
-        Ok((!own.is_still(&slot.function)).then(|| {
-            own.forget_all_stale();
-            own
-        }))
+    ) -> (Edit<Option<Arc<Function>>>, Vec<Arc<Function>>) {
+        let mut brought = Vec::new();
+        let result = self.with(|state| {
+            let access = std::mem::replace(&mut state.access, Access::Ended);
+            brought = state.extras.take().unwrap_or_default().brought;
+            let Some(mut own) = state.own.take() else {
+                return Ok(None);
+            };
+            // The header speaks of the copy, which goes.
+            slot.view = slot.function.view();
+            if access == Access::Broken {
+                return Err(broken());
+            }
+            Ok((!own.is_still(&slot.function)).then(|| {
+                own.forget_all_stale();
+                Arc::new(*own)
+            }))
+        });
+        (result, brought)
     }
 
     /// Forgets the last slot: its function may go.
@@ -232,37 +267,23 @@ impl FunctionSession {
         }
     }
 
-    /// The session of a handle.
-    ///
-    /// # Safety
-    /// The handle is null or came from [`FunctionSession::reference`] and its session lives.
-    pub(in crate::boundary) unsafe fn of<'s>(
-        handle: *const abi::Function,
-    ) -> Edit<&'s FunctionSession> {
-        // SAFETY: the caller's promise.
-        unsafe { gate::session(handle.cast::<FunctionSession>()) }
-    }
-
     /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
     /// only a plugin that passes on a definition's handle could ask for.
+    #[inline]
     pub(in crate::boundary) fn with<T>(
         &self,
         body: impl FnOnce(&mut FunctionState) -> Edit<T>,
     ) -> Edit<T> {
-        if self.busy.replace(true) {
-            return Err(busy());
-        }
-        let _guard = Busy(&self.busy);
-        // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
-        body(unsafe { &mut *self.state.get() })
+        body(&mut *self.state.try_borrow_mut().map_err(|_| busy())?)
     }
 
     /// Whether this is the session of a state.
     pub(in crate::boundary) fn holds(&self, state: &FunctionState) -> bool {
-        ptr::eq(self.state.get(), state)
+        ptr::eq(self.state.as_ptr(), state)
     }
 
     /// Runs `body` on the state behind the view, unless the state is borrowed.
+    #[inline]
     fn change(&self, body: impl FnOnce(&mut FunctionState)) {
         let _ = self.with(|state| {
             body(state);
@@ -340,17 +361,10 @@ impl FunctionSession {
 }
 
 impl Session for FunctionSession {
-    fn thread(&self) -> Thread {
-        self.thread
-    }
+    type Handle = abi::Function;
 
-    fn keep_error(&self, message: String) {
-        self.change(|state| state.extras().last_error = message);
-    }
-
-    fn last_error(&self) -> abi::Str {
-        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
-            .unwrap_or(abi::Str::EMPTY)
+    fn base(&self) -> &SessionBase {
+        &self.base
     }
 
     fn break_off(&self) {
@@ -473,15 +487,6 @@ impl Shared {
             Shared::Held(function) => function,
             Shared::Nothing => unreachable!("a vacant session has no handle"),
         }
-    }
-}
-
-/// Ends a borrow of the state, on a panic too.
-struct Busy<'c>(&'c Cell<bool>);
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.set(false);
     }
 }
 

@@ -2,67 +2,51 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::function::{FunctionSession, FunctionState};
+use super::function::{FunctionSession, FunctionState, SessionBase};
 use super::input;
 use crate::util;
-
-/// The thread that a session was made on, and that its handle is used on.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::boundary) struct Thread(usize);
-
-impl Thread {
-    /// This thread: the address of what each has of its own.
-    #[inline]
-    pub(in crate::boundary) fn current() -> Thread {
-        thread_local!(static OWN: u8 = const { 0 });
-        OWN.with(|own| Thread(ptr::from_ref(own).addr()))
-    }
-}
 
 /// The text for a handle that has no session to keep one.
 const NO_SESSION: &str =
     "The handle is null, or it is used on another thread than the one that got it.";
 
-/// The session of a handle.
-///
-/// # Safety
-/// The handle is null or came from a session of this type, which lives.
-#[inline]
-pub(in crate::boundary) unsafe fn session<'s, S: Session>(handle: *const S) -> Edit<&'s S> {
-    if handle.is_null() || !handle.is_aligned() {
-        return Err(EditFailure::invalid(NO_SESSION));
-    }
-    // SAFETY: the caller's promise; on another thread than its own only this field is read, which stays.
-    let session = unsafe { &*handle };
-    match session.thread() == Thread::current() {
-        true => Ok(session),
-        false => Err(EditFailure::invalid(NO_SESSION)),
-    }
-}
-
 /// The object behind a handle, which keeps the last error's message for the plugin.
-pub(in crate::boundary) trait Session {
-    /// The thread that it was made on.
-    fn thread(&self) -> Thread;
+pub(in crate::boundary) trait Session: Sized {
+    /// The type that handles point to, as plugins have them.
+    type Handle;
 
-    /// Keeps an error's message.
-    fn keep_error(&self, message: String);
-
-    /// The message of the last error; valid until the next call.
-    fn last_error(&self) -> Str;
+    /// The part that all sessions have.
+    fn base(&self) -> &SessionBase;
 
     /// Records that the host failed in the middle of a call.
     fn break_off(&self) {}
 
+    /// Returns the session of a handle.
+    ///
+    /// # Safety
+    /// The handle is null or came from a session of this type, which lives.
+    #[inline]
+    unsafe fn of<'s>(handle: *const Self::Handle) -> Edit<&'s Self> {
+        let session = handle.cast::<Self>();
+        if session.is_null() || !session.is_aligned() {
+            return Err(EditFailure::invalid(NO_SESSION));
+        }
+        // SAFETY: the caller's promise; on another thread than its own only the thread is read, which stays.
+        let session = unsafe { &*session };
+        match session.base().is_of_this_thread() {
+            true => Ok(session),
+            false => Err(EditFailure::invalid(NO_SESSION)),
+        }
+    }
+
     /// Keeps an error's message, and returns the error's status.
     fn fail(&self, error: EditFailure) -> Status {
-        self.keep_error(error.message);
+        self.base().last_error.replace(error.message);
         error.status
     }
 }
@@ -89,14 +73,17 @@ pub(in crate::boundary) fn call<S: Session>(
 /// The message of a session's last error.
 pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
     guard(Str::EMPTY, || {
-        session.map_or(Str::new(NO_SESSION), S::last_error)
+        // The text stays where it is until the next error.
+        session.map_or(Str::new(NO_SESSION), |session| {
+            Str::new(&session.base().last_error.borrow())
+        })
     })
 }
 
 /// Runs a query about a function.
 ///
 /// # Safety
-/// As [`FunctionSession::of`].
+/// As [`Session::of`].
 pub(in crate::boundary) unsafe fn read(
     handle: *const abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
@@ -110,7 +97,7 @@ pub(in crate::boundary) unsafe fn read(
 /// Runs an edit of a function.
 ///
 /// # Safety
-/// As [`FunctionSession::of`].
+/// As [`Session::of`].
 pub(in crate::boundary) unsafe fn edit(
     handle: *mut abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
@@ -122,7 +109,7 @@ pub(in crate::boundary) unsafe fn edit(
 /// Runs a call that may change a function, and writes its view again.
 ///
 /// # Safety
-/// As [`FunctionSession::of`].
+/// As [`Session::of`].
 pub(in crate::boundary) unsafe fn change(
     handle: *mut abi::Function,
     body: impl FnOnce(&FunctionSession) -> Edit,
@@ -140,7 +127,7 @@ pub(in crate::boundary) unsafe fn change(
 /// Runs a query about a function, and writes its answer.
 ///
 /// # Safety
-/// As [`FunctionSession::of`] and [`input::answer_with`].
+/// As [`Session::of`] and [`input::answer_with`].
 pub(in crate::boundary) unsafe fn read_to<T>(
     out: *mut T,
     handle: *const abi::Function,

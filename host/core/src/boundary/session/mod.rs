@@ -10,6 +10,5 @@ pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod laid_out;
 pub(super) mod module;
-pub(super) mod module_input;
 mod outline;
 pub(super) mod rewrites;

@@ -4,34 +4,32 @@
 //! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
 //! a plugin that kept one gets an error.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, RunDesc, Status, Str, SymbolId,
+    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, RunDesc, Status, SymbolId,
 };
-use passdock_ir::{Edit, EditFailure, Function, Module, name};
+use passdock_ir::{Edit, EditFailure, Function, Module, column, name};
 use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
 use super::fixed::Fixed;
-use super::function::{Access, FunctionSession};
-use super::gate::{Session, Thread};
-use super::module_input::{ModuleInput, entries, entry};
+use super::function::{Access, FunctionSession, SessionBase};
+use super::gate::Session;
+use super::input;
 use super::outline::Naming;
-use super::{gate, input};
-use crate::analyses::{SharedNames, records};
+use crate::analyses::SharedNames;
 
 /// What a `*mut abi::Module` points to.
 pub(in crate::boundary) struct ModuleSession<'a> {
     view: UnsafeCell<abi::ModuleView>,
-    state: UnsafeCell<State<'a>>,
+    state: RefCell<State<'a>>,
     /// The names that are shared with operators, as long as the list of functions is what it was.
     shared_names: RefCell<Option<SharedNames>>,
-    busy: Cell<bool>,
-    thread: Thread,
+    base: SessionBase,
 }
 
 pub(super) struct State<'a> {
@@ -55,7 +53,6 @@ struct Extras {
     /// The handles that have ended.
     retired: Vec<Fixed<FunctionSession>>,
     naming: Naming,
-    last_error: String,
 }
 
 enum Held<'a> {
@@ -66,50 +63,40 @@ enum Held<'a> {
 }
 
 impl<'a> ModuleSession<'a> {
-    /// A session on the module that a function pass may read.
+    /// A session on a module that is read only: the functions are listed in `entries`, and `version` is the list's.
     #[inline]
-    pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
-        let functions = records(&input.list.entries);
-        let mut session = ModuleSession::new(Held::Read(input.module), functions);
-        session.view.get_mut().version = input.version;
-        session
-    }
-
-    /// A session on the module that an instrument may read. The functions are listed in `room`,
-    /// whose allocation is used again.
-    #[inline]
-    pub(in crate::boundary) fn watch(
+    pub(in crate::boundary) fn reading(
         module: &'a Module,
-        room: &'a mut Vec<FunctionEntry>,
+        entries: &'a [FunctionEntry],
+        version: u64,
     ) -> ModuleSession<'a> {
-        room.clear();
-        room.extend(module.functions().map(entry));
-        ModuleSession::new(Held::Read(module), records(room))
+        let mut session = ModuleSession::new(Held::Read(module), entries);
+        session.view.get_mut().version = version;
+        session
     }
 
     /// A session on a module to edit.
     pub(in crate::boundary) fn editing(module: &Module) -> ModuleSession<'static> {
-        let session = ModuleSession::new(Held::Edit(module.clone()), records::<FunctionEntry>(&[]));
+        let session = ModuleSession::new(Held::Edit(module.clone()), &[]);
         session.refresh(0);
         session
     }
 
     #[inline]
-    fn new(module: Held<'a>, functions: abi::Column) -> ModuleSession<'a> {
+    fn new(module: Held<'a>, entries: &[FunctionEntry]) -> ModuleSession<'a> {
         let view = abi::ModuleView {
             symbols: Arc::as_ptr(module.get().symbols()).cast(),
-            functions,
+            functions: column(entries),
             ..abi::ModuleView::EMPTY
         };
         ModuleSession {
             view: UnsafeCell::new(view),
-            state: UnsafeCell::new(State {
+            state: RefCell::new(State {
                 module,
                 extras: None,
             }),
             shared_names: RefCell::default(),
-            busy: Cell::new(false),
-            thread: Thread::current(),
+            base: SessionBase::new(),
         }
     }
 
@@ -180,24 +167,9 @@ impl<'a> ModuleSession<'a> {
         Ok(())
     }
 
-    /// The session of a handle.
-    ///
-    /// # Safety
-    /// The handle is null or came from [`ModuleSession::reference`] and its session lives.
-    pub(in crate::boundary) unsafe fn of<'s>(
-        handle: *const abi::Module,
-    ) -> Edit<&'s ModuleSession<'a>> {
-        // SAFETY: the caller's promise.
-        unsafe { gate::session(handle.cast::<ModuleSession<'a>>()) }
-    }
-
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
-        if self.busy.replace(true) {
-            return Err(EditFailure::refused("The module is being edited already."));
-        }
-        let _guard = Busy(&self.busy);
-        // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
-        body(unsafe { &mut *self.state.get() })
+        let busy = |_| EditFailure::refused("The module is being edited already.");
+        body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
 
     /// Lists all functions again.
@@ -210,7 +182,7 @@ impl<'a> ModuleSession<'a> {
         self.shared_names.take();
         let listed = self.with(|state| {
             change(state);
-            Ok(records(&state.extras().entries))
+            Ok(column(&state.extras().entries))
         });
         if let Ok(functions) = listed {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
@@ -374,11 +346,18 @@ impl Held<'_> {
     }
 }
 
-struct Busy<'c>(&'c Cell<bool>);
+/// Lists the functions of a module for its view.
+pub(in crate::boundary) fn entries(module: &Module) -> Vec<FunctionEntry> {
+    module.functions().map(entry).collect()
+}
 
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.set(false);
+#[inline]
+pub(in crate::boundary) fn entry(f: &Arc<Function>) -> FunctionEntry {
+    FunctionEntry {
+        name: f.name(),
+        kind: f.kind(),
+        op_count: f.live_op_count(),
+        reserved: 0,
     }
 }
 
@@ -393,20 +372,10 @@ fn missing(module: &Module, name: SymbolId) -> EditFailure {
 }
 
 impl Session for ModuleSession<'_> {
-    fn thread(&self) -> Thread {
-        self.thread
-    }
+    type Handle = abi::Module;
 
-    fn keep_error(&self, message: String) {
-        let _ = self.with(|state| {
-            state.extras().last_error = message;
-            Ok(())
-        });
-    }
-
-    fn last_error(&self) -> Str {
-        self.with(|state| Ok(Str::new(&state.extras().last_error)))
-            .unwrap_or(Str::EMPTY)
+    fn base(&self) -> &SessionBase {
+        &self.base
     }
 }
 

@@ -6,6 +6,7 @@ use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
 
 use super::describe;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
+use crate::boundary::session::gate::Session;
 use crate::boundary::session::{context, input};
 
 impl FunctionState {
@@ -121,7 +122,7 @@ fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
 /// the same, or null.
 ///
 /// # Safety
-/// As [`FunctionSession::of`], for the source.
+/// As [`Session::of`], for the source.
 unsafe fn with_source<T>(
     state: &mut FunctionState,
     source: *const abi::Function,

@@ -57,14 +57,6 @@ impl FunctionState {
         unsafe { describe::OpParts::new(desc)?.with(|new| function.replace_op(old, new)) }
     }
 
-    pub(in crate::boundary) fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
-        self.edit()?.replace_op_with(old, values)
-    }
-
-    pub(in crate::boundary) fn erase_op(&mut self, op: OpId) -> Edit {
-        self.edit()?.erase_op(op)
-    }
-
     pub(in crate::boundary) fn move_op(&mut self, op: OpId, at: &abi::Position) -> Edit {
         self.edit()?.move_op(op, describe::place(at))
     }
@@ -78,26 +70,10 @@ impl FunctionState {
         self.edit()?.set_operand(op, index as usize, value)
     }
 
-    pub(in crate::boundary) fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Edit {
-        self.edit()?.replace_uses(from, to)
-    }
-
     pub(in crate::boundary) unsafe fn set_attr(&mut self, op: OpId, desc: &abi::AttrDesc) -> Edit {
         let function = self.edit()?;
         // SAFETY: see above.
         unsafe { describe::with_attr(desc, |new| function.set_attr(op, new)) }
-    }
-
-    pub(in crate::boundary) fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Edit {
-        self.edit()?.remove_attr(op, name)
-    }
-
-    pub(in crate::boundary) fn set_value_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
-        self.edit()?.set_type(value, ty)
-    }
-
-    pub(in crate::boundary) fn set_value_name(&mut self, value: ValueId, name: &str) -> Edit {
-        self.edit()?.set_name(value, name)
     }
 
     pub(in crate::boundary) unsafe fn add_type(&mut self, desc: &abi::TypeDesc) -> Edit<TypeId> {
@@ -131,10 +107,6 @@ impl FunctionState {
             _ => splat(function, desc.ty, bytes)?,
         };
         function.add_constant(desc.ty, data, desc.region, name)
-    }
-
-    pub(in crate::boundary) fn erase_constant(&mut self, id: ConstId) -> Edit {
-        self.edit()?.erase_constant(id)
     }
 
     pub(in crate::boundary) unsafe fn add_arg(
@@ -199,14 +171,6 @@ impl FunctionState {
         Ok(self.edit()?.fuse_locs(locs))
     }
 
-    pub(in crate::boundary) fn inline_region(
-        &mut self,
-        region: RegionId,
-        args: &[ValueId],
-    ) -> Edit {
-        self.edit()?.inline_region(region, args)
-    }
-
     pub(in crate::boundary) fn set_loc(&mut self, op: OpId, loc: LocId) -> Edit {
         self.read()?.check_loc(loc)?;
         self.edit()?.set_loc(op, loc)
@@ -228,14 +192,6 @@ impl FunctionState {
         // The inferred dims refer to the old symbols.
         self.forget_known_dims();
         Ok(())
-    }
-
-    pub(in crate::boundary) fn remove_args(&mut self, args: &[ValueId]) -> Edit {
-        self.edit()?.remove_args(args)
-    }
-
-    pub(in crate::boundary) fn freeze_args(&mut self, args: &[ValueId]) -> Edit {
-        self.edit()?.freeze_args(args)
     }
 }
 
