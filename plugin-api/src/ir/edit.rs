@@ -1,8 +1,6 @@
 //! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
 
-use passdock_abi::{
-    Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId,
-};
+use passdock_abi::{Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId};
 
 use super::builder::{ConstantSpec, OpBuilder};
 use super::function::Function;

@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file};
-use passdock_tools::plugin_check::{
-    self, CHECKS, CheckResult, CheckedPlugin, PluginCheck, Trail,
-};
+use passdock_tools::plugin_check::{self, CHECKS, CheckResult, CheckedPlugin, PluginCheck, Trail};
 use serde::Serialize;
 
 use crate::args::PluginArgs;
