@@ -29,13 +29,13 @@ pub use edit::{
     Position,
 };
 pub use error::{Edit, EditFailure};
-pub use function::{Function, column};
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;
 pub use function::room::OutgrownPools;
 pub use function::types::{BufferSpec, TypeData};
 pub use function::walk::OpWalk;
+pub use function::{Function, column};
 pub use kept::{KeptKey, KeptValue};
 pub use module::Module;
 pub use name::OpName;
