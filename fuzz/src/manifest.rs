@@ -1,7 +1,7 @@
 //! What is asserted of reading a plugin's manifest.
 
+use passdock_loader::PluginErrorKind;
 use passdock_loader::manifest::{Manifest, toml_text};
-use passdock_loader::{FieldValue, PluginErrorKind};
 use toml::{Table, Value};
 
 use super::memory::bounded;
@@ -112,11 +112,9 @@ fn check_read(manifest: &Manifest, text: &str) {
 }
 
 /// A default is of its type, and what is shown of it is text.
-fn assert_value(value: &FieldValue) {
-    assert_shown(&value.to_string());
-    if let FieldValue::Values(table) = value {
-        table.values().for_each(assert_toml);
-    }
+fn assert_value(value: &Value) {
+    assert_shown(&toml_text(value));
+    assert_toml(value);
 }
 
 /// What is shown of a value is the value again, and no date.

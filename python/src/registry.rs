@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use passdock::config::{Field, FieldValue, Schema};
+use passdock::config::{Field, FieldType, Schema};
 use passdock::{LoadOptions, Registry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,20 +83,21 @@ pub(crate) fn register_config(
 }
 
 fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
-    let value = match convert::to_toml(default)? {
-        toml::Value::Boolean(value) => FieldValue::Bool(value),
-        toml::Value::Integer(value) => FieldValue::Int(value),
-        toml::Value::Float(value) => FieldValue::Float(value),
-        toml::Value::String(value) => FieldValue::String(value),
-        toml::Value::Array(items) => {
-            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
-            let wrong = || PyValueError::new_err("a list is one of texts");
-            FieldValue::Strings(texts.collect::<Option<_>>().ok_or_else(wrong)?)
-        }
-        toml::Value::Table(table) => FieldValue::Values(table.into_iter().collect()),
+    let default = convert::to_toml(default)?;
+    let ty = match &default {
+        toml::Value::Boolean(_) => FieldType::Bool,
+        toml::Value::Integer(_) => FieldType::Int,
+        toml::Value::Float(_) => FieldType::Float,
+        toml::Value::String(_) => FieldType::String,
+        toml::Value::Array(items) if items.iter().all(toml::Value::is_str) => FieldType::Strings,
+        toml::Value::Array(_) => return Err(PyValueError::new_err("a list is one of texts")),
+        toml::Value::Table(_) => FieldType::Values,
         other => return Err(PyValueError::new_err(format!("{other} can't be a default"))),
     };
-    Ok(Field::new(name, value))
+    Ok(Field {
+        default,
+        ..Field::new(name, ty)
+    })
 }
 
 /// What a registered config key takes.

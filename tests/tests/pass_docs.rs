@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use passdock::Registry;
-use passdock::plugin::{FieldValue, ManifestPass, ManifestSequential, PassKind};
+use passdock::plugin::{ManifestPass, ManifestSequential, PassKind, toml_text};
 use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 
@@ -268,7 +268,7 @@ fn section(spec: &ManifestPass, page: &Page) -> String {
                 text,
                 "| `{}`{any} | `{}` | {} |",
                 option.name,
-                shown(&option.default),
+                toml_text(&option.default),
                 option.doc.replace('\n', " ")
             );
         }
@@ -281,13 +281,6 @@ fn kind(kind: PassKind) -> &'static str {
         PassKind::Function => "each graph function",
         PassKind::PrimFunction => "each prim function",
         PassKind::Module => "the module",
-    }
-}
-
-fn shown(value: &FieldValue) -> String {
-    match value {
-        FieldValue::String(text) => format!("{text:?}"),
-        other => other.to_string(),
     }
 }
 

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use passdock::PassInfo;
-use passdock::plugin::{
-    Field, FieldValue, Manifest, ManifestPass, OpSpec, PanicStrategy, PassKind,
-};
+use passdock::plugin::{Field, Manifest, ManifestPass, OpSpec, PanicStrategy, PassKind};
 use passdock::plugin::{ManifestPlugin, ManifestSequential, Plugin, Schema, toml_text};
 
 use crate::show::{self, TextTable};
@@ -208,7 +206,7 @@ fn takes(field: &Field) -> String {
 pub(crate) fn default(field: &Field) -> String {
     match field.mandatory {
         true => "(none)".to_owned(),
-        false => value(&field.default),
+        false => toml_text(&field.default),
     }
 }
 
@@ -218,17 +216,5 @@ pub(crate) fn kind(kind: PassKind) -> &'static str {
         PassKind::Function => "function",
         PassKind::PrimFunction => "prim function",
         PassKind::Module => "module",
-    }
-}
-
-/// A default, as TOML writes it.
-pub(crate) fn value(value: &FieldValue) -> String {
-    match value {
-        FieldValue::Bool(value) => value.to_string(),
-        FieldValue::Int(value) => value.to_string(),
-        FieldValue::Float(value) => value.to_string(),
-        FieldValue::String(value) => format!("{value:?}"),
-        FieldValue::Strings(value) => format!("{value:?}"),
-        FieldValue::Ints(_) | FieldValue::Values(_) => value.to_string(),
     }
 }

@@ -86,6 +86,34 @@ pub struct ErrorParts {
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
+/// A cause by which checks of plugins tell failures of passes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureMark {
+    /// The pass returned a status and nothing else.
+    Unexplained,
+    /// The pass changed an interface without having declared it.
+    UndeclaredChange,
+}
+
+impl FailureMark {
+    /// Whether the mark is the cause of an error.
+    pub(crate) fn is_on(self, error: &PassError) -> bool {
+        let cause = error.source.as_deref();
+        cause.and_then(|cause| cause.downcast_ref()) == Some(&self)
+    }
+}
+
+impl Error for FailureMark {}
+
+impl fmt::Display for FailureMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FailureMark::Unexplained => "the pass answered a status and nothing else",
+            FailureMark::UndeclaredChange => "the pass doesn't declare that it changes interfaces",
+        })
+    }
+}
+
 /// The plugin that provides a pass or an instrument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provider {

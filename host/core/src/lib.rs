@@ -45,8 +45,8 @@ pub use passdock_diagnostic::{
 };
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
-    Field, FieldType, FieldValue, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin,
-    PanicStrategy, PassKind, Phase, Plugin, PluginError, Schema, SearchDir, takes,
+    Field, FieldType, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
+    PassKind, Phase, Plugin, PluginError, Schema, SearchDir, takes,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

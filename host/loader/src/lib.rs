@@ -26,7 +26,7 @@ pub use library::{
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, ManifestChild, ManifestPass,
+    ConfigError, ConfigValue, Field, FieldType, Manifest, ManifestChild, ManifestPass,
     ManifestPlugin, ManifestSequential, OpSpec, PanicStrategy, PassDeclaration, PassInfo, PassKind,
-    Phase, Schema, Wrong, setting, toml_text, toml_value,
+    Phase, Schema, Wrong, overlay, setting, toml_text, toml_value,
 };

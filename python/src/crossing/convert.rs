@@ -1,8 +1,7 @@
 //! Values of options and config, and JSON, in and out of Python.
 
-use std::collections::BTreeMap;
 
-use passdock::config::FieldValue;
+use passdock::config::ConfigValue;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use pythonize::pythonize;
@@ -87,7 +86,7 @@ pub(crate) fn to_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<toml::Ta
 /// The value of a config key: that of a scalar by itself, others as a dict.
 pub(crate) fn from_config<'py>(
     py: Python<'py>,
-    value: &BTreeMap<String, FieldValue>,
+    value: &ConfigValue,
 ) -> PyResult<Bound<'py, PyAny>> {
     match value.get("") {
         Some(scalar) => to_python(py, scalar),

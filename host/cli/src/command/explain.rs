@@ -1,12 +1,11 @@
 //! `passdock explain`: what would run, in what order, why or why not, from which file.
 
 use passdock::PassError;
-use passdock::config::OptionSource;
+use passdock::config::{OptionSource, toml_text};
 use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, Explained, Explanation};
 
 use crate::args::ExplainArgs;
-use crate::in_full::value;
 use crate::names::ShortNames;
 use crate::show::TextTable;
 use crate::{plugins, request, show};
@@ -84,7 +83,11 @@ fn options(pass: &Explained) -> String {
             OptionSource::Config => " (config)",
             OptionSource::Options => "",
         };
-        Some(format!("{} = {}{from}", option.name, value(&option.value)))
+        Some(format!(
+            "{} = {}{from}",
+            option.name,
+            toml_text(&option.value)
+        ))
     });
     set.collect::<Vec<_>>().join(", ")
 }

@@ -46,31 +46,31 @@ pub struct PassCall<'a> {
     pub frame: &'a dyn Frame,
 }
 
-/// The result of a callback: the plain answer, or [`Said`] if the callback failed or emitted
-/// diagnostics.
-pub type Answer<T> = Result<T, Box<Said<T>>>;
-
-/// The result of a callback that failed or emitted diagnostics.
-pub struct Said<T> {
-    /// The answer, or the failure.
-    pub answer: Result<T, Box<CallFailure>>,
+/// The result of a callback, and the diagnostics that it emitted.
+pub struct Answer<T> {
+    /// The result, or the failure.
+    pub result: Result<T, Box<CallFailure>>,
     /// The diagnostics that the callback emitted.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Maps an answer to another one, and keeps the diagnostics.
-#[inline]
-fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<CallFailure>>) -> Answer<U> {
-    let (answer, diagnostics) = match answer {
-        Ok(value) => (next(value), Vec::new()),
-        Err(said) => (said.answer.and_then(next), said.diagnostics),
-    };
-    match answer {
-        Ok(value) if diagnostics.is_empty() => Ok(value),
-        answer => Err(Box::new(Said {
-            answer,
-            diagnostics,
-        })),
+impl<T> Answer<T> {
+    /// The answer of a callback that emitted no diagnostics.
+    #[inline]
+    fn silent(value: T) -> Answer<T> {
+        Answer {
+            result: Ok(value),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Maps the result to another one, and keeps the diagnostics.
+    #[inline]
+    fn and_then<U>(self, next: impl FnOnce(T) -> Result<U, Box<CallFailure>>) -> Answer<U> {
+        Answer {
+            result: self.result.and_then(next),
+            diagnostics: self.diagnostics,
+        }
     }
 }
 
@@ -91,12 +91,12 @@ impl Instance {
     ) -> Answer<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let made = speak(frame, options, ptr::null(), |context| {
+        let created = speak(frame, options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the context lives until it returns.
             unsafe { create(entry.state, context, &mut handle) }
         });
-        then(made, |()| {
+        created.and_then(|()| {
             Ok(Instance {
                 entry,
                 handle,
@@ -123,7 +123,7 @@ impl Instance {
         callback: Option<abi::WatchContext>,
     ) -> Answer<()> {
         let Some(callback) = callback else {
-            return Ok(());
+            return Answer::silent(());
         };
         // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
         // this call's alone, and the context lives until it returns.
@@ -135,7 +135,7 @@ impl Instance {
     /// Calls `should_run`: whether the pass may run.
     pub fn should_run(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<bool> {
         let Some(callback) = self.entry.should_run else {
-            return Ok(true);
+            return Answer::silent(true);
         };
         let mut runs = 1;
         let answer = self.watch_pass(options, pass, "", |told| {
@@ -150,7 +150,7 @@ impl Instance {
                 )
             }
         });
-        then(answer, |()| Ok(runs != 0))
+        answer.and_then(|()| Ok(runs != 0))
     }
 
     /// Calls `run_before_pass`, before the pass runs.
@@ -171,7 +171,7 @@ impl Instance {
         error: impl FnOnce() -> String,
     ) -> Answer<()> {
         match self.entry.pass_failed {
-            None => Ok(()),
+            None => Answer::silent(()),
             callback => self.tell(options, pass, &error(), callback),
         }
     }
@@ -185,7 +185,7 @@ impl Instance {
         callback: Option<abi::WatchPass>,
     ) -> Answer<()> {
         let Some(callback) = callback else {
-            return Ok(());
+            return Answer::silent(());
         };
         self.watch_pass(options, pass, error, |told| {
             // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
@@ -234,14 +234,14 @@ impl Instance {
     /// The instrument's report; `None` if it has none.
     pub fn report(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<Option<String>> {
         let Some(callback) = self.entry.report else {
-            return Ok(None);
+            return Answer::silent(None);
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`; `text` lives until the function returns.
         let answer = speak(frame, options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
-        then(answer, |()| {
+        answer.and_then(|()| {
             // SAFETY: the contract: the text lives until the next call on the instance.
             match unsafe { input::said_text(text, "report", MAX_REPORT) } {
                 Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
@@ -286,7 +286,7 @@ fn speak(
     };
     let missing = context.missing_definition();
     if status == Status::OK && missing.is_none() && context.is_silent() {
-        return Ok(());
+        return Answer::silent(());
     }
     answer(status, missing, &context)
 }
@@ -298,24 +298,19 @@ fn answer(
     missing: Option<MissingDefinition>,
     context: &ContextSession<'_>,
 ) -> Answer<()> {
-    let diagnostics = context.take_diagnostics();
-    let failure = match (status, missing) {
-        (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
-        (Status::OK, None) => None,
+    let result = match (status, missing) {
+        (Status::OK, None) => Ok(()),
         // Without the definition the answer may be wrong.
-        (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),
-        (status, _) => Some(CallFailure {
+        (Status::OK, Some(error)) => Err(CallFailure::new(error.to_string())),
+        (Status(code), _) => Err(CallFailure {
             panicked: status == Status::PANICKED,
             ..context.take_failure().unwrap_or_else(|| {
-                CallFailure::new(format!(
-                    "it answered status {} and didn't say why",
-                    status.0
-                ))
+                CallFailure::new(format!("it answered status {code} and didn't say why"))
             })
         }),
     };
-    Err(Box::new(Said {
-        answer: failure.map_or(Ok(()), |failure| Err(Box::new(failure))),
-        diagnostics,
-    }))
+    Answer {
+        result: result.map_err(Box::new),
+        diagnostics: context.take_diagnostics(),
+    }
 }

@@ -1,14 +1,14 @@
 //! The builder of contexts, which checks all settings, so that every context is valid.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
 use super::pool::Pool;
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
 use crate::boundary::Endings;
-use crate::config::{ConfigError, FieldValue, IMMUTABLE_MODULE, IntoConfig, Wrong};
+use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, Wrong};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
@@ -203,15 +203,11 @@ impl ContextBuilder {
             rewritten: Mutex::default(),
             watches_input: config
                 .get(IMMUTABLE_MODULE)
-                .is_some_and(|value| value.get("") == Some(&FieldValue::Bool(true))),
+                .is_some_and(|value| value.get("") == Some(&toml::Value::Boolean(true))),
             config,
             given,
             registry,
-            instruments: Mutex::new(Instruments {
-                list: self.instruments.into(),
-                entered: 0,
-                calls: Weak::new(),
-            }),
+            instruments: Mutex::new(Instruments::new(self.instruments.into())),
             judges: self.judges,
             is_default: self.is_default,
             pool,

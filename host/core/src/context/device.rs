@@ -1,7 +1,7 @@
 //! The fallback device: the device of ops that no device is named for.
 
 use super::{ContextBuilder, PassContext};
-use crate::config::{FALLBACK_DEVICE, FieldValue};
+use crate::config::FALLBACK_DEVICE;
 
 /// A kind of device, by its number in DLPack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ impl PassContext {
     /// is set to another one.
     pub fn fallback_device(&self) -> DeviceType {
         match self.config(FALLBACK_DEVICE).and_then(|value| value.get("")) {
-            Some(FieldValue::Int(number)) => DeviceType(*number),
+            Some(toml::Value::Integer(number)) => DeviceType(*number),
             _ => DeviceType::CPU,
         }
     }

@@ -34,7 +34,7 @@ pub use settings::ContextSettings;
 
 use crate::analyses::{self, FunctionAnalysis, Operators};
 use crate::boundary::Endings;
-use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema, canonical_key};
+use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema, canonical_key, toml_text};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
@@ -74,6 +74,17 @@ struct Instruments {
     entered: u32,
     /// What each call holds that is under way while the context isn't entered.
     calls: Weak<()>,
+}
+
+impl Instruments {
+    /// The instruments of a context that isn't entered.
+    fn new(list: Arc<[InstrumentRef]>) -> Instruments {
+        Instruments {
+            list,
+            entered: 0,
+            calls: Weak::new(),
+        }
+    }
 }
 
 struct Inner {
@@ -383,8 +394,8 @@ impl fmt::Display for PassContext {
             let fields: Vec<String> = value
                 .iter()
                 .map(|(name, value)| match name.as_str() {
-                    "" => value.to_string(),
-                    name => format!("{name} = {value}"),
+                    "" => toml_text(value),
+                    name => format!("{name} = {}", toml_text(value)),
                 })
                 .collect();
             format!("{key}: {}", fields.join(", "))

@@ -167,29 +167,20 @@ impl Recorder {
 
     /// The names of the passes that changed the module, without Sequentials, each once, in order.
     pub fn changing(&self) -> Vec<String> {
-        let records = util::lock(&self.records);
-        let changing = records
-            .iter()
-            .filter(|record| record.status == PassStatus::Changed);
-        let mut names: Vec<String> = Vec::new();
-        for record in changing {
-            if !record.is_sequential && !names.contains(&record.name) {
-                names.push(record.name.clone());
-            }
-        }
-        names
+        self.names(|record| record.status == PassStatus::Changed)
     }
 
     /// The names of the passes that ran and are in files of plugins, each once, in order.
     pub fn foreign(&self) -> Vec<String> {
-        let records = util::lock(&self.records);
-        let ran = records.iter().filter(|record| {
-            let ran = matches!(record.status, PassStatus::Changed | PassStatus::Unchanged);
-            ran && record.file.is_some() && !record.is_sequential
-        });
+        let has_run = |status| matches!(status, PassStatus::Changed | PassStatus::Unchanged);
+        self.names(|record| record.file.is_some() && has_run(record.status))
+    }
+
+    /// Returns the names of the passes with such records, without Sequentials, each once, in order.
+    fn names(&self, is_meant: impl Fn(&PassRecord) -> bool) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for record in ran {
-            if !names.contains(&record.name) {
+        for record in util::lock(&self.records).iter() {
+            if !record.is_sequential && is_meant(record) && !names.contains(&record.name) {
                 names.push(record.name.clone());
             }
         }

@@ -1,6 +1,6 @@
 //! What a context says of rewriting by rules: the rules that are disabled, and how many rewrites there may be.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use passdock_crash::trace_rewrites;
 
@@ -65,7 +65,6 @@ impl PassContext {
     /// instruments, and records nothing.
     pub fn limited(&self, rewrites: u64) -> PassContext {
         let inner = &*self.0;
-        let list = self.instrument_list();
         let limited = Inner {
             settings: ContextSettings {
                 rewrite_limit: Some(rewrites),
@@ -80,11 +79,7 @@ impl PassContext {
             given: inner.given.clone(),
             watches_input: inner.watches_input,
             registry: inner.registry.clone(),
-            instruments: Mutex::new(Instruments {
-                list,
-                entered: 0,
-                calls: Weak::new(),
-            }),
+            instruments: Mutex::new(Instruments::new(self.instrument_list())),
             judges: inner.judges.clone(),
             is_default: false,
             // Rewrites are counted in the order of the functions.

@@ -18,7 +18,7 @@ use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use super::PassContext;
 use crate::boundary::{Endings, Frame};
-use crate::config::{ConfigValue, FieldValue};
+use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError};
 use crate::util;
 
@@ -100,7 +100,7 @@ impl Frame for ContextFrame<'_> {
         self.cx.opt_level()
     }
 
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+    fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         let all = self.config.get_or_init(|| self.values());
         let found = all.get(key).and_then(|value| value.get(field));
         found.ok_or_else(|| {

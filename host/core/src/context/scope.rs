@@ -156,25 +156,8 @@ impl PassContext {
         Ok(())
     }
 
-    /// The result of a call of a pass that `begin_call` began: under a context that isn't entered it fails of
-    /// [`PassContext::endings`].
-    pub(crate) fn end_call<T>(
-        &self,
-        begun: Option<Arc<()>>,
-        made: Result<T, PassError>,
-    ) -> Result<T, PassError> {
-        let Some(call) = begun else {
-            return made;
-        };
-        // Nobody begins before it is told.
-        let _now = self.lock_instruments();
-        match Arc::into_inner(call) {
-            Some(()) => self.told(made),
-            None => made,
-        }
-    }
-
-    /// What the calls share that are under way while the context isn't entered: the last one to end fails of what came.
+    /// Returns what the calls share that are under way while the context isn't entered, for a call of a pass outside of
+    /// passes. The last of them to end fails of what comes to [`PassContext::endings`] meanwhile.
     pub(crate) fn begin_call(&self) -> Option<Arc<()>> {
         let mut now = self.lock_instruments();
         if self.1.is_some() || !self.0.is_default && now.entered > 0 {
@@ -186,12 +169,23 @@ impl PassContext {
         }
         let call = Arc::new(());
         now.calls = Arc::downgrade(&call);
-        let before = self.0.endings.take();
         drop(now);
-        if let Some(ending) = before {
-            self.emit(ending.to_diagnostic());
-        }
+        self.show_endings(true);
         Some(call)
+    }
+
+    /// Returns the result of a call that `begin_call` began.
+    pub(crate) fn end_call<T>(
+        &self,
+        call: Option<Arc<()>>,
+        result: Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        // No call begins before this one has taken what failed.
+        let _now = call.is_some().then(|| self.lock_instruments());
+        match call.and_then(Arc::into_inner) {
+            Some(()) => self.told(result),
+            None => result,
+        }
     }
 
     /// The result, or what failed while it was freed.
@@ -212,7 +206,7 @@ impl PassContext {
 
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
-        self.lock_instruments().list = Arc::new([]);
+        self.lock_instruments().list = [].into();
         // The returned error says why.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));

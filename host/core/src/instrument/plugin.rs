@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use passdock_crash::{CallKind, Callee};
+use passdock_diagnostic::Diagnostic;
 use passdock_loader::Plugin;
 
 use super::{
     Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, calls,
 };
-use crate::boundary::{Answer, CallFailure, Endings, Instance, Said, host};
+use crate::boundary::{Answer, CallFailure, Endings, Instance, host};
 use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
@@ -72,12 +73,9 @@ impl PluginInstrument {
         })?;
         let loaded = &loaded.instruments()[self.at];
         let entered = self.begins()?.enter();
-        let made = match Instance::new(loaded, frame, &self.options) {
-            Ok(made) => Ok(made),
-            Err(said) => self.hand_out(frame, *said),
-        };
+        let created = Instance::new(loaded, frame, &self.options);
         drop(entered);
-        made.map_err(|error| {
+        self.hand_out(frame, created).map_err(|error| {
             let origin = &self.provider.origin;
             let panicked = match error.verb() {
                 ("panicked", Some(at)) => format!("it panicked at {at}: "),
@@ -109,47 +107,41 @@ impl PluginInstrument {
         let answer = callback(instance_ref);
         drop(entered);
         drop(instance);
-        match answer {
-            Ok(answer) => Ok(answer),
-            // Error diagnostics make the callback fail.
-            Err(said) => Ok(self.hand_out(frame, *said)?),
-        }
+        Ok(self.hand_out(frame, answer)?)
+    }
+
+    /// Shows the diagnostics of an answer. Errors among them make the callback fail.
+    #[inline]
+    fn hand_out<T>(&self, frame: &dyn Frame, answer: Answer<T>) -> Result<T, CallbackError> {
+        let shown = match answer.diagnostics.is_empty() {
+            true => Ok(()),
+            false => self.show(frame, answer.diagnostics),
+        };
+        let result = answer.result.map_err(CallbackError)?;
+        shown.map(|()| result)
     }
 
     #[cold]
-    fn hand_out<T>(
+    fn show(
         &self,
         frame: &dyn Frame,
-        Said {
-            answer,
-            diagnostics: mut said,
-        }: Said<T>,
-    ) -> Result<T, CallbackError> {
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> Result<(), CallbackError> {
         let (name, provider) = (self.name(), &self.provider);
-        let mut failed = None;
-        for diagnostic in &mut said {
+        for diagnostic in &mut diagnostics {
             diagnostic.plugin = Some(provider.plugin.clone());
             diagnostic.file = provider.file();
-            let note = format!(
-                "emitted by the instrument `{name}` of plugin {}",
-                provider.origin
-            );
+            let origin = &provider.origin;
+            let note = format!("emitted by the instrument `{name}` of plugin {origin}");
             diagnostic.notes.push(note);
-            if diagnostic.severity.is_failure() {
-                failed.get_or_insert_with(|| diagnostic.message.clone());
-            }
         }
-        if !said.is_empty() {
-            frame.show(&said);
-        }
-        let answer = answer.map_err(CallbackError)?;
-        match failed {
-            None => Ok(answer),
-            Some(first) => {
-                let message = format!("it emitted error diagnostics; the first: {first}");
-                Err(CallbackError(Box::new(CallFailure::new(message))))
-            }
-        }
+        frame.show(&diagnostics);
+        let mut failures = diagnostics.iter().filter(|one| one.severity.is_failure());
+        let Some(first) = failures.next() else {
+            return Ok(());
+        };
+        let message = format!("it emitted error diagnostics; the first: {}", first.message);
+        Err(CallbackError(Box::new(CallFailure::new(message))))
     }
 }
 

@@ -24,7 +24,7 @@ pub use sequential::{Sequential, disable_children};
 pub use structs::{FunctionPass, ModulePass};
 
 use crate::boundary::{FunctionCode, ModuleCode};
-use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
+use crate::config::{ConfigValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
 
 /// A pass that several may hold.
@@ -72,7 +72,10 @@ pub trait Pass: Send + Sync {
 
     /// The values of the pass's options under a context's config, and the layer that each comes
     /// from.
-    fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
+    fn option_sources(
+        &self,
+        config: &GivenConfig,
+    ) -> BTreeMap<String, (toml::Value, OptionSource)> {
         options::sources(self.declaration(), self.given_options(), config)
     }
 

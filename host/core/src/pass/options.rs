@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Pass, PassDeclaration, PassRef, Sequential, Work};
-use crate::config::{ConfigValue, Field, FieldValue, GivenConfig, OptionSource, Schema};
+use crate::config::{ConfigValue, Field, GivenConfig, OptionSource, Schema};
 use crate::error::{ErrorKind, PassError, Provider};
 
 /// A pass with the options that a pipeline gives to it.
@@ -54,7 +54,7 @@ pub(super) fn sources(
     declared: &PassDeclaration,
     given: Option<&ConfigValue>,
     config: &GivenConfig,
-) -> BTreeMap<String, (FieldValue, OptionSource)> {
+) -> BTreeMap<String, (toml::Value, OptionSource)> {
     let fields = &declared.options;
     let with_default = fields.iter().filter(|field| !field.mandatory);
     let default = |field: &Field| {
@@ -76,14 +76,14 @@ pub(super) fn sources(
 
 /// Overlays an option's value with that of a later layer.
 fn overlay(
-    options: &mut BTreeMap<String, (FieldValue, OptionSource)>,
+    options: &mut BTreeMap<String, (toml::Value, OptionSource)>,
     name: &str,
-    value: &FieldValue,
+    value: &toml::Value,
     source: OptionSource,
 ) {
     match options.get_mut(name) {
         Some((known, from)) => {
-            known.overlay(value.clone());
+            passdock_loader::overlay(known, value.clone());
             *from = source;
         }
         None => _ = options.insert(name.to_owned(), (value.clone(), source)),

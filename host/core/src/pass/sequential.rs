@@ -44,6 +44,7 @@ pub struct Sequential {
     declared: PassDeclaration,
     passes: Vec<PassRef>,
     disabled: BTreeSet<String>,
+    provider: Option<Provider>,
     /// The levels of nested Sequentials, this one included.
     depth: u32,
     /// The number of passes in it, at any depth.
@@ -69,6 +70,7 @@ impl Sequential {
             declared: PassInfo::new("sequential").into(),
             passes,
             disabled: BTreeSet::new(),
+            provider: None,
             depth: depth.min(MAX_DEPTH + 1),
             size,
         }
@@ -96,6 +98,12 @@ impl Sequential {
     /// Sets the direct children that don't run, beside those that the context disables.
     pub fn disabled<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
         self.disabled = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the plugin that provides the Sequential.
+    pub(crate) fn provided_by(mut self, provider: Provider) -> Sequential {
+        self.provider = Some(provider);
         self
     }
 
@@ -142,6 +150,10 @@ impl Pass for Sequential {
         Ok(Work::Sequence(self))
     }
 
+    fn provider(&self) -> Option<&Provider> {
+        self.provider.as_ref()
+    }
+
     fn as_sequential(&self) -> Option<&Sequential> {
         Some(self)
     }
@@ -158,37 +170,13 @@ pub fn disable_children<N: Into<String>>(
     };
     let mut disabled = inner.disabled.clone();
     disabled.extend(names.into_iter().map(Into::into));
-    let sequential = Sequential {
+    Arc::new(Sequential {
         declared: inner.declared.clone(),
         passes: inner.passes.clone(),
         disabled,
+        provider: inner.provider.clone(),
         ..*inner
-    };
-    Arc::new(Narrowed { pass, sequential })
-}
-
-/// A Sequential of which some children are disabled.
-struct Narrowed {
-    pass: PassRef,
-    sequential: Sequential,
-}
-
-impl Pass for Narrowed {
-    fn declaration(&self) -> &PassDeclaration {
-        self.pass.declaration()
-    }
-
-    fn work(&self) -> Result<Work<'_>, PassError> {
-        self.sequential.work()
-    }
-
-    fn provider(&self) -> Option<&Provider> {
-        self.pass.provider()
-    }
-
-    fn as_sequential(&self) -> Option<&Sequential> {
-        Some(&self.sequential)
-    }
+    })
 }
 
 impl From<Sequential> for PassRef {

@@ -11,35 +11,11 @@ use super::Inner;
 use super::entries::{Entry, Item};
 use super::plugin_pass::PluginPass;
 use crate::error::{ErrorKind, PassError, Provider};
-use crate::pass::{MAX_DEPTH, Pass, PassDeclaration, PassRef, Sequential, Work, with_options};
+use crate::pass::{MAX_DEPTH, PassRef, Sequential, with_options};
 
 /// The largest number of passes in a plugin's Sequential, those of Sequentials in it included. A few
 /// lines of a manifest could ask for any number.
 const MAX_SIZE: usize = 1 << 16;
-
-/// A plugin's Sequential.
-struct PluginSequential {
-    provider: Provider,
-    sequential: Sequential,
-}
-
-impl Pass for PluginSequential {
-    fn declaration(&self) -> &PassDeclaration {
-        self.sequential.declaration()
-    }
-
-    fn work(&self) -> Result<Work<'_>, PassError> {
-        self.sequential.work()
-    }
-
-    fn provider(&self) -> Option<&Provider> {
-        Some(&self.provider)
-    }
-
-    fn as_sequential(&self) -> Option<&Sequential> {
-        Some(&self.sequential)
-    }
-}
 
 impl Inner {
     /// The pass of this name with some options; `path`: the Sequentials around it, by name, outermost
@@ -62,9 +38,9 @@ impl Inner {
                     plugin.ask();
                     path.push(name.to_owned());
                     let spec = &plugin.manifest().sequentials[at];
-                    let made = self.sequential(plugin, spec, path)?;
+                    let sequential = self.sequential(plugin, spec, path)?;
                     path.pop();
-                    Arc::new(made)
+                    Arc::new(sequential)
                 }
             },
         };
@@ -76,7 +52,7 @@ impl Inner {
         plugin: &Plugin,
         spec: &ManifestSequential,
         path: &mut Vec<String>,
-    ) -> Result<PluginSequential, PassError> {
+    ) -> Result<Sequential, PassError> {
         let info = &spec.declaration.info;
         let depth = path.len();
         let (mut passes, mut size) = (Vec::with_capacity(spec.passes.len()), 0);
@@ -105,13 +81,11 @@ impl Inner {
             }
             passes.push(pass);
         }
-        Ok(PluginSequential {
-            provider: Provider::of(plugin),
-            sequential: Sequential::new(passes)
-                .name(&info.name)
-                .opt_level(info.opt_level)
-                .required(info.required.iter().cloned()),
-        })
+        Ok(Sequential::new(passes)
+            .name(&info.name)
+            .opt_level(info.opt_level)
+            .required(info.required.iter().cloned())
+            .provided_by(Provider::of(plugin)))
     }
 }
 

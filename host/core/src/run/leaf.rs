@@ -6,8 +6,6 @@
 //! depends on the number of threads.
 
 use std::convert::Infallible;
-use std::error::Error;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -25,7 +23,7 @@ use crate::boundary::{
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, running};
-use crate::error::{Cause, ErrorKind, PassError, Provider, capitalized};
+use crate::error::{Cause, ErrorKind, FailureMark, PassError, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
@@ -44,7 +42,15 @@ pub(super) fn call(
     module: &Module,
     callee: Callee<'_>,
 ) -> Result<(Module, Rewrites), PassError> {
-    let Job { pass, options, .. } = job;
+    let pass = job.pass;
+    let own_options;
+    let options = match job.options {
+        Some(options) => options,
+        None => {
+            own_options = pass.options(run.cx.config_given())?;
+            &own_options
+        }
+    };
     let declared = pass.declaration();
     let name = &declared.info.name;
     let _alone = (pass.provider().is_some() && !declared.thread_safe).then(solo::enter);
@@ -337,7 +343,7 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
         // It only handed on what it was told.
         Some((error, told)) if is_silent || told == failure.message => return error,
         Some((error, _)) => Some(Arc::new(error) as Cause),
-        None => is_silent.then(|| Arc::new(Unexplained) as Cause),
+        None => is_silent.then(|| Arc::new(FailureMark::Unexplained) as Cause),
     };
     let error = match (failure.panicked, failure.is_config) {
         (true, _) => panicked(&failure.message, failure.panic_at.as_deref()),
@@ -352,22 +358,9 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
     }
 }
 
-/// The cause of the errors of passes that didn't say why they failed.
-#[derive(Debug)]
-struct Unexplained;
-
-impl Error for Unexplained {}
-
-impl fmt::Display for Unexplained {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pass answered a status and nothing else")
-    }
-}
-
 /// Whether an error is that of a pass that didn't say why it failed.
 pub fn is_unexplained(error: &PassError) -> bool {
-    let cause = error.source.as_deref();
-    cause.is_some_and(|cause| cause.is::<Unexplained>())
+    FailureMark::Unexplained.is_on(error)
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

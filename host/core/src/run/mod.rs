@@ -55,10 +55,10 @@ impl dyn Pass + '_ {
     /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         let begun = cx.begin_call();
-        let made = call(self, &module, cx, !calls::in_callback());
+        let result = call(self, &module, cx, !calls::in_callback());
         // It ends with the call, and what only it holds.
         drop(module);
-        cx.end_call(begun, made)
+        cx.end_call(begun, result)
     }
 }
 
@@ -136,7 +136,7 @@ fn call_planned(
     }
     let job = Job {
         pass,
-        options: &pass.options(cx.config_given())?,
+        options: None,
         plan,
         forced: cx.is_forced(&pass.info().name),
     };
@@ -163,8 +163,8 @@ pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
 #[derive(Clone, Copy)]
 struct Job<'a> {
     pass: &'a dyn Pass,
-    /// The values of its options.
-    options: &'a ConfigValue,
+    /// The values of its options, if a plan has them.
+    options: Option<&'a ConfigValue>,
     /// The plan of the pass, if it is a Sequential.
     plan: Option<&'a Plan>,
     /// Whether instruments can't veto the pass.
@@ -227,7 +227,7 @@ impl Run<'_> {
         let record = recorder.map(|recorder| self.record_start(recorder, step, module));
         let job = Job {
             pass: &*step.pass,
-            options: &step.options,
+            options: Some(&step.options),
             plan: step.plan.as_ref(),
             forced: step.forced,
         };

@@ -1,13 +1,11 @@
 //! A pass that changes the interface of a function, which callers rely on, has to declare so.
 
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use passdock_ir::verify::interface;
 use passdock_ir::{Function, Module};
 
-use crate::error::{ErrorKind, PassError};
+use crate::error::{ErrorKind, FailureMark, PassError};
 
 /// The name of the function that a model's users call.
 const MAIN: &str = "main";
@@ -24,26 +22,13 @@ fn undeclared(what: &str) -> PassError {
     let message =
         format!("The pass changed the function's interface without having declared it: {what}.");
     PassError::new(ErrorKind::Failed, message)
-        .caused_by(Arc::new(UndeclaredChange))
+        .caused_by(Arc::new(FailureMark::UndeclaredChange))
         .help("Declare `changes_interface` in the pass's `plugin!` entry.")
-}
-
-/// The cause of the errors about interfaces that a pass changed without having declared it.
-#[derive(Debug)]
-struct UndeclaredChange;
-
-impl Error for UndeclaredChange {}
-
-impl fmt::Display for UndeclaredChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pass doesn't declare that it changes interfaces")
-    }
 }
 
 /// Whether an error is that a pass changed an interface without having declared it.
 pub fn is_undeclared_change(error: &PassError) -> bool {
-    let cause = error.source.as_deref();
-    cause.is_some_and(|cause| cause.is::<UndeclaredChange>())
+    FailureMark::UndeclaredChange.is_on(error)
 }
 
 /// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
@@ -72,7 +57,7 @@ fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
             ErrorKind::Failed,
             "The pass removed the function without having declared that it changes the interface.",
         )
-        .caused_by(Arc::new(UndeclaredChange))),
+        .caused_by(Arc::new(FailureMark::UndeclaredChange))),
     };
     kept.map_err(|mut error| {
         error.function = Some(MAIN.to_owned());

@@ -10,8 +10,8 @@ use passdock_core::boundary::{
     run_module_pass,
 };
 use passdock_core::{
-    ConfigValue, Diagnostic, ErrorKind, FieldValue, MissingDefinition, OpDefs, PassError, PassKind,
-    Plugin,
+    ConfigValue, Diagnostic, ErrorKind, MissingDefinition, OpDefs, PassError, PassKind, Plugin,
+    toml,
 };
 use passdock_ir as ir;
 use passdock_ir::{NewOp, NewPort, Position, TypeData};
@@ -22,7 +22,7 @@ use crate::definitions::PLUGIN;
 
 /// A frame with one option and a registered pass that removes the function `gone`.
 pub(crate) struct Around {
-    limit: FieldValue,
+    limit: toml::Value,
     pub(crate) options: ConfigValue,
     defs: OpDefs,
 }
@@ -30,8 +30,8 @@ pub(crate) struct Around {
 impl Around {
     pub(crate) fn new() -> Around {
         Around {
-            limit: FieldValue::Int(8),
-            options: ConfigValue::from([("limit".to_owned(), FieldValue::Int(8))]),
+            limit: 8.into(),
+            options: ConfigValue::from([("limit".to_owned(), 8.into())]),
             defs: OpDefs::new([], host()),
         }
     }
@@ -59,7 +59,7 @@ impl Frame for Around {
         3
     }
 
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+    fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         match (key, field) {
             ("t.Config", "limit") => Ok(&self.limit),
             _ => Err(format!("There is no config value `{key}.{field}`.")),

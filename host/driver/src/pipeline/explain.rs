@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use passdock_core::plan::{Plan, Step};
 use passdock_core::{
-    Diagnostic, FieldValue, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
+    Diagnostic, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
 };
 
 use super::remarks;
@@ -69,7 +69,7 @@ pub struct ExplainedOption {
     /// The option's name.
     pub name: String,
     /// The value that the pass would get.
-    pub value: FieldValue,
+    pub value: toml::Value,
     /// The place that it was set at.
     pub from: OptionSource,
 }

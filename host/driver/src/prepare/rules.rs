@@ -221,7 +221,7 @@ fn named_in(value: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use passdock_core::{Field, FieldValue};
+    use passdock_core::{Field, FieldType};
 
     use super::*;
 
@@ -232,7 +232,7 @@ mod tests {
         std::fs::write(directory.path().join("npu.rules"), TEXT).unwrap();
         let fields = fields.iter().map(|&(name, ty)| Field {
             ty,
-            ..Field::new(name, FieldValue::Strings(Vec::new()))
+            ..Field::new(name, FieldType::Strings)
         });
         let schema = Schema::new("acme.Take", fields.collect());
         let mut value = value;

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use passdock_core::{
-    ConfigValue, Enabled, FailureSite, FieldValue, PassContext, PassError, PassRef, Plugin,
-};
+use passdock_core::{ConfigValue, Enabled, FailureSite, PassContext, PassError, PassRef, Plugin};
 
 use crate::pipeline_file::context_table;
 
@@ -130,21 +128,8 @@ fn strings(names: &[String]) -> Value {
 }
 
 fn config_value(value: &ConfigValue) -> Value {
-    let field = |value: &FieldValue| match value {
-        FieldValue::Bool(value) => Value::Boolean(*value),
-        FieldValue::Int(value) => Value::Integer(*value),
-        FieldValue::Float(value) => Value::Float(*value),
-        FieldValue::String(value) => Value::String(value.clone()),
-        FieldValue::Strings(values) => strings(values),
-        FieldValue::Ints(table) => table.clone().into(),
-        FieldValue::Values(table) => table.clone().into(),
-    };
     match value.get("") {
-        Some(scalar) => field(scalar),
-        None => {
-            let fields = value.iter();
-            let fields = fields.map(|(name, value)| (name.clone(), field(value)));
-            Value::Table(fields.collect())
-        }
+        Some(scalar) => scalar.clone(),
+        None => Value::Table(value.clone().into_iter().collect()),
     }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
-pub use field::{FieldType, FieldValue, toml_text};
+pub use field::{FieldType, overlay, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use setting::setting;
 pub use typed::toml_value;

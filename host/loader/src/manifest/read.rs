@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::declaration::{PassDeclaration, PassInfo};
 use super::entry::{Entry, EntryError, UnknownWord};
-use super::field::{FieldType, FieldValue};
+use super::field::{FieldType, toml_text};
 use super::schema::{Field, Schema};
 use super::{
     InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
@@ -323,14 +323,17 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     let in_range = |i: &i64| range.is_none_or(|(min, max)| (min..=max).contains(i));
     let fits = match &default {
         _ if mandatory => range.is_none_or(|(min, max)| min <= max),
-        FieldValue::Int(i) => in_range(i),
-        FieldValue::Ints(table) => table.values().all(in_range),
-        FieldValue::String(s) => choices.is_empty() || choices.contains(&s.as_str()),
+        Value::Integer(i) => in_range(i),
+        Value::Table(table) => table
+            .values()
+            .filter_map(Value::as_integer)
+            .all(|i| in_range(&i)),
+        Value::String(s) => choices.is_empty() || choices.contains(&s.as_str()),
         _ => true,
     };
     if !fits {
         let rule = "it must be within `min` and `max`, and one of `choices`";
-        return Err(refused("the default", &default, rule));
+        return Err(refused("the default", &toml_text(&default), rule));
     }
     let rest = entry.bool("rest")?;
     if rest && !ty.is_table() {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use passdock_diagnostic::suggest;
 
-use super::field::{FieldType, FieldValue};
+use toml::Value;
+
+use super::field::{FieldType, overlay};
 
 /// The fields of a config option, or the options of a pass or an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +25,7 @@ pub struct Schema {
 }
 
 /// A checked value of an option: each field, defaults filled in. A scalar's field is `""`.
-pub type ConfigValue = BTreeMap<String, FieldValue>;
+pub type ConfigValue = BTreeMap<String, Value>;
 
 /// An option of a pass or of an instrument, or a field of a config key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,7 +36,7 @@ pub struct Field {
     #[serde(rename = "type")]
     pub ty: FieldType,
     /// The value if nobody sets the field.
-    pub default: FieldValue,
+    pub default: Value,
     /// Whether the field must be set, so that its default is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mandatory: bool,
@@ -178,11 +180,11 @@ impl Schema {
     ///
     /// # Errors
     /// If a field isn't known, or a value isn't of its type, in its range or among its choices.
-    pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+    pub fn accept(&self, value: &Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
         for (name, value) in self.accept_part(value)? {
             match accepted.get_mut(&name) {
-                Some(default) => default.overlay(value),
+                Some(default) => overlay(default, value),
                 None => _ = accepted.insert(name, value),
             }
         }
@@ -194,7 +196,7 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Schema::accept`].
-    pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+    pub fn accept_part(&self, value: &Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;
             return Ok(ConfigValue::from([(String::new(), value)]));
@@ -223,7 +225,10 @@ impl Schema {
             let table = accepted
                 .entry(field.name.clone())
                 .or_insert_with(|| field.ty.zero());
-            if has_entry(table, name) {
+            if table
+                .as_table()
+                .is_some_and(|table| table.contains_key(name))
+            {
                 let message = format!(
                     "`{name}` is given twice: by itself and in the field `{}`.",
                     field.name
@@ -231,19 +236,19 @@ impl Schema {
                 let error = ConfigError::new(Wrong::Field, &self.key, Some(name), message);
                 return Err(error.help("Leave one of them out."));
             }
-            table.overlay(entry);
+            overlay(table, entry);
         }
         Ok(accepted)
     }
 }
 
 impl Field {
-    /// A field that takes any value of its default's type, without documentation.
-    pub fn new(name: impl Into<String>, default: FieldValue) -> Field {
+    /// A field that takes any value of a type, without documentation.
+    pub fn new(name: impl Into<String>, ty: FieldType) -> Field {
         Field {
             name: name.into(),
-            ty: default.ty(),
-            default,
+            ty,
+            default: ty.zero(),
             mandatory: false,
             doc: String::new(),
             range: None,
@@ -279,14 +284,9 @@ impl Field {
     }
 
     /// The checked value of one entry, as a table with it; `key` is for the message.
-    fn accept_entry(
-        &self,
-        name: &str,
-        value: &toml::Value,
-        key: &str,
-    ) -> Result<FieldValue, ConfigError> {
+    fn accept_entry(&self, name: &str, value: &Value, key: &str) -> Result<Value, ConfigError> {
         let one = toml::Table::from_iter([(name.to_owned(), value.clone())]);
-        let accepted = self.ty.accept(&toml::Value::Table(one));
+        let accepted = self.ty.accept(&Value::Table(one));
         if let Some(accepted) = accepted.filter(|table| self.in_range(table)) {
             return Ok(accepted);
         }
@@ -304,35 +304,34 @@ impl Field {
     }
 
     /// Whether all entries of a table are in the range.
-    fn in_range(&self, table: &FieldValue) -> bool {
-        match (table, self.range) {
-            (FieldValue::Ints(table), Some((min, max))) => {
-                table.values().all(|i| (min..=max).contains(i))
-            }
-            _ => true,
-        }
+    fn in_range(&self, table: &Value) -> bool {
+        let (Some((min, max)), Some(table)) = (self.range, table.as_table()) else {
+            return true;
+        };
+        let mut numbers = table.values().filter_map(Value::as_integer);
+        numbers.all(|i| (min..=max).contains(&i))
     }
 
     /// The checked value of this field; `key` is for the message.
     ///
     /// # Errors
     /// If it isn't of the field's type, in its range or among its choices.
-    pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
+    pub fn accept(&self, value: &Value, key: &str) -> Result<Value, ConfigError> {
         if self.ty.is_table()
             && let Some(table) = value.as_table()
         {
             // Each entry by itself, so that the message names it.
             let mut accepted = self.ty.zero();
             for (name, value) in table {
-                accepted.overlay(self.accept_entry(name, value, key)?);
+                overlay(&mut accepted, self.accept_entry(name, value, key)?);
             }
             return Ok(accepted);
         }
         let (rule, help) = match (self.ty.accept(value), self.range) {
-            (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
+            (Some(Value::Integer(i)), Some((min, max))) if i < min || i > max => {
                 (range_text((min, max)), None)
             }
-            (Some(FieldValue::String(s)), _)
+            (Some(Value::String(s)), _)
                 if !self.choices.is_empty() && !self.choices.contains(&s) =>
             {
                 let choices = || self.choices.iter().map(String::as_str);
@@ -341,13 +340,13 @@ impl Field {
             }
             (Some(value), _) => return Ok(value),
             // A string isn't taken for a list of one.
-            (None, _) if self.ty.zero().ty() == FieldType::Strings && value.is_str() => {
+            (None, _) if self.ty.zero().is_array() && value.is_str() => {
                 let help = format!("Did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
             }
             (None, _) => {
                 let quoted = value.as_str().filter(|text| {
-                    let read = text.parse::<toml::Value>().ok();
+                    let read = text.parse::<Value>().ok();
                     read.is_some_and(|value| self.ty.accept(&value).is_some())
                 });
                 let help = quoted.map(|text| format!("Write {text} without quotes."));
@@ -365,14 +364,6 @@ impl Field {
     }
 }
 
-fn has_entry(table: &FieldValue, name: &str) -> bool {
-    match table {
-        FieldValue::Ints(table) => table.contains_key(name),
-        FieldValue::Values(table) => table.contains_key(name),
-        _ => false,
-    }
-}
-
 /// The range of integers from a minimum to a maximum, as messages write it.
 fn range_text(range: (i64, i64)) -> String {
     match range {
@@ -383,15 +374,15 @@ fn range_text(range: (i64, i64)) -> String {
 }
 
 /// A value with its type, as messages show it.
-pub(super) fn shown(value: &toml::Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
-        toml::Value::String(s) => format!("the string {s:?}"),
-        toml::Value::Integer(i) => format!("the int {i}"),
-        toml::Value::Float(x) => format!("the float {x:?}"),
-        toml::Value::Boolean(b) => format!("the bool {b}"),
-        toml::Value::Datetime(_) => "a date".to_owned(),
-        toml::Value::Array(_) => "an array".to_owned(),
-        toml::Value::Table(_) => "a table".to_owned(),
+        Value::String(s) => format!("the string {s:?}"),
+        Value::Integer(i) => format!("the int {i}"),
+        Value::Float(x) => format!("the float {x:?}"),
+        Value::Boolean(b) => format!("the bool {b}"),
+        Value::Datetime(_) => "a date".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
     }
 }
 

@@ -1,11 +1,9 @@
 //! Options as Rust types: the structs that the SDK's `options!` declares, and scalars.
 
-use std::collections::BTreeMap;
-
 use passdock_plugin_api::__private::{OptionDefault, OptionSpec};
 use passdock_plugin_api::{OptionValue, Options};
 
-use super::field::{FieldType, FieldValue};
+use super::field::FieldType;
 use super::schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 
 impl Schema {
@@ -65,16 +63,13 @@ impl Field {
             let docs = spec.docs.iter();
             let docs: Vec<&str> = docs.map(|d| d.strip_prefix(' ').unwrap_or(d)).collect();
             Field {
-                ty,
+                default: ty.accept(&toml_value(default)).unwrap_or(ty.zero()),
                 mandatory: spec.mandatory,
                 doc: docs.join("\n"),
                 range: spec.range,
                 choices: spec.choices.iter().map(|&choice| choice.into()).collect(),
                 rest: spec.rest,
-                ..Field::new(
-                    spec.name,
-                    ty.accept(&toml_value(default)).unwrap_or(ty.zero()),
-                )
+                ..Field::new(spec.name, ty)
             }
         };
         T::OPTIONS.iter().zip(defaults).map(field).collect()
@@ -95,33 +90,22 @@ fn field_type(default: OptionDefault) -> FieldType {
 }
 
 /// A field's value as passes read it.
-fn option_value(value: &FieldValue) -> OptionValue {
-    fn table<V>(table: &BTreeMap<String, V>, value: fn(&V) -> OptionValue) -> OptionValue {
-        let entries = table.iter();
-        OptionValue::Table(entries.map(|(name, v)| (name.clone(), value(v))).collect())
-    }
-    match value {
-        FieldValue::Bool(value) => OptionValue::Bool(*value),
-        FieldValue::Int(value) => OptionValue::Int(*value),
-        FieldValue::Float(value) => OptionValue::Float(*value),
-        FieldValue::String(value) => OptionValue::String(value.clone()),
-        FieldValue::Strings(list) => {
-            OptionValue::List(list.iter().cloned().map(OptionValue::String).collect())
-        }
-        FieldValue::Ints(entries) => table(entries, |&value| OptionValue::Int(value)),
-        FieldValue::Values(entries) => table(entries, entry_value),
-    }
-}
-
-/// A value in a table of values: a bool, a number, a string, or a list of these.
-fn entry_value(value: &toml::Value) -> OptionValue {
+fn option_value(value: &toml::Value) -> OptionValue {
     match value {
         toml::Value::Boolean(value) => OptionValue::Bool(*value),
         toml::Value::Integer(value) => OptionValue::Int(*value),
         toml::Value::Float(value) => OptionValue::Float(*value),
-        toml::Value::Array(items) => OptionValue::List(items.iter().map(entry_value).collect()),
         toml::Value::String(text) => OptionValue::String(text.clone()),
-        toml::Value::Datetime(_) | toml::Value::Table(_) => OptionValue::String(value.to_string()),
+        toml::Value::Array(items) => OptionValue::List(items.iter().map(option_value).collect()),
+        toml::Value::Table(table) => {
+            let entries = table.iter();
+            OptionValue::Table(
+                entries
+                    .map(|(name, v)| (name.clone(), option_value(v)))
+                    .collect(),
+            )
+        }
+        toml::Value::Datetime(date) => OptionValue::String(date.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use passdock_core::{Field, FieldType, ManifestPass, toml};
 
 use super::CheckResult;
-use super::subject::{Subject, as_toml, described, mandatory};
+use super::subject::{Subject, described, mandatory};
 
 /// Checks that passes run with the values that their options allow.
 pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
@@ -64,7 +64,7 @@ fn runs(subject: &Subject<'_>, pass: &ManifestPass, options: &toml::Table) -> Re
 fn values(field: &Field) -> Vec<toml::Value> {
     let mut values: Vec<toml::Value> = Vec::new();
     if !field.mandatory {
-        values.extend(as_toml(&field.default));
+        values.push(field.default.clone());
     }
     let choices = field.choices.iter();
     let choices = choices.map(|choice| toml::Value::from(choice.as_str()));
@@ -107,10 +107,6 @@ fn values(field: &Field) -> Vec<toml::Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use passdock_core::FieldValue;
-
     use super::*;
 
     #[test]
@@ -122,22 +118,27 @@ mod tests {
         };
         let with_range = |name: &str, default: i64, range: (i64, i64)| Field {
             range: Some(range),
-            ..Field::new(name, FieldValue::Int(default))
+            default: default.into(),
+            ..Field::new(name, FieldType::Int)
         };
         check(with_range("bits", 8, (1, 64)), &["8", "1", "64"]);
         check(with_range("ops", 0, (0, i64::MAX)), &["0"]);
         let choice = Field {
             choices: vec!["a".to_owned(), "b".to_owned()],
-            ..Field::new("how", FieldValue::String("a".to_owned()))
+            default: "a".into(),
+            ..Field::new("how", FieldType::String)
         };
         check(choice, &["\"a\"", "\"b\""]);
-        let list = FieldValue::Strings(vec!["x".to_owned()]);
-        check(Field::new("names", list), &["[\"x\"]", "[]", "[\"a\"]"]);
-        let table = FieldValue::Ints(BTreeMap::new());
-        check(Field::new("sizes", table), &["{}", "{ a = 1 }"]);
-        check(
-            Field::new("all", FieldValue::Bool(true)),
-            &["true", "false"],
-        );
+        let list = Field {
+            default: vec!["x"].into(),
+            ..Field::new("names", FieldType::Strings)
+        };
+        check(list, &["[\"x\"]", "[]", "[\"a\"]"]);
+        check(Field::new("sizes", FieldType::Ints), &["{}", "{ a = 1 }"]);
+        let all = Field {
+            default: true.into(),
+            ..Field::new("all", FieldType::Bool)
+        };
+        check(all, &["true", "false"]);
     }
 }

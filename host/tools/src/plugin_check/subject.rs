@@ -6,7 +6,7 @@ use std::sync::Arc;
 use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
-    ContextBuilder, ErrorKind, Field, FieldType, FieldValue, ManifestPass, PassContext, PassError,
+    ContextBuilder, ErrorKind, Field, FieldType, ManifestPass, PassContext, PassError,
     PassRef, Plugin, Provider, Registry, Sequential, Verify, toml,
 };
 use passdock_driver::pipeline::{self, Request};
@@ -138,18 +138,11 @@ pub(super) fn described(pass: &str, on: &str, error: &PassError) -> String {
 /// Returns values for the options that have no default.
 pub(super) fn mandatory(fields: &[Field]) -> toml::Table {
     let fields = fields.iter().filter(|field| field.mandatory);
-    let values = fields.filter_map(|field| {
-        let value = match (field.ty, &field.choices[..], field.range) {
-            (FieldType::String, [first, ..], _) => FieldValue::String(first.clone()),
-            (FieldType::Int, _, Some((min, max))) => FieldValue::Int(1.clamp(min, max)),
-            (ty, ..) => ty.zero(),
-        };
-        Some((field.name.clone(), as_toml(&value)?))
-    });
+    let value = |field: &Field| match (field.ty, &field.choices[..], field.range) {
+        (FieldType::String, [first, ..], _) => first.clone().into(),
+        (FieldType::Int, _, Some((min, max))) => 1.clamp(min, max).into(),
+        (ty, ..) => ty.zero(),
+    };
+    let values = fields.map(|field| (field.name.clone(), value(field)));
     values.collect()
-}
-
-/// Converts a value to what a pipeline writes.
-pub(super) fn as_toml(value: &FieldValue) -> Option<toml::Value> {
-    toml::Value::try_from(value).ok()
 }

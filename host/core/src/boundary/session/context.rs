@@ -19,7 +19,7 @@ use super::input;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
 use crate::analyses::SharedNames;
-use crate::config::{ConfigValue, FieldValue};
+use crate::config::ConfigValue;
 use crate::error::PassError;
 
 /// The failure of a pass or of an instrument's callback.
@@ -229,7 +229,7 @@ impl<'a> ContextSession<'a> {
     }
 
     /// A value as plugins read it.
-    fn setting(&self, value: &FieldValue) -> Setting {
+    fn setting(&self, value: &toml::Value) -> Setting {
         setting(value, &mut |items| self.keep_items(items))
     }
 

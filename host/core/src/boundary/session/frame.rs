@@ -9,7 +9,6 @@ use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use super::ending::Endings;
-use crate::config::FieldValue;
 use crate::error::{ErrorKind, PassError};
 
 /// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame. By default nothing
@@ -23,7 +22,7 @@ pub trait Frame: Sync {
     ///
     /// # Errors
     /// If the key or the field is none.
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+    fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         Err(format!(
             "There is no config value `{key}.{field}` any more: nothing runs."
         ))

@@ -7,103 +7,72 @@ use passdock_ir::{
     Position, TypeData,
 };
 
-use crate::boundary::session::input::{self, Strided};
+use crate::boundary::session::input;
 
-/// The parts of an op's description.
-pub(in crate::boundary) struct OpParts<'a> {
-    desc: abi::OpDesc,
-    attrs: Strided<abi::AttrDesc>,
-    /// The name of each region.
-    regions: Vec<SymbolId>,
-    /// The strings of each attribute that has some, and the ports of each region, as the IR needs
-    /// them.
-    strings: Vec<Vec<&'a [u8]>>,
-    ports: Vec<Vec<NewPort<'a>>>,
-}
-
-impl<'a> OpParts<'a> {
-    /// # Safety
-    /// As [`input::list`], for all that the description points to.
-    pub(in crate::boundary) unsafe fn new(desc: &abi::OpDesc) -> Edit<OpParts<'a>> {
-        // SAFETY: the caller's promise, here and below.
-        let attrs =
-            unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
-        let mut all_strings = Vec::new();
-        for attr in attrs.iter() {
-            // SAFETY: as above.
-            if let Some(strings) = unsafe { strings(&attr?) } {
-                all_strings.push(strings?);
-            }
-        }
-        let (mut names, mut ports) = (Vec::new(), Vec::new());
-        // SAFETY: as above.
-        let regions = unsafe {
+/// Calls `then` with the described op in the IR's form.
+///
+/// # Safety
+/// As [`input::list`], for all that the description points to.
+pub(in crate::boundary) unsafe fn with_op<T>(
+    desc: &abi::OpDesc,
+    then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
+) -> Edit<T> {
+    // SAFETY: the caller's promise, here and below.
+    let (operands, attr_descs, region_descs) = unsafe {
+        (
+            input::list(desc.operands, desc.operand_count, "operands")?,
+            input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")?,
             input::strided(
                 desc.regions,
                 desc.region_count,
                 desc.region_stride,
                 "regions",
-            )?
-        };
-        for region in regions.iter() {
-            let region = region?;
-            names.push(region.name);
-            // SAFETY: as above.
-            ports.push(unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? });
-        }
-        Ok(OpParts {
-            desc: *desc,
-            attrs,
-            regions: names,
-            strings: all_strings,
-            ports,
-        })
-    }
-
-    /// Calls `then` with the op in the IR's form.
-    ///
-    /// # Safety
-    /// As for `new`.
-    pub(in crate::boundary) unsafe fn with<T>(
-        &self,
-        then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
-    ) -> Edit<T> {
-        let desc = &self.desc;
-        let mut op = NewOp::new(desc.name);
-        // SAFETY: the caller's promise, here and below.
-        op.operands = unsafe { input::list(desc.operands, desc.operand_count, "operands")? };
-        let none;
+            )?,
+        )
+    };
+    let mut strings = Vec::new();
+    for attr in attr_descs.iter() {
         // SAFETY: as above.
-        op.result_types = match desc.result_types.is_null() && desc.result_count > 0 {
-            true => {
-                if desc.result_count > passdock_ir::function::MAX_LIST {
-                    return Err(EditFailure::invalid("The op has too many results."));
-                }
-                none = vec![TypeId::NONE; desc.result_count];
-                &none
-            }
-            // SAFETY: as above.
-            false => unsafe { input::list(desc.result_types, desc.result_count, "result types")? },
-        };
-        op.loc = desc.loc;
-        op.take_regions = desc.flags & abi::OpDesc::TAKE_REGIONS != 0;
-        op.take_attrs = desc.flags & abi::OpDesc::TAKE_ATTRS != 0;
-        let mut strings = self.strings.iter();
-        let mut attrs = Vec::with_capacity(self.attrs.len());
-        for attr in self.attrs.iter() {
-            // SAFETY: as above.
-            attrs.push(unsafe { new_attr(&attr?, &mut strings)? });
-        }
-        op.attrs = &attrs;
-        let regions: Vec<NewRegion<'_>> = self
-            .regions
-            .iter()
-            .zip(&self.ports)
-            .map(|(&name, args)| NewRegion { name, args })
-            .collect();
-        op.regions = &regions;
-        then(&op)
+        strings.extend(unsafe { self::strings(&attr?) }.transpose()?);
     }
+    let (mut attrs, mut strings) = (Vec::with_capacity(attr_descs.len()), strings.iter());
+    for attr in attr_descs.iter() {
+        // SAFETY: as above.
+        attrs.push(unsafe { new_attr(&attr?, &mut strings)? });
+    }
+    let mut ports = Vec::new();
+    for region in region_descs.iter() {
+        let region = region?;
+        // SAFETY: as above.
+        let args = unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? };
+        ports.push((region.name, args));
+    }
+    let regions = ports
+        .iter()
+        .map(|&(name, ref args)| NewRegion { name, args });
+    let regions: Vec<NewRegion<'_>> = regions.collect();
+    let untyped;
+    let result_types = match desc.result_types.is_null() && desc.result_count > 0 {
+        true if desc.result_count > passdock_ir::function::MAX_LIST => {
+            return Err(EditFailure::invalid("The op has too many results."));
+        }
+        true => {
+            untyped = vec![TypeId::NONE; desc.result_count];
+            &untyped
+        }
+        // SAFETY: as above.
+        false => unsafe { input::list(desc.result_types, desc.result_count, "result types")? },
+    };
+    then(&NewOp {
+        operands,
+        result_types,
+        attrs: &attrs,
+        regions: &regions,
+        loc: desc.loc,
+        take_regions: desc.flags & abi::OpDesc::TAKE_REGIONS != 0,
+        take_attrs: desc.flags & abi::OpDesc::TAKE_ATTRS != 0,
+        ..NewOp::new(desc.name)
+    })
 }
 
 /// The strings of an attribute, if it is one of strings.

@@ -41,10 +41,7 @@ impl FunctionState {
     ) -> Edit<OpId> {
         let function = self.edit()?;
         // SAFETY: see above.
-        unsafe {
-            let parts = describe::OpParts::new(desc)?;
-            parts.with(|new| function.create_op(new, describe::place(at)))
-        }
+        unsafe { describe::with_op(desc, |new| function.create_op(new, describe::place(at))) }
     }
 
     pub(in crate::boundary) unsafe fn replace_op(
@@ -54,7 +51,7 @@ impl FunctionState {
     ) -> Edit<OpId> {
         let function = self.edit()?;
         // SAFETY: see above.
-        unsafe { describe::OpParts::new(desc)?.with(|new| function.replace_op(old, new)) }
+        unsafe { describe::with_op(desc, |new| function.replace_op(old, new)) }
     }
 
     pub(in crate::boundary) fn move_op(&mut self, op: OpId, at: &abi::Position) -> Edit {
