@@ -44,8 +44,7 @@ mod supervised {
         let supervisor = Supervisor {
             program: std::env::current_exe().expect("this program"),
             before: vec![WORKER.into()],
-            after: Vec::new(),
-            timeout: None,
+            ..Supervisor::default()
         };
         let alone = |request: &Request| {
             let job = |request: &Request, staging: Option<&str>| {

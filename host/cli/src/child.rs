@@ -6,92 +6,32 @@ use std::path::Path;
 #[cfg(not(unix))]
 use std::process::Stdio;
 use std::process::{Child, Command, ExitStatus};
-#[cfg(unix)]
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+#[cfg(unix)]
+use passdock::supervised;
+use passdock::waiting::waiting;
 
 /// The bytes of a command's output that are shown.
 const TAIL: u64 = 2000;
 
 /// The status of a command; `None` if it took longer than `timeout` and was ended, with what it started. A
-/// signal that ends this process ends it, too ([`give_up`]).
+/// signal that ends this process ends it, too.
 pub(crate) fn run(
     command: &mut Command,
     timeout: Option<Duration>,
 ) -> io::Result<Option<ExitStatus>> {
-    let mut child = start(command, timeout.is_some())?;
-    let status = match timeout {
+    #[cfg(unix)]
+    let mut child = supervised::spawn(command, timeout.is_some(), &[])?;
+    #[cfg(not(unix))]
+    let mut child = command.spawn()?;
+    let status = waiting(|| match timeout {
         Some(timeout) => within(&mut child, timeout),
         None => child.wait().map(Some),
-    };
-    ended(&child);
-    status
-}
-
-/// Forgets a command that was waited for.
-fn ended(child: &Child) {
-    #[cfg(unix)]
-    running().retain(|known| known.pid != rustix::process::Pid::from_child(child));
-    let _ = child;
-}
-
-/// Starts a command; in a group of its own if it is to be ended with what it started.
-#[cfg(not(unix))]
-fn start(command: &mut Command, _: bool) -> io::Result<Child> {
-    command.spawn()
-}
-
-/// Starts a command; in a group of its own if it is to be ended with what it started. In the group of this
-/// process it hears from the terminal itself.
-#[cfg(unix)]
-fn start(command: &mut Command, alone: bool) -> io::Result<Child> {
-    if alone {
-        std::os::unix::process::CommandExt::process_group(command, 0);
-    }
-    // Until it is known, a signal waits.
-    let mut running = running();
-    let child = command.spawn()?;
-    running.push(Running {
-        pid: rustix::process::Pid::from_child(&child),
-        alone,
     });
-    Ok(child)
-}
-
-/// A command that runs.
-#[cfg(unix)]
-struct Running {
-    pid: rustix::process::Pid,
-    /// Whether it is in a group of its own.
-    alone: bool,
-}
-
-#[cfg(unix)]
-fn running() -> MutexGuard<'static, Vec<Running>> {
-    static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether a command runs.
-#[cfg(unix)]
-pub(crate) fn runs() -> bool {
-    !running().is_empty()
-}
-
-/// Ends the commands that run, and lets no other one start. For a thread that is about to end the process because
-/// of a signal.
-#[cfg(unix)]
-pub(crate) fn give_up() {
-    use rustix::process::{Signal, kill_process, kill_process_group};
-    let running = running();
-    for Running { pid, alone } in &*running {
-        // It may have ended by itself meanwhile.
-        _ = match alone {
-            true => kill_process_group(*pid, Signal::KILL),
-            false => kill_process(*pid, Signal::TERM),
-        };
-    }
-    std::mem::forget(running);
+    #[cfg(unix)]
+    supervised::forget(&child);
+    status
 }
 
 /// The status of a command; `None` if it took longer and was ended.

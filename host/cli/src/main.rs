@@ -104,7 +104,7 @@ fn start() -> ExitCode {
     files::set_output_apart();
     #[cfg(unix)]
     {
-        crash::watch(command::crashed(&cli.command));
+        crash::watch(crash::Then::Exit(1));
         if let Some((limit, json)) = command::limit(&cli.command) {
             watchdog::start(limit, json);
         }

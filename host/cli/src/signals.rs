@@ -12,8 +12,6 @@ use passdock::{files, supervised};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::{flag, low_level};
 
-use crate::child;
-
 /// Starts to listen. Where that fails, a signal ends the command as it ends any.
 pub(crate) fn listen() {
     catch_large_files();
@@ -65,7 +63,6 @@ pub(crate) fn listen() {
         if signal == 0 {
             return;
         }
-        child::give_up();
         supervised::give_up();
         files::give_up();
         let _ = low_level::emulate_default_handler(signal as i32);

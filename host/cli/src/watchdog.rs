@@ -1,7 +1,7 @@
 //! The time limit of what the command does by itself: it reads its input and writes files, any of which may be a pipe
 //! that another program never serves. The processes that it starts have limits of their own.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The activity of the command, for the error.
@@ -26,17 +26,6 @@ pub(crate) fn printing<T>(print: impl FnOnce() -> T) -> T {
     printed
 }
 
-/// The number of processes that the command waits for, besides those of `child`.
-static WAITS: AtomicUsize = AtomicUsize::new(0);
-
-/// Waits for a process, which has a limit of its own.
-pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    WAITS.fetch_add(1, Ordering::SeqCst);
-    let result = wait();
-    WAITS.fetch_sub(1, Ordering::SeqCst);
-    result
-}
-
 #[cfg(unix)]
 pub(crate) use limit::start;
 
@@ -46,10 +35,11 @@ mod limit {
     use std::thread;
     use std::time::Duration;
 
+    use passdock::waiting::is_waiting;
     use passdock::{ErrorKind, PassError, crash, files, supervised};
 
-    use super::{PRINTS, WAITS, activity, doing};
-    use crate::{child, show};
+    use super::{PRINTS, activity, doing};
+    use crate::show;
 
     /// The time between two looks.
     const LOOK: Duration = Duration::from_millis(20);
@@ -64,9 +54,7 @@ mod limit {
                 thread::sleep(look);
                 // Time in which the command is stopped doesn't count.
                 busy += look;
-                let waits =
-                    WAITS.load(Ordering::SeqCst) > 0 || supervised::waits() || child::runs();
-                if PRINTS.load(Ordering::SeqCst) || waits {
+                if PRINTS.load(Ordering::SeqCst) || is_waiting() {
                     busy = Duration::ZERO;
                 }
             }
@@ -75,7 +63,6 @@ mod limit {
     }
 
     fn end(limit: Duration, json: Option<fn(&PassError) -> String>) -> ! {
-        child::give_up();
         supervised::give_up();
         files::give_up();
         let (doing, limit) = (activity().clone(), limit.as_secs_f64());

@@ -43,11 +43,11 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 /// println!("{}", error.to_diagnostic().render(false));
 /// # Ok::<(), PassError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct PassError(Box<ErrorParts>);
 
-/// The parts of an error.
-#[derive(Clone)]
+/// The parts of an error. Another process gets all of them but the underlying error and the site.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ErrorParts {
     /// The kind of error.
     pub kind: ErrorKind,
@@ -78,11 +78,13 @@ pub struct ErrorParts {
     /// Further remarks: errors on the way out, and the pass or pipeline that asked for a name.
     pub notes: Vec<String>,
     /// The underlying error.
+    #[serde(skip)]
     pub source: Option<Cause>,
     /// The death of the process, of a kind [`ErrorKind::Crashed`].
     pub death: Option<Box<Death>>,
     /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
     /// [`PassError::site`].
+    #[serde(skip)]
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -115,7 +117,7 @@ impl fmt::Display for FailureMark {
 }
 
 /// The plugin that provides a pass or an instrument.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// The plugin's name.
     pub plugin: String,

@@ -46,11 +46,17 @@ impl CallKind {
 /// What of a plugin is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee<'a> {
-    kind: CallKind,
-    name: &'a str,
-    plugin: Option<&'a Path>,
-    function: &'a str,
-    number: u64,
+    /// Its kind.
+    pub kind: CallKind,
+    /// Its name.
+    pub name: &'a str,
+    /// The file that it is in, if it isn't a part of the program.
+    pub plugin: Option<&'a Path>,
+    /// The name of the function that it is called on; empty: there is none.
+    pub function: &'a str,
+    /// The number of a pass among the passes that began in this process, or of the call of an instrument among such
+    /// calls, from 1 on. The same run gives the same numbers. 0: it has none.
+    pub number: u64,
 }
 
 impl<'a> Callee<'a> {
@@ -86,32 +92,6 @@ impl<'a> Callee<'a> {
     /// The same, called on this function.
     pub fn on_function(self, function: &'a str) -> Callee<'a> {
         Callee { function, ..self }
-    }
-
-    /// Its kind.
-    pub fn kind(&self) -> CallKind {
-        self.kind
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'a str {
-        self.name
-    }
-
-    /// The file that it is in, if it isn't a part of the program.
-    pub fn plugin(&self) -> Option<&'a Path> {
-        self.plugin
-    }
-
-    /// The name of the function that it is called on; empty: there is none.
-    pub fn function(&self) -> &'a str {
-        self.function
-    }
-
-    /// The number of a pass among the passes that began in this process, or of the call of an instrument among such
-    /// calls, from 1 on. The same run gives the same numbers. 0: it has none.
-    pub fn number(&self) -> u64 {
-        self.number
     }
 
     /// Makes it the innermost call of the thread, until the result is dropped.
@@ -166,7 +146,9 @@ impl Drop for RunningCall {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
         #[cfg(unix)]
-        crate::watch::returned(self.is_foreign);
+        if self.is_foreign {
+            crate::watch::returned();
+        }
         if let Some(thread) = self.thread {
             thread.pop();
         }

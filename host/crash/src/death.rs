@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
+use signal_hook::low_level::signal_name;
 
 use crate::call::{CallKind, Callee};
 
@@ -95,7 +96,7 @@ pub fn expect(deaths: Vec<Death>) {
 
 /// The death that is expected of this call of a pass or an instrument, which is to be left out.
 pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
-    let at = Some((callee.kind(), callee.number()));
+    let at = Some((callee.kind, callee.number));
     let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
     if death.is_some() {
         MET.fetch_add(1, Ordering::Relaxed);
@@ -151,7 +152,7 @@ impl DeathCause {
                 stack_overflow: true,
                 ..
             } => "stack overflow",
-            DeathCause::Signal { signal, .. } => signal_name(*signal),
+            DeathCause::Signal { signal, .. } => signal_name(*signal).unwrap_or("a signal"),
             DeathCause::Exit { .. } => "exit",
             DeathCause::Descriptors => "descriptors",
             DeathCause::Timeout { .. } => "timeout",
@@ -164,18 +165,27 @@ impl fmt::Display for DeathCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeathCause::Signal {
-                stack_overflow: true,
                 signal,
-                ..
-            } => write!(f, "used up its stack ({})", Named(*signal)),
-            DeathCause::Signal {
-                signal, address, ..
+                address,
+                stack_overflow,
             } => {
-                write!(f, "crashed: {}", Named(*signal))?;
-                match meaning(*signal) {
-                    "" => Ok(()),
-                    meaning => write!(f, ", {meaning}"),
-                }?;
+                let name = fmt::from_fn(|f| match signal_name(*signal) {
+                    Some(name) => f.write_str(name),
+                    None => write!(f, "signal {signal}"),
+                });
+                if *stack_overflow {
+                    return write!(f, "used up its stack ({name})");
+                }
+                write!(f, "crashed: {name}")?;
+                f.write_str(match signal_name(*signal).unwrap_or_default() {
+                    "SIGSEGV" => ", memory that isn't there or may not be written",
+                    "SIGBUS" => ", memory that can't be reached",
+                    "SIGFPE" => ", a division by zero, or one that overflows",
+                    "SIGILL" => ", an instruction that isn't one",
+                    "SIGABRT" => ", it gave up (`abort`)",
+                    "SIGKILL" => ", the system or somebody killed it, perhaps for want of memory",
+                    _ => "",
+                })?;
                 match address {
                     Some(address) => write!(f, " (address {address:#x})"),
                     None => Ok(()),
@@ -191,65 +201,4 @@ impl fmt::Display for DeathCause {
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }
     }
-}
-
-/// The name of a signal without a name.
-const NAMELESS: &str = "a signal";
-
-/// The name of a signal.
-fn signal_name(signal: i32) -> &'static str {
-    #[cfg(unix)]
-    match signal {
-        libc::SIGSEGV => return "SIGSEGV",
-        libc::SIGBUS => return "SIGBUS",
-        libc::SIGFPE => return "SIGFPE",
-        libc::SIGILL => return "SIGILL",
-        libc::SIGABRT => return "SIGABRT",
-        libc::SIGTRAP => return "SIGTRAP",
-        libc::SIGSYS => return "SIGSYS",
-        libc::SIGKILL => return "SIGKILL",
-        libc::SIGTERM => return "SIGTERM",
-        libc::SIGINT => return "SIGINT",
-        libc::SIGPIPE => return "SIGPIPE",
-        libc::SIGALRM => return "SIGALRM",
-        libc::SIGXCPU => return "SIGXCPU",
-        libc::SIGXFSZ => return "SIGXFSZ",
-        libc::SIGHUP => return "SIGHUP",
-        libc::SIGQUIT => return "SIGQUIT",
-        libc::SIGUSR1 => return "SIGUSR1",
-        libc::SIGUSR2 => return "SIGUSR2",
-        libc::SIGVTALRM => return "SIGVTALRM",
-        libc::SIGPROF => return "SIGPROF",
-        _ => {}
-    }
-    let _ = signal;
-    NAMELESS
-}
-
-/// A signal in a sentence: by its name, or by its number.
-pub(crate) struct Named(pub(crate) i32);
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match signal_name(self.0) {
-            NAMELESS => write!(f, "signal {}", self.0),
-            name => f.write_str(name),
-        }
-    }
-}
-
-/// What a signal means, if it means one thing.
-pub(crate) fn meaning(signal: i32) -> &'static str {
-    #[cfg(unix)]
-    match signal {
-        libc::SIGSEGV => return "memory that isn't there or may not be written",
-        libc::SIGBUS => return "memory that can't be reached",
-        libc::SIGFPE => return "a division by zero, or one that overflows",
-        libc::SIGILL => return "an instruction that isn't one",
-        libc::SIGABRT => return "it gave up (`abort`)",
-        libc::SIGKILL => return "the system or somebody killed it, perhaps for want of memory",
-        _ => {}
-    }
-    let _ = signal;
-    ""
 }

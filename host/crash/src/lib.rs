@@ -11,8 +11,6 @@ mod death;
 mod panics;
 mod record;
 #[cfg(unix)]
-mod sentence;
-#[cfg(unix)]
 mod shared;
 #[cfg(unix)]
 mod watch;
@@ -22,6 +20,9 @@ pub use death::{Culprit, Death, DeathCause, expect, expected, met_deaths};
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;
 #[cfg(unix)]
-pub use shared::{SharedRecord, inherited};
+pub use record::record_to;
 #[cfg(unix)]
-pub use watch::{JsonAnswer, Then, finish, ignore_terminal_stops, lose_channel, record_to, watch};
+pub use shared::{SharedRecord, inherited};
+pub use signal_hook::low_level::signal_name;
+#[cfg(unix)]
+pub use watch::{Then, finish, flush_streams, ignore_terminal_stops, lose_channel, watch};

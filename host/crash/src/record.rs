@@ -1,6 +1,8 @@
 //! The record of a process that runs plugins: what each thread is calling. It may be in memory that another process
 //! shares, which reads it when this one is gone; to write it takes no system call.
 
+#[cfg(unix)]
+use std::fmt::{self, Write};
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -53,9 +55,9 @@ pub(crate) struct CallRecord {
     kind: AtomicU32,
     _unused: AtomicU32,
     number: AtomicU64,
-    name: Text<31>,
-    plugin: Text<63>,
-    function: Text<31>,
+    pub(crate) name: Text<31>,
+    pub(crate) plugin: Text<63>,
+    pub(crate) function: Text<31>,
 }
 
 /// A text of at most so many words; its length is written last. What doesn't fit is cut off.
@@ -71,18 +73,24 @@ static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 /// The record that this process writes, if it writes one.
 #[inline]
 pub(crate) fn in_use() -> Option<&'static Record> {
-    // SAFETY: it is null, or what `use_record` was given, which stays.
+    // SAFETY: it is null, or what `record_to` was given, which stays.
     unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Writes this record from now on; `None`: none any more.
+/// Writes down in a record what of a plugin runs, from now on.
 #[cfg(unix)]
-pub(crate) fn use_record(record: Option<&'static Record>) {
-    let record = record.map_or(ptr::null_mut(), |record| ptr::from_ref(record).cast_mut());
-    RECORD.store(record, Ordering::SeqCst);
+pub fn record_to(record: &'static Record) {
+    RECORD.store(ptr::from_ref(record).cast_mut(), Ordering::SeqCst);
 }
 
 impl Record {
+    /// Makes a record that only this process reads.
+    #[cfg(unix)]
+    pub(crate) fn in_own_memory() -> &'static Record {
+        // SAFETY: a record is atomic numbers, for which zeros are values.
+        Box::leak(unsafe { Box::<Record>::new_zeroed().assume_init() })
+    }
+
     pub(crate) fn take_thread(&'static self) -> Option<&'static ThreadRecord> {
         let at = self.threads_taken.fetch_add(1, Ordering::Relaxed);
         let thread = self.threads.get(at as usize)?;
@@ -114,7 +122,7 @@ impl Record {
     /// Writes the signal that the process dies of.
     #[cfg(unix)]
     pub(crate) fn set_signal(&self, cause: &DeathCause, thread: Option<&ThreadRecord>) {
-        let DeathCause::Signal {
+        let &DeathCause::Signal {
             signal,
             address,
             stack_overflow,
@@ -122,10 +130,10 @@ impl Record {
         else {
             return;
         };
-        let mut flags = if *stack_overflow { STACK_OVERFLOW } else { 0 };
+        let mut flags = if stack_overflow { STACK_OVERFLOW } else { 0 };
         if let Some(address) = address {
             flags |= HAS_ADDRESS;
-            self.address.store(*address, Ordering::Relaxed);
+            self.address.store(address, Ordering::Relaxed);
         }
         let thread = thread.map_or(0, |thread| thread.number.load(Ordering::Relaxed));
         self.thread.store(thread, Ordering::Relaxed);
@@ -205,12 +213,12 @@ impl ThreadRecord {
     pub(crate) fn push(&self, callee: &Callee<'_>) {
         let depth = self.depth.load(Ordering::Relaxed);
         let call = &self.calls[depth as usize % CALLS];
-        call.number.store(callee.number(), Ordering::Relaxed);
-        call.name.write(callee.name());
-        let plugin = callee.plugin().and_then(Path::to_str);
+        call.number.store(callee.number, Ordering::Relaxed);
+        call.name.write(callee.name);
+        let plugin = callee.plugin.and_then(Path::to_str);
         call.plugin.write(plugin.unwrap_or_default());
-        call.function.write(callee.function());
-        call.kind.store(callee.kind() as u32 + 1, Ordering::Relaxed);
+        call.function.write(callee.function);
+        call.kind.store(callee.kind as u32 + 1, Ordering::Relaxed);
         // Nothing was called in it yet.
         let inner = &self.calls[(depth as usize + 1) % CALLS];
         inner.kind.store(0, Ordering::Relaxed);
@@ -256,11 +264,6 @@ impl CallRecord {
         CallKind::ALL.get(number.wrapping_sub(1)).copied()
     }
 
-    #[cfg(unix)]
-    pub(crate) fn texts(&self) -> (&Text<31>, &Text<63>, &Text<31>) {
-        (&self.name, &self.plugin, &self.function)
-    }
-
     fn read(&self) -> Option<Culprit> {
         let some = |text: String| (!text.is_empty()).then_some(text);
         Some(Culprit {
@@ -291,34 +294,54 @@ impl<const WORDS: usize> Text<WORDS> {
         self.len.store(bytes.len() as u64, Ordering::Release);
     }
 
-    /// Copies the text to a buffer that has room for it. It doesn't allocate.
-    pub(crate) fn copy_to<'b>(&self, buffer: &'b mut [u8]) -> &'b str {
-        let len = self.len.load(Ordering::Acquire).min(WORDS as u64 * 8) as usize;
-        let (words, _) = buffer.as_chunks_mut::<8>();
-        for (to, word) in words.iter_mut().zip(&self.words) {
-            *to = word.load(Ordering::Relaxed).to_ne_bytes();
-        }
-        let bytes = &buffer[..len.min(buffer.len() & !7)];
-        match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            // One that was cut off ends in the middle of a character.
-            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-        }
+    #[cfg(unix)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len.load(Ordering::Acquire) == 0
+    }
+
+    /// The bytes, up to the end of the last word.
+    fn bytes(&self) -> ([[u8; 8]; WORDS], usize) {
+        let len = self.len.load(Ordering::Acquire) as usize;
+        let words = self.words.each_ref();
+        let words = words.map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
+        (words, len.min(WORDS * 8))
     }
 
     fn read(&self) -> String {
-        self.copy_to(&mut vec![0; WORDS * 8]).to_owned()
+        let (words, len) = self.bytes();
+        whole(&words.as_flattened()[..len]).to_owned()
+    }
+}
+
+/// The text as it may be shown on a terminal: characters that control it become question marks. It isn't allocated.
+#[cfg(unix)]
+impl<const WORDS: usize> fmt::Display for Text<WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (words, len) = self.bytes();
+        for c in whole(&words.as_flattened()[..len]).chars() {
+            let controls = c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+            f.write_char(if controls { '?' } else { c })?;
+        }
+        Ok(())
+    }
+}
+
+/// The bytes as text: one that was cut off ends in the middle of a character.
+fn whole(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::watch::record_to;
 
     #[test]
     fn the_calls_of_threads_are_read_after_a_death() {
-        let record = Record::in_own_memory().unwrap();
+        let record = Record::in_own_memory();
         record_to(record);
         let exit = || DeathCause::Exit { status: Some(0) };
         assert!(record.death(exit()).is_of_nothing());
@@ -328,7 +351,7 @@ mod tests {
         entered.set_function(|| "main");
         let death = record.death(exit());
         let culprit = death.culprit.unwrap();
-        assert_eq!((&*culprit.name, culprit.number), ("a.pass", pass.number()));
+        assert_eq!((&*culprit.name, culprit.number), ("a.pass", pass.number));
         assert_eq!(culprit.plugin.as_deref(), Some("a.so"));
         assert_eq!(culprit.function.as_deref(), Some("main"));
         {
@@ -360,6 +383,17 @@ mod tests {
         assert!(record.death(exit()).is_of_nothing());
 
         trace_rewrites_and_long_names(record);
+    }
+
+    #[test]
+    fn a_name_controls_no_terminal() {
+        let text = Text::<4> {
+            len: AtomicU64::new(0),
+            words: Default::default(),
+        };
+        text.write("a\u{1b}[31m\u{9b}\u{202e}b\n");
+        assert_eq!(text.to_string(), "a?[31m??b?");
+        assert_eq!(text.read(), "a\u{1b}[31m\u{9b}\u{202e}b\n");
     }
 
     fn trace_rewrites_and_long_names(record: &Record) {

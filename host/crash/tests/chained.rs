@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{env, ptr};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
-use passdock_crash::{Then, watch};
+use passdock_crash::{Callee, Then, watch};
 
 /// The bytes of a page, or of several.
 const LEN: usize = 1 << 16;
@@ -46,6 +46,7 @@ fn fault_twice() {
         guarded.cast::<u8>().write_volatile(7);
         assert_eq!(guarded.cast::<u8>().read_volatile(), 7);
         stderr().write_all(b"mended\n").expect("standard error");
+        let _entered = Callee::pass("a.pass", None).enter();
         ptr::without_provenance_mut::<u8>(64).write_volatile(7);
     }
 }
@@ -63,7 +64,7 @@ fn a_fault_that_is_mended_is_not_told_and_the_next_one_is() {
     assert_eq!(ran.status.signal(), Some(libc::SIGSEGV), "{said}");
     let (before, after) = said.split_once("mended\n").expect("it goes on");
     assert_eq!(before, "");
-    let sentence = "error[crashed]: Something crashed: SIGSEGV, ";
+    let sentence = "error[crashed]: The pass `a.pass` crashed: SIGSEGV, ";
     assert!(after.starts_with(sentence), "{said}");
     assert_eq!(after.matches("error[").count(), 1, "{said}");
 }

@@ -17,10 +17,9 @@ mod prepare;
 mod raw_path;
 pub mod replay;
 pub mod reproducer;
-mod sent_error;
 #[cfg(unix)]
 pub mod supervised;
 pub mod testing;
+pub mod waiting;
 
 pub use bodies::{body_for, put_functions, raise_opset, replace_body};
-pub use sent_error::SentError;

@@ -8,38 +8,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
-use crate::leftovers::COMMIT;
-use crate::lock::{DirectoryLock, lock_directory};
 use crate::temporary::{TemporaryDirectory, placing};
-use crate::{directory_of, remove_unless};
+use crate::{directory_of, lock_directory};
 
 /// The name of the main file in its staging directory.
 const MAIN: &str = "0";
 
-/// The place of a file that another process writes, and the directory beside it in which it does.
-pub struct StagingPlace {
-    place: PathBuf,
-    directory: TemporaryDirectory,
-}
-
-impl StagingPlace {
-    /// Makes the directory for a file that goes to a place.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn new(place: PathBuf) -> io::Result<StagingPlace> {
-        let directory = staging_directory(&place)?;
-        Ok(StagingPlace { place, directory })
-    }
-
-    /// The name of the directory, which is beside the place.
-    pub fn name(&self) -> String {
-        let name = self.directory.path().file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
-    }
-}
-
 /// A directory beside a file's place, in which the file is written, and those that go with it.
+#[derive(Default)]
 pub struct Staging {
     place: PathBuf,
     directory: PathBuf,
@@ -47,17 +23,14 @@ pub struct Staging {
     files: usize,
 }
 
-/// Files that are written and not in their places yet. Whoever has the staging directory puts them there.
+/// Files that are written and not in their places yet. Whoever owns the staging directory puts them there.
 ///
-/// Until the main file has its name, everything is as it was; afterwards everything is as it should be. A list in the
-/// staging directory has the names that a process would leave behind if it died in between.
+/// Until the main file has its name, everything is as it was; afterwards everything is as it should be.
 #[derive(Serialize, Deserialize)]
 pub struct Staged {
-    /// Where both are is for the process to say that puts them in their places.
+    /// The directory, which the process gives that puts the files in their places.
     #[serde(skip)]
-    place: PathBuf,
-    #[serde(skip)]
-    directory: PathBuf,
+    staging: Staging,
     /// The length of the main file.
     len: u64,
     /// The files that go with it, where nothing is yet.
@@ -67,9 +40,7 @@ pub struct Staged {
     /// Whether to wait until all files are on the disk.
     durable: bool,
     #[serde(skip)]
-    owned: Option<TemporaryDirectory>,
-    #[serde(skip)]
-    lock: Option<DirectoryLock>,
+    lock: Option<File>,
 }
 
 /// A file that goes with the main file.
@@ -83,32 +54,33 @@ pub struct StagedFile {
     pub len: u64,
 }
 
-/// Makes a staging directory, with the main file.
-fn staging_directory(place: &Path) -> io::Result<TemporaryDirectory> {
-    let directory = TemporaryDirectory::beside(directory_of(place))?;
-    File::create_new(directory.path().join(MAIN))?;
-    Ok(directory)
-}
-
 impl Staging {
-    /// A staging directory for the file at `place`; `given`: the name of that of the process that will put it there.
+    /// Makes a staging directory for the file at `place`, with that file. `given` is the name of the one that the process
+    /// made which will put the file in its place.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new(place: &Path, given: Option<&str>) -> io::Result<Staging> {
-        let (directory, owned) = match given {
-            Some(name) => (directory_of(place).join(name), None),
-            None => {
-                let own = staging_directory(place)?;
-                (own.path().to_path_buf(), Some(own))
-            }
-        };
-        Ok(Staging {
+        let mut staging = Staging {
             place: place.to_path_buf(),
-            directory,
-            owned,
-            files: 0,
-        })
+            ..Staging::default()
+        };
+        match given {
+            Some(name) => staging.directory = directory_of(place).join(name),
+            None => {
+                let own = TemporaryDirectory::beside(directory_of(place))?;
+                File::create_new(own.path().join(MAIN))?;
+                staging.directory = own.path().to_path_buf();
+                staging.owned = Some(own);
+            }
+        }
+        Ok(staging)
+    }
+
+    /// The name of the directory, which is beside the place.
+    pub fn name(&self) -> String {
+        let name = self.directory.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     /// Opens the main file, which is empty.
@@ -143,16 +115,14 @@ impl Staging {
         new: Vec<StagedFile>,
         old: Vec<PathBuf>,
         durable: bool,
-        lock: Option<DirectoryLock>,
+        lock: Option<File>,
     ) -> io::Result<Staged> {
         Ok(Staged {
             len: self.directory.join(MAIN).metadata()?.len(),
-            place: self.place,
-            directory: self.directory,
+            staging: self,
             new,
             old,
             durable,
-            owned: self.owned,
             lock,
         })
     }
@@ -160,13 +130,8 @@ impl Staging {
 
 impl Staged {
     /// The same files, as this process puts them in their places, which were written by another one.
-    pub fn at(self, StagingPlace { place, directory }: StagingPlace) -> Staged {
-        Staged {
-            place,
-            directory: directory.path().to_path_buf(),
-            owned: Some(directory),
-            ..self
-        }
+    pub fn at(self, staging: Staging) -> Staged {
+        Staged { staging, ..self }
     }
 
     /// The bytes of all files.
@@ -180,54 +145,38 @@ impl Staged {
     /// If a file isn't what was written there, and the system's errors; then everything is as it was. Only one error is
     /// returned after the main file was put in its place: that the name may not outlast a loss of power.
     pub fn commit(mut self) -> io::Result<()> {
-        let dir = directory_of(&self.place).to_path_buf();
-        let main = self.directory.join(MAIN);
+        let place = &self.staging.place;
+        let dir = directory_of(place);
+        let main = self.staging.directory.join(MAIN);
         let rights = main.symlink_metadata()?.permissions();
         self.check(&main, self.len)?;
         for file in &self.new {
-            let path = self.directory.join(&file.name);
+            let path = self.staging.directory.join(&file.name);
             fs::set_permissions(&path, rights.clone())?;
             self.check(&path, file.len)?;
         }
         #[cfg(unix)]
-        if let Some(known) = self
-            .place
-            .symlink_metadata()
-            .ok()
-            .filter(fs::Metadata::is_file)
+        if let Ok(known) = place.symlink_metadata()
+            && known.is_file()
         {
             fs::set_permissions(&main, known.permissions())?;
         }
-        let _lock = self.lock.take().or_else(|| lock_directory(&dir));
+        let _lock = self.lock.take().or_else(|| lock_directory(dir));
         let _placing = placing();
-        self.list_names(&dir)?;
         // Before anything is in its place: a process may be out of descriptors.
-        let directory = self.open_directory(&dir)?;
+        let directory = self.open_directory(dir)?;
         let mut placed: Vec<PathBuf> = Vec::new();
         let put = self
-            .place_new(&dir, &mut placed)
-            .and_then(|()| fs::rename(&main, &self.place));
+            .place_new(dir, &mut placed)
+            .and_then(|()| fs::rename(&main, place));
         if let Err(error) = put {
-            for path in placed.iter().rev() {
-                // Only the first error is returned.
-                let _ = match path.is_dir() {
-                    true => fs::remove_dir(path),
-                    false => fs::remove_file(path),
-                };
-            }
+            // Only the first error is returned.
+            placed.iter().rev().for_each(|path| _ = remove(path));
             return Err(error);
         }
         let synced = directory.as_ref().map_or(Ok(()), sync);
-        for name in &self.old {
-            remove_unless(&dir, name, |_, _| false);
-        }
-        // Files that couldn't be removed are left to a later run, with their names.
-        let stays = |name: &PathBuf| dir.join(name).symlink_metadata().is_ok();
-        if self.old.iter().any(stays)
-            && let Some(directory) = self.owned.take()
-        {
-            directory.keep();
-        }
+        // Files that can't be removed do no harm.
+        self.old.iter().for_each(|name| _ = remove(&dir.join(name)));
         synced.map_err(|error| {
             let message = format!("it is there, but may not outlast a loss of power: {error}");
             io::Error::new(error.kind(), message)
@@ -250,30 +199,6 @@ impl Staged {
         }
     }
 
-    /// Writes down the names that are in doubt until the main file is in its place.
-    fn list_names(&self, dir: &Path) -> io::Result<()> {
-        if self.new.is_empty() && self.old.is_empty() {
-            return Ok(());
-        }
-        let mut names: Vec<&Path> = Vec::new();
-        for file in &self.new {
-            let parents = file.to.ancestors().skip(1);
-            let missing = parents.filter(|parent| !dir.join(parent).exists());
-            let from = names.len();
-            names.extend(missing);
-            names[from..].reverse();
-            names.push(&file.to);
-        }
-        names.extend(self.old.iter().map(PathBuf::as_path));
-        let list = self.directory.join(COMMIT);
-        fs::write(&list, serde_json::to_vec(&names)?)?;
-        if self.durable {
-            File::options().write(true).open(&list)?.sync_all()?;
-            self.sync_directory(&self.directory)?;
-        }
-        self.sync_directory(dir)
-    }
-
     /// Gives the new files their names, and makes their directories.
     fn place_new(&self, dir: &Path, placed: &mut Vec<PathBuf>) -> io::Result<()> {
         for file in &self.new {
@@ -286,7 +211,7 @@ impl Staged {
                     placed.push(parent);
                 }
             }
-            let staged = TempPath::try_from_path(self.directory.join(&file.name))?;
+            let staged = TempPath::try_from_path(self.staging.directory.join(&file.name))?;
             match staged.persist_noclobber(&to) {
                 Ok(()) => placed.push(to),
                 // Another run was faster, with the same.
@@ -295,17 +220,12 @@ impl Staged {
                 Err(error) => return Err(error.error),
             }
         }
-        let mut synced: Vec<&Path> = placed.iter().map(|path| directory_of(path)).collect();
-        synced.sort_unstable();
-        synced.dedup();
-        synced
-            .into_iter()
-            .try_for_each(|dir| self.sync_directory(dir))
-    }
-
-    /// Waits until the names in a directory are on the disk.
-    fn sync_directory(&self, dir: &Path) -> io::Result<()> {
-        self.open_directory(dir)?.as_ref().map_or(Ok(()), sync)
+        for path in placed {
+            self.open_directory(directory_of(path))?
+                .as_ref()
+                .map_or(Ok(()), sync)?;
+        }
+        Ok(())
     }
 
     /// A directory, if its names are to be on the disk and the system opens directories.
@@ -318,6 +238,14 @@ impl Staged {
             Err(error) if is_unsupported(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Removes a file, or an empty directory.
+fn remove(path: &Path) -> io::Result<()> {
+    match path.is_dir() {
+        true => fs::remove_dir(path),
+        false => fs::remove_file(path),
     }
 }
 

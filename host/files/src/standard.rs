@@ -48,15 +48,6 @@ impl StandardOutput {
         file.map_or_else(Stdio::inherit, Stdio::from)
     }
 
-    /// A second descriptor of it; `None`: there is none.
-    #[cfg(unix)]
-    pub fn duplicate() -> Option<std::os::fd::OwnedFd> {
-        match APART.get() {
-            Some(file) => file.try_clone().ok().map(Into::into),
-            None => rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3).ok(),
-        }
-    }
-
     /// Whether it is a terminal.
     pub fn is_terminal() -> bool {
         match APART.get() {

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::directory_of;
-use crate::leftovers::{self, Used};
 use crate::staged::Staging;
 
 /// The place that a file is written to.
@@ -20,11 +19,9 @@ impl Target {
     /// The target at a path. That a file can be made there is tried, so that a missing or read-only directory is
     /// an error before any work. Links are followed, so that a link to a model stays one.
     ///
-    /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
-    ///
     /// # Errors
     /// If no file can be made there.
-    pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
+    pub fn new(path: &Path) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
         let place = match fs::metadata(&whole) {
@@ -40,7 +37,7 @@ impl Target {
             let message = format!("there is no directory `{dir}`");
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        Target::file(place, used)
+        Target::file(place)
     }
 
     /// The target at a path whose name the user didn't choose. What is there is replaced, and a link isn't followed:
@@ -48,16 +45,15 @@ impl Target {
     ///
     /// # Errors
     /// If no file can be made there.
-    pub fn replacing(path: &Path, used: Option<Used>) -> io::Result<Target> {
+    pub fn replacing(path: &Path) -> io::Result<Target> {
         if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
             return Err(io::Error::other("it is a directory"));
         }
         let dir = dunce::canonicalize(directory_of(path))?;
-        Target::file(dir.join(path.file_name().unwrap_or_default()), used)
+        Target::file(dir.join(path.file_name().unwrap_or_default()))
     }
 
-    fn file(place: PathBuf, used: Option<Used>) -> io::Result<Target> {
-        leftovers::remove(directory_of(&place), used);
+    fn file(place: PathBuf) -> io::Result<Target> {
         tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
         Ok(Target::File(place))
     }

@@ -48,5 +48,5 @@ fn inert(json: &str) -> String {
 /// What the system says.
 pub fn write(path: &Path, document: &Document<'_>) -> io::Result<()> {
     let page = render(document)?;
-    Target::new(path, None)?.write(false, |file| file.write_all(page.as_bytes()))
+    Target::new(path)?.write(false, |file| file.write_all(page.as_bytes()))
 }

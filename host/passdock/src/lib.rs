@@ -108,7 +108,7 @@ pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
 pub use passdock_driver::{
-    SentError, batch, judge, model_file, pipeline, replay, reproducer, testing,
+    batch, judge, model_file, pipeline, replay, reproducer, testing, waiting,
 };
 pub use passdock_files as files;
 
@@ -174,9 +174,9 @@ pub mod ir {
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
 pub mod crash {
     pub use passdock_crash::{CallKind, Culprit, Death, DeathCause};
-    #[cfg(unix)]
-    pub use passdock_crash::{JsonAnswer, Then, finish, watch};
     pub use passdock_crash::{Panic, caught, keep_quiet};
+    #[cfg(unix)]
+    pub use passdock_crash::{Then, finish, watch};
 }
 
 /// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.

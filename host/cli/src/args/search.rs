@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
 
 use crate::args::PassArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
 
 /// How models are judged.
-#[derive(Debug, Args, Serialize, Deserialize)]
+#[derive(Debug, Args)]
 pub(crate) struct CheckCommandArgs {
     /// What judges a model: `numerics`, or a shell command, in which `{}` stands for the model's path and `{in}`
     /// for that of the model before the pipeline.

@@ -3,13 +3,12 @@
 //! `passdock compare` says so, in a process of its own: what makes ONNX Runtime crash ends no search.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use passdock::judge::Verdict;
 use passdock::{Module, PassError};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Judgement, TOO_LONG, failed};
@@ -17,17 +16,6 @@ use crate::child;
 
 /// The word that stands for this instead of a command.
 pub(super) const NUMERICS: &str = "numerics";
-
-/// Two models that were written, to be compared.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Pair {
-    pub(super) before: PathBuf,
-    pub(super) after: PathBuf,
-    /// The file for the answer.
-    pub(super) out: PathBuf,
-    /// ONNX Runtime's library, which was found.
-    pub(super) runtime: Option<PathBuf>,
-}
 
 /// The findings of earlier comparisons.
 #[derive(Default)]
@@ -66,32 +54,36 @@ impl ComparedModels {
     }
 }
 
-impl Pair {
-    /// Compares the models.
-    pub(super) fn judge(&self, timeout: Option<Duration>) -> Result<Judgement, PassError> {
-        let failed = |error| failed("`numerics` can't be run", &error);
-        let out = File::create(&self.out).map_err(failed)?;
-        let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
-        compare
-            .args(["compare", "--json", "--allow-outside-data"])
-            .args([&self.before, &self.after])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .stdout(out);
-        // A name without a directory is for the system's loader.
-        if let Some(runtime) = self.runtime.as_ref().filter(|path| path.is_absolute()) {
-            compare.env("ORT_DYLIB_PATH", runtime);
-        }
-        let ended = child::run(&mut compare, timeout).map_err(failed)?;
-        Ok(match ended {
-            None => Judgement {
-                verdict: Verdict::Unknown,
-                said: TOO_LONG.to_owned(),
-                refused: false,
-            },
-            Some(_) => answered(&self.out),
-        })
+/// Compares two models that were written; the answer goes to the file `out`. `runtime` is ONNX Runtime's library.
+pub(super) fn compare(
+    before: &Path,
+    after: &Path,
+    out: &Path,
+    runtime: Option<&Path>,
+    timeout: Option<Duration>,
+) -> Result<Judgement, PassError> {
+    let failed = |error| failed("`numerics` can't be run", &error);
+    let file = File::create(out).map_err(failed)?;
+    let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
+    compare
+        .args(["compare", "--json", "--allow-outside-data"])
+        .args([before, after])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .stdout(file);
+    // A name without a directory is for the system's loader.
+    if let Some(runtime) = runtime.filter(|path| path.is_absolute()) {
+        compare.env("ORT_DYLIB_PATH", runtime);
     }
+    let ended = child::run(&mut compare, timeout).map_err(failed)?;
+    Ok(match ended {
+        None => Judgement {
+            verdict: Verdict::Unknown,
+            said: TOO_LONG.to_owned(),
+            refused: false,
+        },
+        Some(_) => answered(out),
+    })
 }
 
 /// The verdict in an answer of `compare --json`.

@@ -12,6 +12,7 @@ use passdock::batch::{
     self, BatchItem, BatchWorker, Fingerprint, ModelOutcome, Outcomes, WorkerCommand,
 };
 use passdock::pipeline::{self, AskedInstrument, Print, Request, Watch};
+use passdock::waiting::waiting;
 use passdock::{ErrorKind, OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
@@ -105,7 +106,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
                 in_process: process.in_process,
                 timeout: process.timeout,
             };
-            let report = watchdog::waiting(|| worker.run(&job, None));
+            let report = waiting(|| worker.run(&job, None));
             report.unwrap_or_else(|failure| {
                 batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
             })

@@ -1,16 +1,16 @@
 //! `passdock bisect`: which pass breaks a model.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
-use passdock::{ErrorKind, PassError, SentError, terminal};
+use passdock::{ErrorKind, PassError};
 use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::two_models::diff;
-use super::worker;
+use super::worker::{self, Files};
 use crate::args::search::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
@@ -29,7 +29,7 @@ struct BisectOutput<'b> {
 }
 
 /// The files of the proof.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct BisectFiles {
     good: String,
     /// None if the pass fails.
@@ -40,137 +40,69 @@ struct BisectFiles {
 }
 
 pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
+    let (process, json) = (args.search.process.clone(), args.search.json);
+    let model = args.search.inputs.last().cloned();
+    let files = Files {
+        model: model.as_deref(),
+        output: None,
+    };
+    worker::whole(&process, json, files, || Ok(bisect_here(args)))
+}
+
+fn bisect_here(args: BisectArgs) -> u8 {
     let json = args.search.json;
     let mut log = Vec::new();
-    let found =
-        start(args, &mut log).unwrap_or_else(|error| BisectResult::new(&Err(error), log, json));
-    if let Some(error) = found.error {
-        show::fail(&error.into());
-    }
-    show::write_out(&found.shown);
-    Ok(found.status)
-}
-
-/// The rendered result of a search, which may run in another process.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct BisectResult {
-    status: u8,
-    /// The error that ended it.
-    error: Option<SentError>,
-    /// What goes to standard output.
-    shown: String,
-}
-
-impl BisectResult {
-    fn new(
-        searched: &Result<(Bisection, Option<BisectFiles>), PassError>,
-        log: Vec<Judged>,
-        json: bool,
-    ) -> BisectResult {
-        let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
-        let status = match (found, error) {
-            (Some((found, _)), _) => u8::from(found.suspects.len() != 1),
-            (None, error) => error.map_or(1, PassError::exit_status),
-        };
-        let shown = match found {
-            _ if json => {
-                let answer = BisectOutput {
-                    found: found.map(|(found, _)| found),
-                    log: if found.is_some() { Vec::new() } else { log },
-                    kept: found.and_then(|(_, kept)| kept.as_ref()),
-                };
-                show::answer_json(status, answer, error)
-            }
-            Some((found, kept)) => terminal::safe(&render(found, kept.as_ref())).into_owned(),
-            None => String::new(),
-        };
-        BisectResult {
-            status,
-            error: error.map(SentError::from),
-            shown,
-        }
-    }
-}
-
-/// A search, for the process that does it.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Searching {
-    request: Request,
-    check: CheckCommandArgs,
-    output: Option<PathBuf>,
-    json: bool,
-}
-
-impl Searching {
-    /// The command that judges models.
-    #[cfg(unix)]
-    pub(crate) fn check(&self) -> &CheckCommandArgs {
-        &self.check
-    }
-
-    /// The model.
-    #[cfg(unix)]
-    pub(crate) fn model(&self) -> &Path {
-        &self.request.model
-    }
-}
-
-fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<BisectResult, PassError> {
-    let json = args.search.json;
-    let process = args.search.process.clone();
-    let searching = Searching {
-        request: request::of_search("bisect", args.search)?,
-        check: args.check,
-        output: args.output,
-        json,
+    let searched = search(args, &mut log);
+    let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
+    let status = match (found, error) {
+        (Some((found, _)), _) => u8::from(found.suspects.len() != 1),
+        (None, error) => error.map_or(1, show::fail),
     };
-    let command = CheckCommand::new(&searching.check, &searching.request.model)?;
-    let progress = Progress::start("running the pipeline");
-    let mut note = |judged: Judged| {
-        if !json {
-            progress.line(&format!(
-                "{:<9}  {}\n",
-                judged.verdict.name(),
-                judged.candidate
-            ));
+    match found {
+        _ if json => {
+            let answer = BisectOutput {
+                found: found.map(|(found, _)| found),
+                log: if found.is_some() { Vec::new() } else { log },
+                kept: found.and_then(|(_, kept)| kept.as_ref()),
+            };
+            show::print_answer(status, answer, error);
         }
-        progress.say(&format!("{} checks", log.len() + 1));
-        log.push(judged);
-    };
-    worker::bisect(searching, command, &process, &mut note)
+        Some((found, kept)) => show::print(&render(found, kept.as_ref())),
+        None => {}
+    }
+    status
 }
 
-/// Searches in this process. `note` hears of each check.
-pub(crate) fn search(
-    searching: &Searching,
-    mut command: CheckCommand<'_>,
-    note: &mut dyn FnMut(Judged),
-) -> BisectResult {
-    let mut log = Vec::new();
-    let searched = search_to_end(searching, &mut command, &mut |judged| {
-        log.push(judged.clone());
-        note(judged);
-    });
-    let searched = searched.map_err(|error| command.with_said(error));
-    BisectResult::new(&searched, log, searching.json)
-}
-
-fn search_to_end(
-    searching: &Searching,
-    command: &mut CheckCommand<'_>,
-    note: &mut dyn FnMut(Judged),
+fn search(
+    args: BisectArgs,
+    log: &mut Vec<Judged>,
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
-    let request = &searching.request;
+    let json = args.search.json;
+    let request = request::of_search("bisect", args.search)?;
+    let mut command = CheckCommand::new(&args.check, &request.model)?;
+    let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
     let found = bisect::bisect(
         &plugins::registry(),
-        request,
+        &request,
         module.clone(),
         &mut |candidate| command.check(candidate, &module),
-        &mut |judged| note(judged.clone()),
-    )?;
-    let kept = match &searching.output {
-        Some(dir) => keep(&found, dir, request, &searching.check)?,
+        &mut |judged| {
+            if !json {
+                progress.line(&format!(
+                    "{:<9}  {}\n",
+                    judged.verdict.name(),
+                    judged.candidate
+                ));
+            }
+            progress.say(&format!("{} checks", log.len() + 1));
+            log.push(judged.clone());
+        },
+    );
+    drop(progress);
+    let found = found.map_err(|error| command.with_said(error))?;
+    let kept = match &args.output {
+        Some(dir) => keep(&found, dir, &request, &args.check)?,
         None => None,
     };
     Ok((found, kept))

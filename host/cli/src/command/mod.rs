@@ -24,13 +24,9 @@ mod worker;
 use std::time::Duration;
 
 #[cfg(unix)]
-use passdock::crash::{JsonAnswer, Then};
-#[cfg(unix)]
-use passdock::files::StandardOutput;
+use passdock::PassError;
 #[cfg(unix)]
 use passdock::pipeline::Report;
-#[cfg(unix)]
-use passdock::{ErrorKind, PassError};
 
 use crate::args::Command;
 use crate::args::plugin::PluginCommand;
@@ -151,25 +147,4 @@ fn as_json(command: &Command) -> AsJson {
         Command::Batch(_) => |error| show::failed_line(STATUS, error),
         _ => |error| show::answer_json(STATUS, serde_json::json!({}), Some(error)),
     }
-}
-
-/// What happens when this process crashes in a command: it says so, and ends with status 1. Where a plugin does it,
-/// that has printed no JSON yet.
-#[cfg(unix)]
-pub(crate) fn crashed(command: &Command) -> Then {
-    const STATUS: u8 = 1;
-    let answers = process(command).is_some_and(|(process, json)| process.in_process && json);
-    let Some(to) = StandardOutput::duplicate().filter(|_| answers) else {
-        return Then::Exit(STATUS.into(), None);
-    };
-    // The sentence goes where this one is.
-    let error = PassError::new(ErrorKind::Crashed, "It crashed.");
-    let answer = as_json(command)(&error);
-    let (before, after) = answer.split_once("\"It crashed.\"").unwrap_or_default();
-    let answer = JsonAnswer {
-        to,
-        before: before.to_owned(),
-        after: after.to_owned(),
-    };
-    Then::Exit(STATUS.into(), Some(answer))
 }

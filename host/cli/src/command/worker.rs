@@ -5,11 +5,8 @@ use std::path::Path;
 use passdock::PassError;
 use passdock::model_file::StagedModel;
 use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
-use passdock_tools::bisect::Judged;
 
-use super::bisect::{self, BisectResult, Searching};
 use crate::args::process::ProcessArgs;
-use crate::check_command::CheckCommand;
 use crate::plugins;
 #[cfg(unix)]
 use crate::worker_args::{WORKER, WorkerArgs};
@@ -27,21 +24,6 @@ pub(crate) fn run(
     let _ = process;
     let finished = pipeline::run_staged(&plugins::registry(), request, None, watch);
     (finished.report, finished.output)
-}
-
-/// Searches for a pass, as [`run`]; the command of `--check` is run by this process. `note` hears of each check.
-pub(crate) fn bisect(
-    searching: Searching,
-    command: CheckCommand<'_>,
-    process: &ProcessArgs,
-    note: &mut dyn FnMut(Judged),
-) -> Result<BisectResult, PassError> {
-    #[cfg(unix)]
-    if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::bisect(&supervisor, searching, &command, note);
-    }
-    let _ = process;
-    Ok(bisect::search(&searching, command, note))
 }
 
 /// Does something with a request's pipeline that runs again and again, as [`run`].
@@ -97,19 +79,17 @@ pub(crate) use supervised::work;
 
 #[cfg(unix)]
 mod supervised {
-    use std::io;
     use std::sync::OnceLock;
 
     use clap::Parser;
-    use passdock::files::StagingPlace;
+    use passdock::ErrorKind;
+    use passdock::files::{Staging, TemporaryDirectory};
     use passdock::supervised::{self, Ended, Supervisor, Worker, WorkerTrials};
-    use passdock::{ErrorKind, SentError};
     use serde::{Deserialize, Serialize};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::args::{Cli, Command};
-    use crate::check_command::{self, Candidates, Judgement, ToJudge};
     use crate::show;
 
     /// The name of the staging directory of a worker that does a command as a whole.
@@ -120,17 +100,9 @@ mod supervised {
     pub(super) enum Job {
         /// A request, with the name of the directory that the output is written to.
         Run(Request, Option<String>),
-        Bisect(Searching, Candidates),
         Trials(Request),
         /// The command that is among the worker's arguments, with that directory.
         Whole(Option<String>),
-    }
-
-    /// What a worker asks of who started it.
-    #[derive(Serialize, Deserialize)]
-    enum Question {
-        Judge(ToJudge),
-        Note(Judged),
     }
 
     /// The supervisor of workers of this program; `None`: everything is to be done by this process, or the system
@@ -142,25 +114,9 @@ mod supervised {
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
-            after: Vec::new(),
             timeout: process.limit(),
+            ..Supervisor::default()
         })
-    }
-
-    /// The answer of a worker; `asked` answers its questions. `model` may be standard input.
-    fn answer<A: for<'d> Deserialize<'d>>(
-        supervisor: &Supervisor,
-        job: &Job,
-        model: Option<&Path>,
-        asked: &mut dyn FnMut(Question) -> Value,
-    ) -> Result<A, PassError> {
-        let input = model.map_or(Ok(None), supervised::kept_input);
-        let watch = Watch::default();
-        match input.and_then(|input| supervisor.run(job, input, watch, asked)) {
-            Ok(Ended::Answered(answer)) => Ok(answer),
-            Ok(Ended::Died(death)) => Err(supervised::died(&death)),
-            Err(error) => Err(supervised::not_started(&error)),
-        }
     }
 
     pub(super) fn run(
@@ -172,27 +128,6 @@ mod supervised {
             Job::Run(request.clone(), staging.map(str::to_owned))
         };
         supervised::run(supervisor, request, job, watch)
-    }
-
-    pub(super) fn bisect(
-        supervisor: &Supervisor,
-        searching: Searching,
-        command: &CheckCommand<'_>,
-        note: &mut dyn FnMut(Judged),
-    ) -> Result<BisectResult, PassError> {
-        let timeout = check_command::timeout(searching.check());
-        let model = searching.model().to_path_buf();
-        let job = Job::Bisect(searching, command.candidates());
-        answer(supervisor, &job, Some(&model), &mut |asked| match asked {
-            Question::Judge(asked) => {
-                let judgement = asked.run(timeout);
-                json!(judgement.map_err(|error| SentError::from(&error)))
-            }
-            Question::Note(judged) => {
-                note(judged);
-                Value::Null
-            }
-        })
     }
 
     pub(super) fn trials<'s>(
@@ -208,12 +143,15 @@ mod supervised {
         files: &Files<'_>,
     ) -> Result<u8, PassError> {
         supervisor.after = std::env::args_os().skip(1).collect();
+        // It goes away with what the worker leaves in it.
+        let temporary = TemporaryDirectory::new().ok();
+        let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
+        let variable = variable.map(|(name, path)| (name.into(), path.into()));
+        supervisor.environment.extend(variable);
         let place = files.output;
         let place = place.and_then(|output| StagedModel::place_for(output, false));
-        let job = Job::Whole(place.as_ref().map(StagingPlace::name));
-        let answer: Result<(u8, Option<StagedModel>), PassError> =
-            answer(&supervisor, &job, files.model, &mut |_| Value::Null);
-        let done = answer.and_then(|(status, output)| {
+        let job = Job::Whole(place.as_ref().map(Staging::name));
+        let done = answer(&supervisor, &job, files.model).and_then(|(status, output)| {
             show::place(output.map(|output| output.at(place)).transpose()?);
             Ok(status)
         });
@@ -224,6 +162,20 @@ mod supervised {
             }
             Ok(status)
         })
+    }
+
+    /// The exit status of a command that a worker does, and its output; `model` may be standard input.
+    fn answer(
+        supervisor: &Supervisor,
+        job: &Job,
+        model: Option<&Path>,
+    ) -> Result<(u8, Option<StagedModel>), PassError> {
+        let input = model.map_or(Ok(None), supervised::kept_input);
+        match input.and_then(|input| supervisor.run(job, input, Watch::default())) {
+            Ok(Ended::Answered(answer)) => Ok(answer),
+            Ok(Ended::Died(death)) => Err(supervised::died(&death)),
+            Err(error) => Err(supervised::not_started(&error)),
+        }
     }
 
     /// Does what a supervisor tells; answers the exit status.
@@ -247,9 +199,6 @@ mod supervised {
                 let finished = pipeline::run_staged(&plugins::registry(), &request, None, watch);
                 worker.answer(&(&finished.report, &finished.output))
             }
-            Job::Bisect(searching, candidates) => {
-                worker.answer(&search(&worker, &searching, candidates))
-            }
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole(staging) => {
                 if let Some(staging) = staging {
@@ -260,22 +209,6 @@ mod supervised {
             }
         }
         .map_err(wrong)
-    }
-
-    /// Searches, and asks the supervisor for each verdict.
-    fn search(worker: &Worker, searching: &Searching, candidates: Candidates) -> BisectResult {
-        let command = CheckCommand::elsewhere(candidates, |asked| {
-            let judgement: io::Result<Result<Judgement, SentError>> =
-                worker.ask(&Question::Judge(asked));
-            let judgement = judgement.map_err(|error| {
-                PassError::new(ErrorKind::Check, format!("Nobody judges a model: {error}."))
-            })?;
-            Ok(judgement?)
-        });
-        bisect::search(searching, command, &mut |judged| {
-            // One that is gone ends this process otherwise.
-            _ = worker.ask::<()>(&Question::Note(judged));
-        })
     }
 
     /// Does a whole command in this process; answers its exit status.
@@ -295,6 +228,7 @@ mod supervised {
             Command::List(args) => args.process.in_process = true,
             Command::Convert(args) => args.process.in_process = true,
             Command::Extract(args) => args.process.in_process = true,
+            Command::Bisect(args) => args.search.process.in_process = true,
             Command::Blame(args) => args.process.in_process = true,
             Command::Replay(args) => args.process.in_process = true,
             _ => {}

@@ -77,7 +77,6 @@ fn deaths() {
     let dies = "--plugin plugin.so --passes c.transform.Dies";
     for (definition, words) in [
         ("run", format!("run m.ir {dies} -o out.ir")),
-        ("run", format!("run m.ir {dies} --in-process")),
         (
             "replay",
             "replay out.ir.reproducer --plugin plugin.so".to_owned(),

@@ -316,7 +316,7 @@ impl<'a> InstrumentSetup<'a> {
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
-            None => match Target::new(path, None) {
+            None => match Target::new(path) {
                 Ok(_) => return Ok(()),
                 Err(error) => (ErrorKind::Write, error.to_string()),
             },

@@ -253,11 +253,7 @@ impl WorkerProcess {
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        let name = rustix::process::Signal::from_named_raw(signal);
-        let name = name.map(|signal| {
-            let name = format!("{signal:?}").replace("Signal::", "SIG");
-            name.trim_matches('"').replace("ABORT", "ABRT")
-        });
+        let name = passdock_crash::signal_name(signal).map(str::to_owned);
         let name = name.unwrap_or_else(|| format!("the signal {signal}"));
         return format!("was killed by {name}.");
     }

@@ -12,7 +12,7 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
-use passdock_files::{DirectoryLock, StagedFile, Staging, directory_of, leftovers, lock_directory};
+use passdock_files::{StagedFile, Staging, directory_of, lock_directory};
 
 /// The hexadecimal digits of a hash that are in a name.
 const DIGITS: usize = 16;
@@ -30,7 +30,7 @@ pub(super) struct Plan {
     /// The names of the new files.
     taken: FxHashSet<PathBuf>,
     /// Keeps other writers of the directory away.
-    pub(super) lock: Option<DirectoryLock>,
+    pub(super) lock: Option<File>,
 }
 
 /// The reason why the data files of a model can't be placed.
@@ -171,7 +171,7 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
         if is_file
             && wanted.contains(&without_hash(location).as_str())
             && kept.iter().all(|kept| kept != location)
-            && !is_used_beside(dir, &name, Some(model))?
+            && !is_used_beside(dir, &name, model)?
         {
             names.push(name);
         }
@@ -208,14 +208,9 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
     }
 }
 
-/// Whether a model or text of a directory names a data file in it; if it can't be told, it does.
-pub(crate) fn is_used(dir: &Path, name: &Path) -> bool {
-    is_used_beside(dir, name, None).unwrap_or(true)
-}
-
-/// As [`is_used`], by another file than `model`: a model by whatever name, a text, a reproducer, also one
-/// that is nearer to the data.
-fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<bool> {
+/// Whether another file of a directory than `model` names a data file in it: a model by whatever name, a text, a
+/// reproducer, also one that is nearer to the data.
+fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     /// No model is larger than its format can hold.
     const LARGEST: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
@@ -232,8 +227,7 @@ fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<b
             } else if known.is_file()
                 && known.len() <= LARGEST
                 && path != data
-                && Some(&*path) != model
-                && !leftovers::is_hidden(&path)
+                && path != model
                 && mentions(&path, name)?
             {
                 return Ok(true);

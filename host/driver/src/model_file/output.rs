@@ -12,10 +12,7 @@ use super::data_files::{self, Taken};
 use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
-use passdock_files::leftovers::Used;
-use passdock_files::{
-    Staged, Staging, StagingPlace, StandardOutput, Target, check_room, directory_of, open_special,
-};
+use passdock_files::{Staged, Staging, StandardOutput, Target, open_special};
 use serde::{Deserialize, Serialize};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
@@ -59,18 +56,12 @@ impl Output {
         Output::at(path.as_ref(), Target::replacing)
     }
 
-    fn at(
-        path: &Path,
-        target: fn(&Path, Option<Used>) -> io::Result<Target>,
-    ) -> Result<Output, PassError> {
+    fn at(path: &Path, target: fn(&Path) -> io::Result<Target>) -> Result<Output, PassError> {
         let path = path.to_path_buf();
         let format = Format::of(&path)?;
         let target = match is_standard(&path) {
             true => None,
-            false => {
-                let target = target(&path, Some(data_files::is_used));
-                Some(target.map_err(|error| failed(&path, error))?)
-            }
+            false => Some(target(&path).map_err(|error| failed(&path, error))?),
         };
         let whole = std::path::absolute(&path).ok();
         Ok(Output {
@@ -208,13 +199,13 @@ pub struct StagedModel {
 
 impl StagedModel {
     /// The place of a model that another process writes, and the directory in which it does, if one can be made there.
-    pub fn place_for(output: &Path, replaces_links: bool) -> Option<StagingPlace> {
+    pub fn place_for(output: &Path, replaces_links: bool) -> Option<Staging> {
         let output = match replaces_links {
             true => Output::replacing(output),
             false => Output::new(output),
         };
         match output.ok()?.target? {
-            Target::File(place) => StagingPlace::new(place).ok(),
+            Target::File(place) => Staging::new(&place, None).ok(),
             Target::Special(_) => None,
         }
     }
@@ -228,7 +219,7 @@ impl StagedModel {
     ///
     /// # Errors
     /// If that hadn't been given a place.
-    pub fn at(mut self, place: Option<StagingPlace>) -> Result<StagedModel, PassError> {
+    pub fn at(mut self, place: Option<Staging>) -> Result<StagedModel, PassError> {
         self.staged = match (self.staged, place) {
             (Some(staged), Some(place)) => Some(staged.at(place)),
             (None, _) => None,
@@ -344,7 +335,6 @@ fn stage_onnx(
     let own = data_files::own_location(place);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    check_room(directory_of(place), output.new_bytes()).map_err(|error| failed(path, error))?;
     let staging = Staging::new(place, staging).map_err(|error| failed(path, error))?;
     let plan =
         data_files::Plan::new(&output, place, &own, staging).map_err(|error| match error {

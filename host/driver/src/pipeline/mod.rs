@@ -4,9 +4,11 @@
 //! [`check`], [`Rerun`] and [`Pipeline`] go on with it.
 
 mod check;
+mod diagnostics;
 mod dot;
 mod embed;
 mod explain;
+mod output_error;
 mod remarks;
 mod report;
 mod reproduce;
@@ -22,7 +24,7 @@ pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
 pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
-pub use run::{Finished, failed, place, run, run_on, run_staged, run_to_module};
+pub use run::{Finished, failed, place, run, run_staged};
 pub(crate) use types::INFER_TYPE;
 pub use types::infer_types;
 

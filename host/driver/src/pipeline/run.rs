@@ -1,23 +1,23 @@
 //! `run`: a function from a request to a report.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use passdock_crash::{Panic, caught};
 use passdock_ir::Module;
-use passdock_onnx::OnnxError;
 
+use super::diagnostics::DiagnosticLog;
+use super::output_error::{UnreadableData, blame_data, blame_passes};
 use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::watch::Watch;
+use super::watch::{Reproduces, Watch};
 use super::{reproduce, types};
 use crate::model_file::{Format, Output, StagedModel, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
-    Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
-    Severity, Verify, capitalized, check_interrupt, get_renderer, suggest, util, verify,
+    Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
+    capitalized, check_interrupt, util, verify,
 };
 
 /// A run that came to its end, but for the output: that is written, and not in its place yet.
@@ -43,7 +43,7 @@ impl Finished {
 /// Puts the output of a run in its place, unless the run has failed. If that can't be done, the report says so.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn place(report: &mut Report, output: Option<StagedModel>) -> Result<(), PassError> {
     let Some(output) = output.filter(|_| report.ok) else {
         return Ok(());
@@ -65,35 +65,16 @@ pub fn run(
     request: &Request,
     watch: Watch,
 ) -> (Report, Result<(), PassError>) {
-    let (mut report, made) = run_to_module(registry, request, watch);
+    let (mut report, made) = run_staged(registry, request, None, watch).place();
     let end = Instant::now();
     let made = made.map(drop);
     report.seconds += end.elapsed().as_secs_f64();
     (report, made)
 }
 
-/// As [`run`]; the module that the passes made comes with the report. What it takes to free the module isn't in the
-/// report's seconds.
-pub fn run_to_module(
-    registry: &Registry,
-    request: &Request,
-    watch: Watch,
-) -> (Report, Result<Module, PassError>) {
-    run_staged(registry, request, None, watch).place()
-}
-
-/// As [`run_to_module`], on a module that is there already: the request's model is its name in the report.
-pub fn run_on(
-    registry: &Registry,
-    request: &Request,
-    module: Module,
-    watch: Watch,
-) -> (Report, Result<Module, PassError>) {
-    run_staged(registry, request, Some(module), watch).place()
-}
-
-/// As [`run_to_module`], up to the moment in which the output is put in its place: for who has to do something else
-/// first that may fail. `given` is a module that is there already.
+/// Runs a request as [`run`] does, up to the moment in which the output is put in its place: for callers that have to do
+/// something else first that may fail. `given` is a module to run on; the request's model is then its name in the
+/// report. The time that freeing the module takes isn't in the report's seconds.
 pub fn run_staged(
     registry: &Registry,
     request: &Request,
@@ -101,84 +82,274 @@ pub fn run_staged(
     watch: Watch,
 ) -> Finished {
     let start = Instant::now();
-    let mut report = Report {
-        pipeline: PipelineReport::asked(request),
-        model: ModelReport {
-            input: request.model.display().to_string(),
-            ..ModelReport::default()
-        },
-        ..Report::default()
-    };
-    let diagnostics: Kept = Arc::new(Mutex::new(Some(Vec::new())));
+    let diagnostics = Arc::new(DiagnosticLog::default());
     let recorder = Arc::new(Recorder::new(watch.on_pass));
-    let emit = collecting(diagnostics.clone());
-    let emitting = emit.clone();
+    let handler = diagnostics.clone();
     let watched = Watched {
         instruments: watch.instruments,
         sink: watch.sink,
         recorder: Some(recorder.clone()),
-        on_diagnostic: Some(Box::new(move |said| emitting(said))),
+        on_diagnostic: Some(Box::new(move |diagnostic| handler.add(diagnostic))),
         only_judges: false,
     };
-    let reproduces = watch.reproduces.unwrap_or_else(|| Box::new(|_| true));
-    let mut endings = None;
-    let end = || {
-        run_to_end(
-            registry,
-            request,
-            given,
-            watched,
-            &*emit,
-            &mut report,
-            &recorder,
-            watch.staging.as_deref(),
-            &mut endings,
-        )
+    let mut run = Run {
+        registry,
+        request,
+        staging: watch.staging,
+        diagnostics,
+        recorder,
+        report: Report {
+            pipeline: PipelineReport::asked(request),
+            model: ModelReport {
+                input: request.model.display().to_string(),
+                ..ModelReport::default()
+            },
+            ..Report::default()
+        },
+        unreadable: Vec::new(),
+        endings: None,
     };
-    let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
-    report.passes = recorder.take();
-    report.diagnostics = util::lock(&diagnostics).take().unwrap_or_default();
-    let (made, output) = match result {
-        Ok((after, output)) => {
-            report.ok = true;
-            (Ok(after), output)
+    let result = caught(|| run.optimize(given, watched));
+    let result = result.unwrap_or_else(|panic| Err(failed(&panic)));
+    let mut finished = run.finish(result, watch.reproduces);
+    finished.report.seconds = start.elapsed().as_secs_f64();
+    finished
+}
+
+/// A run of a request, while it goes on.
+struct Run<'r> {
+    registry: &'r Registry,
+    request: &'r Request,
+    /// The name of the directory that the output is written to, if another process puts it in its place.
+    staging: Option<String>,
+    diagnostics: Arc<DiagnosticLog>,
+    recorder: Arc<Recorder>,
+    report: Report,
+    /// The model's data that can't be read.
+    unreadable: Vec<UnreadableData>,
+    /// The failures of what plugins own, as it is freed.
+    endings: Option<Endings>,
+}
+
+impl Run<'_> {
+    /// Runs the request, from the pipeline's text to an output that is written to its staging directory.
+    fn optimize(
+        &mut self,
+        given: Option<Module>,
+        watched: Watched,
+    ) -> Result<(Module, Option<StagedModel>), PassError> {
+        self.check_formats(given.is_some())?;
+        let mut prepared = self.prepare(watched)?;
+        let output = self.open_output()?;
+        let is_given = given.is_some();
+        let module = given.map_or_else(|| self.request.read_model(), Ok)?;
+        output.iter().try_for_each(|to| to.check_source(&module))?;
+        prepared.bind(self.request, &module)?;
+        self.check_data(&module, is_given);
+        self.check_operators(&module, &prepared.context);
+        let used = UsedOperators::of(&module);
+        let after = self.call_passes(&prepared, module)?;
+        self.check_result(&after, &used, &prepared.context)?;
+        let after = self.end(prepared, after)?;
+        let staged = output
+            .map(|output| self.write(&after, output))
+            .transpose()?;
+        Ok((after, staged))
+    }
+
+    /// Rejects files of formats that aren't known.
+    fn check_formats(&self, is_given: bool) -> Result<(), PassError> {
+        let model = Some(&self.request.model).filter(|_| !is_given);
+        let mut paths = model.into_iter().chain(&self.request.output);
+        paths.try_for_each(|path| Format::of(path).map(drop))
+    }
+
+    /// Looks up all names and loads the plugins, for which the model doesn't have to be read.
+    fn prepare(&mut self, watched: Watched) -> Result<Prepared, PassError> {
+        let mut prepared = Prepared::new(self.registry, self.request, watched)?;
+        self.endings = Some(prepared.context.endings());
+        self.report.pipeline = PipelineReport::prepared(&prepared);
+        // Plugins that couldn't be read: unneeded, or the look-up had failed.
+        for error in self.registry.unreadable() {
+            self.warn("plugin", capitalized(&error.to_string()));
         }
-        Err(error) => {
-            let mut error = blame::locate(error, request, registry);
-            report.exit_status = error.exit_status();
-            // The error says it again.
-            let is_again = |said: &Diagnostic| said.code == "data" && said.message == error.message;
-            report.diagnostics.retain(|said| !is_again(said));
-            // What the pass said is there already.
-            if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
-                report.diagnostics.push(error.to_diagnostic());
-            }
-            let write = || {
-                if reproduces(&error) {
-                    reproduce::write(request, &error, &mut report);
-                }
+        prepared.load()?;
+        if self.request.value_info {
+            types::find(&prepared.context)?;
+        }
+        self.emit(remarks::of_request(self.request, &prepared));
+        Ok(prepared)
+    }
+
+    fn open_output(&self) -> Result<Option<Output>, PassError> {
+        let open = match self.request.replaces_links {
+            true => Output::replacing,
+            false => Output::new,
+        };
+        self.request.output.as_ref().map(open).transpose()
+    }
+
+    /// Warns of data that can't be read: not every pipeline needs it. A pass that does fails later.
+    fn check_data(&mut self, module: &Module, is_given: bool) {
+        for data in passdock_onnx::check_external(module) {
+            let message = match is_given {
+                true => capitalized(&data.error.to_string()),
+                false => format!("The model {}: {}", self.request.model.display(), data.error),
             };
-            if let Err(panic) = caught(write) {
-                report.diagnostics.push(failed(&panic).to_diagnostic());
-            }
-            // It has the module and the instruments, which nobody asks for any more; what fails of them is told, too.
-            error.forget_site();
-            let ended = endings.as_ref().and_then(Endings::take);
-            let ended = ended.map(|ended| ended.to_diagnostic());
-            report.diagnostics.extend(ended);
-            (Err(error), None)
+            self.warn("data", message.clone());
+            let file = data.file;
+            self.unreadable.push(UnreadableData { file, message });
         }
-    };
-    report.seconds = start.elapsed().as_secs_f64();
-    Finished {
-        report,
-        made,
-        output,
+    }
+
+    /// Warns of operators that aren't defined, and counts the ops.
+    fn check_operators(&mut self, module: &Module, context: &PassContext) {
+        let defs = context.registry().op_defs();
+        self.emit(remarks::unknown_ops(module, &defs));
+        self.emit(remarks::newer_opset(module, &defs));
+        self.emit(remarks::recursion(self.request, module));
+        let model = &mut self.report.model;
+        model.ops_before = module.op_count();
+        model.ops_after = model.ops_before;
+        model.bytes_before = bytes_of(&self.request.model, module);
+    }
+
+    /// Runs the passes, and asks the instruments for their reports. One that fails over it fails the run, if nothing
+    /// did before.
+    fn call_passes(&mut self, prepared: &Prepared, module: Module) -> Result<Module, PassError> {
+        let context = &prepared.context;
+        let kinds = report::kinds(&module);
+        let called = context.scope(|_| {
+            let mut result = prepared.call(module);
+            // Before the context is left: some instruments forget then.
+            for report in context.instrument_reports() {
+                match (report, &mut result) {
+                    (Ok(report), _) => self.report.instruments.push(report),
+                    (Err(error), Ok(_)) => result = Err(error),
+                    (Err(more), Err(error)) => error.notes.push(more.message.clone()),
+                }
+            }
+            result
+        });
+        let mut after = called.map_err(|error| blame_data(error, &self.unreadable))?;
+        if self.request.value_info && self.request.output.is_some() {
+            after = types::inferred(context, &after)?;
+        }
+        self.report.model.ops_after = after.op_count();
+        self.report.model.kinds = report::compared(&kinds, &report::kinds(&after));
+        Ok(after)
+    }
+
+    /// Rejects IR that a pass wrote into past the host, which leaves no trace, and warns of ops that no definition fits.
+    fn check_result(
+        &self,
+        after: &Module,
+        used: &UsedOperators,
+        context: &PassContext,
+    ) -> Result<(), PassError> {
+        if context.verify() != Verify::Off {
+            verify::broken(after, &self.recorder.foreign()).map_or(Ok(()), Err)?;
+        }
+        self.emit(used.warning(after, &context.registry().op_defs(), &self.recorder));
+        Ok(())
+    }
+
+    /// Ends the instruments and frees what passes kept. If that fails, the output is as it was.
+    fn end(&self, prepared: Prepared, mut after: Module) -> Result<Module, PassError> {
+        drop(prepared);
+        after.forget_kept();
+        let failure = self.endings.as_ref().and_then(Endings::take);
+        failure.map_or(Ok(after), Err)
+    }
+
+    /// Writes the output to its staging directory.
+    fn write(&mut self, after: &Module, output: Output) -> Result<StagedModel, PassError> {
+        let request = self.request;
+        let options = WriteOptions {
+            drop_spans: request.drop_spans,
+            external_data: request.external_data,
+            value_info: request.value_info,
+            ..WriteOptions::default()
+        };
+        check_interrupt()?;
+        let staging = self.staging.as_deref();
+        let mut emit = |diagnostic| self.diagnostics.add(diagnostic);
+        let staged = caught(|| output.stage(after, options, staging, &mut emit))
+            .unwrap_or_else(|panic| Err(failed(&panic)))
+            .map_err(|error| {
+                let broken = verify::broken(after, &self.recorder.foreign());
+                let blamed =
+                    || blame_data(blame_passes(error, after, &self.recorder), &self.unreadable);
+                broken.unwrap_or_else(blamed)
+            })?;
+        let path = request.output.as_ref();
+        self.report.model.output = path.map(|path| path.display().to_string());
+        self.report.model.bytes_after = staged.bytes();
+        Ok(staged)
+    }
+
+    /// Completes the report. Of a failure, a reproducer is written.
+    fn finish(
+        mut self,
+        result: Result<(Module, Option<StagedModel>), PassError>,
+        reproduces: Option<Box<Reproduces>>,
+    ) -> Finished {
+        self.report.passes = self.recorder.take();
+        self.report.diagnostics = self.diagnostics.take();
+        self.report.ok = result.is_ok();
+        let (made, output) = match result {
+            Ok((after, output)) => (Ok(after), output),
+            Err(error) => (Err(self.fail(error, reproduces)), None),
+        };
+        let report = self.report;
+        Finished {
+            report,
+            made,
+            output,
+        }
+    }
+
+    /// Adds an error to the report, and writes its reproducer.
+    fn fail(&mut self, error: PassError, reproduces: Option<Box<Reproduces>>) -> PassError {
+        let mut error = blame::locate(error, self.request, self.registry);
+        let report = &mut self.report;
+        report.exit_status = error.exit_status();
+        // The error repeats it.
+        report
+            .diagnostics
+            .retain(|other| other.code != "data" || other.message != error.message);
+        // The pass's own errors are there already.
+        if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
+            report.diagnostics.push(error.to_diagnostic());
+        }
+        let write = || {
+            if reproduces.is_none_or(|reproduces| reproduces(&error)) {
+                reproduce::write(self.request, &error, report);
+            }
+        };
+        if let Err(panic) = caught(write) {
+            self.report.diagnostics.push(failed(&panic).to_diagnostic());
+        }
+        // The site has the module and the instruments, which aren't needed any more; their failures are reported, too.
+        error.forget_site();
+        let ended = self.endings.as_ref().and_then(Endings::take);
+        let ended = ended.map(|ended| ended.to_diagnostic());
+        self.report.diagnostics.extend(ended);
+        error
+    }
+
+    fn emit(&self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        let diagnostics = diagnostics.into_iter();
+        diagnostics.for_each(|diagnostic| self.diagnostics.add(diagnostic));
+    }
+
+    fn warn(&self, code: &str, message: String) {
+        self.emit([Diagnostic::new(Severity::Warning, code, message)]);
     }
 }
 
-/// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
-/// looked.
+/// Returns the error of a panic of the host: a mistake in it, or a plugin wrote where it may only read, which wasn't
+/// verified.
 pub fn failed(panic: &Panic) -> PassError {
     let text = util::panic_text(&*panic.payload);
     let message = format!("passdock itself failed: {text}.");
@@ -192,205 +363,6 @@ pub fn failed(panic: &Panic) -> PassError {
     )
 }
 
-/// The diagnostics of a run, until its report has them.
-type Kept = Arc<Mutex<Option<Vec<Diagnostic>>>>;
-
-/// A handler that keeps diagnostics, notes and warnings once: a pass that runs again says again what it left alone, and
-/// what is wrong with the model. What comes after the run, as its module or its error is freed, is shown.
-fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
-    let said: Mutex<HashSet<Diagnostic>> = Mutex::default();
-    Arc::new(move |diagnostic| {
-        let problem = match diagnostic.severity {
-            Severity::Note => Some(diagnostic.clone()),
-            Severity::Warning => Some(problem(&diagnostic)),
-            _ => None,
-        };
-        if problem.is_some_and(|problem| !util::lock(&said).insert(problem)) {
-            return;
-        }
-        let late = match &mut *util::lock(&kept) {
-            Some(kept) => {
-                kept.push(diagnostic);
-                None
-            }
-            None => Some(diagnostic),
-        };
-        if let Some(late) = late {
-            get_renderer()(&[late]);
-        }
-    })
-}
-
-/// What a warning is about: its code, its message and the value that it names. An op gets another number and other
-/// types as passes run.
-fn problem(warning: &Diagnostic) -> Diagnostic {
-    let message = match warning.message.split_once(' ') {
-        Some((op, rest))
-            if Some(op) == warning.op.as_deref().and_then(|op| op.split(' ').next()) =>
-        {
-            rest
-        }
-        _ => &warning.message,
-    };
-    let mut labels = warning.labels.iter().map(|label| &label.snippet);
-    let snippet = warning
-        .snippet
-        .as_ref()
-        .or_else(|| labels.find_map(Option::as_ref));
-    let named = snippet.map_or("", |snippet| &snippet.text);
-    Diagnostic {
-        function: warning.function.clone(),
-        notes: vec![
-            named
-                .split_once(" = ")
-                .map_or(named, |(name, _)| name)
-                .to_owned(),
-        ],
-        ..Diagnostic::new(warning.severity, &warning.code, message)
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "what a run has to do with")]
-fn run_to_end(
-    registry: &Registry,
-    request: &Request,
-    given: Option<Module>,
-    watched: Watched,
-    emit: &dyn Fn(Diagnostic),
-    report: &mut Report,
-    recorder: &Recorder,
-    staging: Option<&str>,
-    told: &mut Option<Endings>,
-) -> Result<(Module, Option<StagedModel>), PassError> {
-    if given.is_none() {
-        Format::of(&request.model)?;
-    }
-    request.output.as_ref().map(Format::of).transpose()?;
-    let mut prepared = Prepared::new(registry, request, watched)?;
-    let context = prepared.context.clone();
-    let endings = told.insert(context.endings());
-    report.pipeline = PipelineReport::prepared(&prepared);
-    // Plugins that couldn't be read: unneeded, or the look-up had failed.
-    for error in registry.unreadable() {
-        let message = capitalized(&error.to_string());
-        context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
-    }
-    // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    prepared.load()?;
-    if request.value_info {
-        types::find(&context)?;
-    }
-    let notes = remarks::of_request(request, &prepared).into_iter();
-    notes.for_each(|note| context.emit(note));
-    let output = request.output.as_ref().map(match request.replaces_links {
-        true => Output::replacing,
-        false => Output::new,
-    });
-    let output = output.transpose()?;
-    let is_given = given.is_some();
-    let module = match given {
-        Some(module) => module,
-        None => request.read_model()?,
-    };
-    if let Some(output) = &output {
-        output.check_source(&module)?;
-    }
-    prepared.bind(request, &module)?;
-    // Data that can't be read is a warning: not every pipeline needs it. A pass that does fails of it later.
-    let unreadable = passdock_onnx::check_external(&module);
-    let unreadable = unreadable.into_iter().map(|data| {
-        let message = match is_given {
-            true => capitalized(&data.error.to_string()),
-            false => format!("The model {}: {}", request.model.display(), data.error),
-        };
-        context.emit(Diagnostic::new(Severity::Warning, "data", message.clone()));
-        (data.file, message)
-    });
-    let unreadable: Vec<(String, String)> = unreadable.collect();
-    let defs = context.registry().op_defs();
-    let remarks = [
-        remarks::unknown_ops(&module, &defs),
-        remarks::newer_opset(&module, &defs),
-    ];
-    let remarks = remarks.into_iter().flatten();
-    remarks.for_each(|warning| context.emit(warning));
-    let used = UsedOperators::of(&module);
-    if let Some(warning) = remarks::recursion(request, &module) {
-        context.emit(warning);
-    }
-    report.model.ops_before = module.op_count();
-    report.model.ops_after = report.model.ops_before;
-    report.model.bytes_before = bytes_of(&request.model, &module);
-    let kinds = report::kinds(&module);
-    let after = context
-        .scope(|_| {
-            let after = prepared.call(module);
-            // Before the context is left: some instruments forget then.
-            reported(&context, after, &mut report.instruments)
-        })
-        .map_err(|error| of_data(error, &unreadable))?;
-    let mut after = match request.value_info && output.is_some() {
-        true => types::inferred(&context, &after)?,
-        false => after,
-    };
-    report.model.ops_after = after.op_count();
-    report.model.kinds = report::compared(&kinds, &report::kinds(&after));
-    // Who writes into IR that it may only read leaves no trace, and what it wrote may look like IR to who writes it.
-    if context.verify() != Verify::Off
-        && let Some(broken) = verify::broken(&after, &recorder.foreign())
-    {
-        return Err(broken);
-    }
-    if let Some(warning) = used.warning(&after, &context.registry().op_defs(), recorder) {
-        context.emit(warning);
-    }
-    // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
-    drop((prepared, context));
-    after.forget_kept();
-    if let Some(error) = endings.take() {
-        return Err(error);
-    }
-    let Some(output) = output else {
-        return Ok((after, None));
-    };
-    let options = WriteOptions {
-        drop_spans: request.drop_spans,
-        external_data: request.external_data,
-        value_info: request.value_info,
-        ..WriteOptions::default()
-    };
-    check_interrupt()?;
-    let write = || output.stage(&after, options, staging, &mut |said| emit(said));
-    let staged = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
-    let staged = staged.map_err(|error| {
-        let broken = verify::broken(&after, &recorder.foreign());
-        broken.unwrap_or_else(|| of_data(made_by(error, &after, recorder), &unreadable))
-    })?;
-    let path = request.output.as_ref();
-    report.model.output = path.map(|path| path.display().to_string());
-    report.model.bytes_after = staged.bytes();
-    Ok((after, Some(staged)))
-}
-
-/// The model's own error, of a pass that failed because data can't be read, or of the output: the files of such data,
-/// as they are quoted, and what was said of each.
-fn of_data(error: PassError, unreadable: &[(String, String)]) -> PassError {
-    let is_of = |(file, _): &&(String, String)| error.message.contains(file);
-    let Some((_, message)) = unreadable.iter().find(is_of) else {
-        return error;
-    };
-    let mut of_model = PassError::new(ErrorKind::Read, message.as_str());
-    match (&error.pass, &error.source, error.kind) {
-        (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
-        (None, _, ErrorKind::Read) => of_model.notes.push("the output needs it".to_owned()),
-        // What a pass of Python raised comes out as itself.
-        _ => return error,
-    }
-    of_model.notes.extend(error.notes.iter().cloned());
-    of_model.help.clone_from(&error.help);
-    of_model
-}
-
 /// The bytes of a model's file, and of those that its data is in.
 fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
     let files = data_files_of(module);
@@ -400,75 +372,4 @@ fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
         found.is_file().then_some(found.len())
     });
     sizes.sum()
-}
-
-/// Asks the instruments what they have to show. One that fails over it fails the run, if nothing
-/// did before.
-fn reported(
-    context: &PassContext,
-    mut result: Result<Module, PassError>,
-    shown: &mut Vec<InstrumentReport>,
-) -> Result<Module, PassError> {
-    for report in context.instrument_reports() {
-        match (report, &mut result) {
-            (Ok(report), _) => shown.push(report),
-            (Err(error), Ok(_)) => result = Err(error),
-            (Err(more), Err(error)) => error.notes.push(more.message.clone()),
-        }
-    }
-    result
-}
-
-/// The function that can't be written: its name begins the error's path, but for the main one's.
-fn function_of(error: &OnnxError, module: &Module) -> Option<String> {
-    let names = module.functions().map(|f| f.text(f.name()));
-    let Some(path) = error.path.strip_prefix('@') else {
-        // What is in it is an op, or a value with a name or without.
-        let is_of_part = ["op", "%", "the value "]
-            .iter()
-            .any(|part| error.path.starts_with(part));
-        return module
-            .function_named("main")
-            .filter(|_| is_of_part)
-            .map(|_| "main".to_owned());
-    };
-    let is_within = |name: &&str| {
-        let rest = path.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    names
-        .filter(is_within)
-        .max_by_key(|name| name.len())
-        .map(str::to_owned)
-}
-
-/// Names the passes that changed the function that the output's format doesn't have, or the model if it
-/// is about no function. A disk that is full, and data that can't be read, are none of theirs.
-fn made_by(error: PassError, after: &Module, recorder: &Recorder) -> PassError {
-    let source = error.source.as_ref();
-    if error.kind == ErrorKind::Read || source.is_none_or(|source| source.is::<std::io::Error>()) {
-        return error;
-    }
-    let refused = source.and_then(|source| source.downcast_ref::<OnnxError>());
-    if let Some(function) = refused.and_then(|refused| function_of(refused, after)) {
-        let passes = recorder.changing_function(&function);
-        return error.note(match passes.split_last() {
-            None => format!("no pass changed @{function} since it was read"),
-            Some((last, [])) => format!("the pass that changed @{function}: `{last}`"),
-            Some((last, before)) => format!(
-                "the last pass that changed @{function}: `{last}`; before it: {}",
-                suggest::listed(before.iter().map(String::as_str))
-            ),
-        });
-    }
-    let passes = recorder.changing();
-    match passes.is_empty() {
-        true => error,
-        false => {
-            let names = suggest::listed(passes.iter().map(String::as_str));
-            error.note(format!(
-                "passes that changed the model since it was read: {names}"
-            ))
-        }
-    }
 }

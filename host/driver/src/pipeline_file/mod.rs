@@ -212,6 +212,21 @@ impl PassTable {
     }
 }
 
+impl PassTable {
+    /// The names of passes in it, without those of the tables in it.
+    pub(crate) fn pass_names(&self) -> impl Iterator<Item = &Located<String>> {
+        let (name, required, disabled): (_, &[_], &[_]) = match self {
+            PassTable::Pass { name, disabled, .. } => (Some(name), &[], disabled),
+            PassTable::Sequential {
+                required, disabled, ..
+            } => (None, required, disabled),
+            PassTable::BuiltIn { disabled, .. } => (None, &[], disabled),
+            _ => (None, &[], &[]),
+        };
+        name.into_iter().chain(required).chain(disabled)
+    }
+}
+
 impl SourceText {
     /// An error about a place in the file.
     pub(crate) fn error(
@@ -240,6 +255,18 @@ impl SourceText {
 }
 
 impl PipelineFile {
+    /// The tables of its passes, and those in them, but for those of built-in pipelines.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &PassTable> {
+        let mut open: Vec<&PassTable> = self.passes.iter().rev().collect();
+        std::iter::from_fn(move || {
+            let table = open.pop()?;
+            if let PassTable::Sequential { passes, .. } = table {
+                open.extend(passes.iter().rev());
+            }
+            Some(table)
+        })
+    }
+
     /// Reads a file's text; `name` is how errors call the file.
     pub(crate) fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
         let source = SourceText {

@@ -93,10 +93,16 @@ fn of_pass(
 ) -> PassError {
     let known = registry.get_pass(pass).ok();
     let config = known.and_then(|pass| pass.declaration().config.clone());
-    let mut entries = Vec::new();
-    options_of(&file.passes, pass, registry, &mut entries);
+    let options = file.tables().filter_map(|table| match table {
+        PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
+            Some(options)
+        }
+        _ => None,
+    });
     let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
-    entries.extend(file.context.config.iter().filter(given));
+    let mut entries = options
+        .flatten()
+        .chain(file.context.config.iter().filter(given));
     let place = |(key, value): &Entry| {
         quoted(&error.message).find_map(|name| match key.value == name {
             true => Some(key.span.clone()),
@@ -104,7 +110,7 @@ fn of_pass(
             false => None,
         })
     };
-    if let Some(span) = entries.into_iter().find_map(place) {
+    if let Some(span) = entries.find_map(place) {
         return file.source.locate(error, &span);
     }
     let place = |setting: &String| {
@@ -129,26 +135,6 @@ fn of_pass(
             in_argument(error, "--bind", &setting, span)
         }
         _ => error,
-    }
-}
-
-/// The options that a file gives to a pass, in Sequentials too.
-fn options_of<'f>(
-    tables: &'f [PassTable],
-    pass: &str,
-    registry: &Registry,
-    entries: &mut Vec<&'f Entry>,
-) {
-    for table in tables {
-        match table {
-            PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
-                entries.extend(options);
-            }
-            // Of a built-in pipeline the places are in another text.
-            PassTable::BuiltIn { .. } => {}
-            // Nesting was limited when the file was read.
-            _ => options_of(table.inner(), pass, registry, entries),
-        }
     }
 }
 

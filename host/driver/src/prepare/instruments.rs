@@ -11,7 +11,7 @@ use super::asked::AskedInstrument;
 use super::config::{check_options, locate};
 use super::request::Request;
 use super::{Watched, blame, passes, rules, taken};
-use crate::pipeline_file::{Entry, InstrumentTable, PipelineFile, SourceText, table_of};
+use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
 use crate::reproducer;
 
 /// An instrument of a run, as it was made.
@@ -96,21 +96,6 @@ fn of_file(
     let spec = registry.instrument_spec(&name.value);
     let spec = spec.map_err(|error| source.locate(error, &name.span))?;
     let schema = spec.schema();
-    let is_inside = |(key, value): &&Entry| {
-        key.value == "options" && value.value.is_table() && schema.field("options").is_err()
-    };
-    if let Some((key, value)) = table.options.iter().find(is_inside) {
-        let message = format!("The options of `{}` stand beside its `name`.", name.value);
-        let error = source.error(&key.span, "not here", message);
-        let lines = value.value.as_table().into_iter().flatten();
-        let lines: Vec<String> = lines
-            .map(|(name, value)| format!("`{name} = {value}`"))
-            .collect();
-        return Err(match lines.is_empty() {
-            true => error,
-            false => error.help(format!("Write {} there.", lines.join(" and "))),
-        });
-    }
     check_options(&schema, &table.options, source)?;
     for (key, value) in &table.options {
         let checked = match &value.value {

@@ -13,6 +13,7 @@ mod request;
 mod rules;
 mod taken;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use passdock_core::plan::{self, Plan};
@@ -136,6 +137,13 @@ impl Prepared {
     /// The passes that would run, in order; no plugin is loaded.
     pub(crate) fn plan(&self) -> Result<Plan, PassError> {
         plan::resolve(&self.sequential, &self.context)
+    }
+
+    /// The names of the passes that it lists, at any depth, and of those that they require.
+    pub(crate) fn pass_names(&self) -> BTreeSet<String> {
+        let passes = passes_in(&self.sequential).into_iter();
+        let passes = passes.chain(self.plan.iter().flat_map(Plan::order));
+        passes.map(|pass| pass.info().name.clone()).collect()
     }
 
     /// Loads all that the passes take. What runs after that runs by the plan that comes back.

@@ -10,7 +10,7 @@ use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile
 use toml::Value;
 
 use super::request::Request;
-use crate::pipeline_file::{Entry, PassTable, PipelineFile, SourceText, lone_value, table_of};
+use crate::pipeline_file::{Entry, PassTable, SourceText, lone_value, table_of};
 
 /// Whether what stands where a pass's name may, or a text of rules, is the name of a file of them: `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
@@ -154,51 +154,35 @@ impl Request {
     /// The files of rules that the request names, as far as that can be told before plugins say which options take
     /// rules: each name of such a file that stands in a list. None, if its pipeline can't be read.
     pub(crate) fn rules_files(&self) -> Vec<PathBuf> {
-        files(self, &self.pipeline_file().unwrap_or_default())
-    }
-}
-
-/// The files of rules that a request names.
-fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
-    // What may not be read is an error of the run.
-    let path_of = |name: &String| request.beside_pipeline(name).ok();
-    let mut files: Vec<PathBuf> = Vec::new();
-    let mut open: Vec<&PassTable> = file.passes.iter().collect();
-    while let Some(table) = open.pop() {
-        match table {
-            PassTable::Rules { file, .. } => files.extend(path_of(&file.value)),
-            PassTable::Pass { options, .. } => {
-                let named = named_in(&table_of(options).into());
-                files.extend(named.iter().filter_map(path_of));
+        let file = self.pipeline_file().unwrap_or_default();
+        let mut named: Vec<String> = Vec::new();
+        for table in file.tables() {
+            match table {
+                PassTable::Rules { file, .. } => named.push(file.value.clone()),
+                PassTable::Pass { options, .. } => {
+                    named.extend(named_in(&table_of(options).into()));
+                }
+                _ => {}
             }
-            _ => {}
         }
-        open.extend(table.inner());
+        let config = file.context.config.iter();
+        named.extend(config.flat_map(|(_, given)| named_in(&given.value)));
+        let instruments = file.instruments.iter();
+        named.extend(instruments.flat_map(|table| named_in(&table_of(&table.options).into())));
+        // A file that may not be read is an error of the run.
+        let paths = named.iter();
+        let mut paths: Vec<PathBuf> = paths
+            .filter_map(|name| self.beside_pipeline(name).ok())
+            .collect();
+        let passes = self.passes.iter().filter(|name| is_file(name)).cloned();
+        let asked = self.instruments.iter();
+        let asked = asked.flat_map(|asked| named_in(&asked.options.clone().into()));
+        let values = self.config.iter();
+        let values = values.filter_map(|setting| lone_value(setting.split_once('=')?.1));
+        let values = values.flat_map(|value| named_in(&value));
+        paths.extend(passes.chain(asked).chain(values).map(PathBuf::from));
+        paths
     }
-    for (_, fields) in &file.context.config {
-        let named = named_in(&fields.value);
-        files.extend(named.iter().filter_map(path_of));
-    }
-    for table in &file.instruments {
-        let named = named_in(&table_of(&table.options).into());
-        files.extend(named.iter().filter_map(path_of));
-    }
-    for asked in &request.instruments {
-        let named = named_in(&asked.options.clone().into());
-        files.extend(named.into_iter().map(PathBuf::from));
-    }
-    let named = request.passes.iter().filter(|name| is_file(name));
-    files.extend(named.map(PathBuf::from));
-    for setting in &request.config {
-        let Some((_, text)) = setting.split_once('=') else {
-            continue;
-        };
-        let named = lone_value(text)
-            .map(|value| named_in(&value))
-            .unwrap_or_default();
-        files.extend(named.into_iter().map(PathBuf::from));
-    }
-    files
 }
 
 /// The files that lists name: options, the fields of a config key, or its value.

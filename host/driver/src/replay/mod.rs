@@ -148,7 +148,8 @@ impl Reproducer {
         let request = self.request(request);
         let (report, error, ran) = match self.differences(registry, &request, locked) {
             Ok(differences) => {
-                let (mut report, made) = pipeline::run_to_module(registry, &request, watch);
+                let (mut report, made) =
+                    pipeline::run_staged(registry, &request, None, watch).place();
                 report.diagnostics.splice(0..0, differences);
                 let error = match made {
                     Err(error) => Some(error),

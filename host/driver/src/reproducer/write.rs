@@ -131,7 +131,7 @@ fn check_place(dir: &Path) -> io::Result<()> {
 /// Renames a whole reproducer to its place; the one that is there goes away after that.
 fn put(unfinished: TemporaryDirectory, dir: &Path) -> io::Result<()> {
     match dir.symlink_metadata() {
-        Ok(_) => unfinished.exchange(dir),
+        Ok(_) => unfinished.replace(dir),
         Err(_) => unfinished.rename(dir),
     }
 }

@@ -6,9 +6,6 @@ use passdock_crash::Death;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The longest message, in bytes: a report with very much in it.
-const MAX: u32 = 1 << 30;
-
 /// The first message to a worker.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Task<J> {
@@ -22,13 +19,13 @@ pub(super) struct Task<J> {
 
 /// A message of a worker.
 #[derive(Serialize, Deserialize)]
-pub(super) enum WorkerMessage<Q, A> {
+pub(super) enum WorkerMessage<A> {
     /// A pass of this name begins.
     Pass(String),
     /// An instrument shows this text.
     Print(String),
-    /// A question; the worker waits for an answer.
-    Question(Q),
+    /// The worker waits for a process of this number, which has a limit of its own; `None`: no longer.
+    Waits(Option<i32>),
     /// The answer to the task or to a piece of work, and the number of deaths that it went past.
     Answer(A, usize),
 }
@@ -37,9 +34,7 @@ pub(super) enum WorkerMessage<Q, A> {
 pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
-    let len = u32::try_from(bytes.len() - 4).ok();
-    let len = len.filter(|len| *len <= MAX);
-    let len = len.ok_or_else(|| io::Error::other("the message is too long"))?;
+    let len = u32::try_from(bytes.len() - 4).map_err(io::Error::other)?;
     bytes[..4].copy_from_slice(&len.to_le_bytes());
     to.write_all(&bytes)
 }
@@ -49,9 +44,6 @@ pub(super) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
     let mut len = [0; 4];
     from.read_exact(&mut len)?;
     let len = u32::from_le_bytes(len);
-    if len > MAX {
-        return Err(io::Error::other("the message is too long"));
-    }
     let mut bytes = Vec::new();
     // Memory is taken as bytes come.
     from.take(len.into()).read_to_end(&mut bytes)?;

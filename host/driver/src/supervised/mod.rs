@@ -6,18 +6,17 @@
 //! does the same job, lets that pass fail instead of running it, and answers as of any pass that failed: with a report,
 //! and with a reproducer.
 
+mod children;
 mod message;
 mod process;
 mod run;
-mod running;
 mod supervisor;
 mod trials;
 mod worker;
 
+pub use children::{forget, give_up, go_on, spawn, stop};
 pub use passdock_crash::{Culprit, Death, DeathCause};
-pub use process::waits;
 pub use run::{died, kept_input, not_started, run};
-pub use running::{give_up, go_on, stop};
 pub use supervisor::{Ended, Supervisor};
 pub use trials::WorkerTrials;
 pub use worker::Worker;

@@ -2,37 +2,29 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
-use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use passdock_crash::{Death, DeathCause, SharedRecord};
 use passdock_files::StandardOutput;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
+use super::children::{self, AdoptedGroup, GRACE, has_ended};
 use super::message::{Task, WorkerMessage, receive, send};
-use super::running::{GRACE, has_ended, running};
+use crate::pipeline::Watch;
+use crate::waiting::waiting;
 
 /// The time after which it is looked whether a worker is still there that sends nothing: what it started may hold the
 /// channel open.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Whether this process waits for a message of a worker.
-static WAITS: AtomicBool = AtomicBool::new(false);
-
-/// Whether this process waits for a worker, whose time has a limit of its own.
-pub fn waits() -> bool {
-    WAITS.load(Ordering::SeqCst)
-}
 
 /// A worker that runs, in a group of processes of its own with what it starts.
 pub(super) struct Process {
@@ -40,6 +32,8 @@ pub(super) struct Process {
     channel: UnixStream,
     record: SharedRecord,
     timeout: Option<Duration>,
+    /// The process that the worker waits for.
+    awaited: Option<AdoptedGroup>,
     /// Whether it was waited for.
     is_gone: bool,
 }
@@ -60,60 +54,78 @@ impl Process {
         };
         let (channel, theirs) = UnixStream::pair()?;
         let record = SharedRecord::new()?;
-        let their_record = record.file().try_clone_to_owned()?;
-        let mut running = running();
-        for fd in [theirs.as_fd(), their_record.as_fd()] {
-            fcntl_setfd(fd, FdFlags::empty())?;
-        }
-        let child = Command::new(&supervisor.program)
+        let their_record = record.file();
+        let mut command = Command::new(&supervisor.program);
+        command
             .args(&supervisor.before)
             .arg(theirs.as_raw_fd().to_string())
             .arg(their_record.as_raw_fd().to_string())
             .args(&supervisor.after)
+            .envs(
+                supervisor
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
             .stdin(input)
-            .stdout(StandardOutput::inherited())
-            .process_group(0)
-            .spawn()?;
-        *running = Some(Pid::from_child(&child));
-        // Whatever is started when the lock is free doesn't get them.
-        drop((theirs, their_record));
-        drop(running);
+            .stdout(StandardOutput::inherited());
+        let child = children::spawn(&mut command, true, &[theirs.as_fd(), their_record])?;
         let mut process = Process {
             child,
             channel,
             record,
             timeout: supervisor.timeout,
+            awaited: None,
             is_gone: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
-        process.tell(task)?;
+        process.send(task)?;
         Ok(process)
     }
 
-    /// Sends the worker something. That it died before it got all of it, or doesn't listen, is no error: that shows
+    /// Sends the worker a message. That it died before it got all of it, or doesn't listen, is no error: that shows
     /// when it is to answer.
-    pub(super) fn tell(&mut self, message: &impl Serialize) -> io::Result<()> {
+    pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         match send(&mut self.channel, message) {
             Err(error) if error.raw_os_error().is_some() => Ok(()),
             sent => sent,
         }
     }
 
-    /// The next message of the worker. What it takes is subtracted from the time that is left.
+    /// Receives the messages of the worker up to its answer, which comes with the number of deaths that it went past.
+    /// Its time begins again when it has waited for another process.
     ///
     /// # Errors
-    /// If there is none: the worker died or is to end, and [`Process::death`] says of what.
-    pub(super) fn hear<Q: DeserializeOwned, A: DeserializeOwned>(
+    /// If there is no answer: the worker died or is to end, and [`Process::death`] says of what.
+    pub(super) fn answer<A: DeserializeOwned>(
         &mut self,
-        left: &mut Option<Duration>,
-    ) -> io::Result<WorkerMessage<Q, A>> {
-        WAITS.store(true, Ordering::SeqCst);
-        let message = receive(&mut Heard {
-            process: self,
-            left,
-        });
-        WAITS.store(false, Ordering::SeqCst);
-        message
+        timeout: Option<Duration>,
+        watch: &Watch,
+    ) -> io::Result<(A, usize)> {
+        let mut left = timeout;
+        loop {
+            let mut reader = MessageReader {
+                process: self,
+                left: &mut left,
+            };
+            match waiting(|| receive(&mut reader))? {
+                WorkerMessage::Pass(name) => {
+                    if let Some(on_pass) = &watch.on_pass {
+                        on_pass(&name);
+                    }
+                }
+                WorkerMessage::Print(text) => {
+                    if let Some(sink) = &watch.sink {
+                        sink(&text);
+                    }
+                }
+                WorkerMessage::Waits(child) => {
+                    self.awaited = child.and_then(Pid::from_raw).map(children::adopt);
+                    left = timeout.filter(|_| self.awaited.is_none());
+                }
+                WorkerMessage::Answer(answer, met) => return Ok((answer, met)),
+            }
+        }
     }
 
     /// Waits until there is something to hear, or nothing more can come.
@@ -153,17 +165,6 @@ impl Process {
     /// Whether the process has ended. Its number stays its own until it is waited for.
     fn has_ended(&self) -> io::Result<bool> {
         has_ended(Pid::from_child(&self.child))
-    }
-
-    /// Ends a worker that has answered. What a library does at the end doesn't change what was done.
-    pub(super) fn finish(mut self) -> io::Result<()> {
-        self.end(GRACE).map(drop)
-    }
-
-    /// Ends a worker that waits for more work.
-    pub(super) fn dismiss(self) -> io::Result<()> {
-        self.channel.shutdown(Shutdown::Write)?;
-        self.finish()
     }
 
     /// Says what a worker died of that gave no answer; `error`: why it wasn't heard. One that still runs is ended.
@@ -212,22 +213,23 @@ impl Process {
         }
         // As long as it isn't waited for, the group is its own.
         _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.awaited.take().inspect(AdoptedGroup::kill);
         // It may have left the group.
         _ = self.child.kill();
         let status = self.child.wait()?;
         self.is_gone = true;
-        running().take();
+        children::forget(&self.child);
         Ok(has_ended.then_some(status))
     }
 }
 
 /// What a worker sends, for as long as it is there and has time.
-struct Heard<'p> {
+struct MessageReader<'p> {
     process: &'p Process,
     left: &'p mut Option<Duration>,
 }
 
-impl Read for Heard<'_> {
+impl Read for MessageReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.process.wait(self.left)?;
         (&self.process.channel).read(bytes)

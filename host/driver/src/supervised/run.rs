@@ -6,9 +6,8 @@ use std::path::Path;
 
 use passdock_core::{ErrorKind, PassError, Verify};
 use passdock_crash::{Death, DeathCause};
-use passdock_files::StagingPlace;
+use passdock_files::Staging;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Ended, Supervisor};
 use crate::model_file::{StagedModel, is_standard};
@@ -26,11 +25,11 @@ pub fn run<J: Serialize>(
 ) -> (Report, Option<StagedModel>) {
     let output = request.output.as_deref();
     let place = output.and_then(|output| StagedModel::place_for(output, request.replaces_links));
-    let staging = place.as_ref().map(StagingPlace::name);
+    let staging = place.as_ref().map(Staging::name);
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose()?;
         let job = job(request, staging.as_deref());
-        supervisor.run(&job, input, watch, &mut |()| Value::Null)
+        supervisor.run(&job, input, watch)
     };
     let ended = kept_input(&request.model).and_then(|input| {
         let first = attempt(request, &input, watch)?;

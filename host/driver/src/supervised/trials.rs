@@ -4,10 +4,9 @@ use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_ir::{Module, text};
 use serde::{Deserialize, Serialize};
 
-use super::message::{Task, WorkerMessage};
+use super::message::Task;
 use super::process::Process;
 use super::{Supervisor, Worker, died, not_started};
-use crate::SentError;
 use crate::model_file;
 use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
 
@@ -36,9 +35,9 @@ enum Tried {
     /// This module; `None`: nothing changed, or nobody wants it.
     Made(Option<String>),
     /// A failure.
-    Failed { error: SentError, of_pass: bool },
+    Failed { error: PassError, of_pass: bool },
     /// There are no trials.
-    Impossible(SentError),
+    Impossible(PassError),
 }
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
@@ -66,27 +65,19 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                 Process::start(self.supervisor, &task, None).map_err(wrong)?
             }
         };
-        process.tell(piece).map_err(wrong)?;
-        let mut left = self.supervisor.timeout;
-        loop {
-            match process.hear::<(), Tried>(&mut left) {
-                Ok(WorkerMessage::Answer(tried, _)) => {
-                    self.process = Some(process);
-                    return Ok(tried);
-                }
-                Ok(WorkerMessage::Print(text)) => {
-                    if let Some(sink) = &self.watch.sink {
-                        sink(&text);
-                    }
-                }
-                Ok(WorkerMessage::Pass(_) | WorkerMessage::Question(())) => {}
-                Err(error) => {
-                    let death = process.death(&error).map_err(wrong)?;
-                    return Ok(Tried::Failed {
-                        error: SentError::from(&died(&death)),
-                        of_pass: death.running_pass().is_some(),
-                    });
-                }
+        process.send(piece).map_err(wrong)?;
+        let timeout = self.supervisor.timeout;
+        match process.answer(timeout, &self.watch) {
+            Ok((tried, _)) => {
+                self.process = Some(process);
+                Ok(tried)
+            }
+            Err(error) => {
+                let death = process.death(&error).map_err(wrong)?;
+                Ok(Tried::Failed {
+                    error: died(&death),
+                    of_pass: death.running_pass().is_some(),
+                })
             }
         }
     }
@@ -104,11 +95,8 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
                 Some(text) => read(&text)?,
                 None => module.clone(),
             }),
-            Tried::Failed { error, of_pass } => Trial::Failed {
-                error: error.into(),
-                of_pass,
-            },
-            Tried::Impossible(error) => return Err(error.into()),
+            Tried::Failed { error, of_pass } => Trial::Failed { error, of_pass },
+            Tried::Impossible(error) => return Err(error),
         })
     }
 
@@ -121,15 +109,6 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
         match self.tried(&piece) {
             Ok(Tried::Made(Some(text))) => read(&text).ok(),
             _ => None,
-        }
-    }
-}
-
-impl<J> Drop for WorkerTrials<'_, J> {
-    fn drop(&mut self) {
-        // It hears that there is no more work; what comes of that changes nothing.
-        if let Some(process) = self.process.take() {
-            _ = process.dismiss();
         }
     }
 }
@@ -147,7 +126,7 @@ impl Worker {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),
             };
-            let tried = tried.unwrap_or_else(|error| Tried::Impossible(SentError::from(&error)));
+            let tried = tried.unwrap_or_else(Tried::Impossible);
             self.answer(&tried)?;
         }
         Ok(())
@@ -165,10 +144,7 @@ fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<Tried, PassError> {
             Tried::Made(Some(written(&made)?))
         }
         Trial::Made(_) => Tried::Made(None),
-        Trial::Failed { error, of_pass } => Tried::Failed {
-            error: SentError::from(&error),
-            of_pass,
-        },
+        Trial::Failed { error, of_pass } => Tried::Failed { error, of_pass },
     })
 }
 

@@ -8,8 +8,8 @@ use std::thread;
 
 use passdock_core::util;
 use passdock_crash::{
-    Record, Then, expect, ignore_terminal_stops, inherited, lose_channel, met_deaths, record_to,
-    watch,
+    Record, Then, expect, finish, flush_streams, ignore_terminal_stops, inherited, lose_channel,
+    met_deaths, record_to, watch,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -19,12 +19,14 @@ use serde::de::DeserializeOwned;
 
 use crate::pipeline::Watch;
 
+use super::children;
 use super::message::{Task, WorkerMessage, receive, send};
 
 /// A worker that has its task.
 pub struct Worker {
     channel: Arc<Mutex<UnixStream>>,
     sends_passes: bool,
+    process: Pid,
 }
 
 impl Worker {
@@ -43,9 +45,13 @@ impl Worker {
         end_with_parent(&channel)?;
         expect(task.deaths);
         watch(Then::Die);
+        let channel = Arc::new(Mutex::new(channel));
+        let to = channel.clone();
+        children::report_to(move |child| tell(&to, &WorkerMessage::Waits(child)));
         let worker = Worker {
-            channel: Arc::new(Mutex::new(channel)),
+            channel,
             sends_passes: task.sends_passes,
+            process: getpid(),
         };
         Ok((worker, task.job))
     }
@@ -63,27 +69,23 @@ impl Worker {
         }
     }
 
-    /// Asks the supervisor something.
-    ///
-    /// # Errors
-    /// If it doesn't answer.
-    pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
-        let mut channel = util::lock(&self.channel);
-        send(&mut *channel, &WorkerMessage::<_, ()>::Question(question))?;
-        receive(&mut *channel)
-    }
-
     /// Hears the next piece of work; `None`: there is no more.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
         receive(&mut *util::lock(&self.channel)).ok()
     }
 
-    /// Ends the work, or a piece of it, with its answer. This process ends here if the supervisor can't be reached.
+    /// Ends the work, or a piece of it, with its answer: the supervisor may end this process from now on. It ends here
+    /// if the supervisor can't be reached.
     ///
     /// # Errors
     /// If it can't be written as a message.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
-        let answer = WorkerMessage::<(), _>::Answer(answer, met_deaths());
+        if getpid() != self.process {
+            // A plugin forked this process, which isn't the supervisor's.
+            finish(1);
+        }
+        flush_streams();
+        let answer = WorkerMessage::Answer(answer, met_deaths());
         let sent = send(&mut *util::lock(&self.channel), &answer);
         sent.inspect_err(|error| {
             if error.raw_os_error().is_some() {
@@ -94,7 +96,7 @@ impl Worker {
 }
 
 /// Sends the supervisor something. That it can't be reached shows when it is to get the answer.
-fn tell(channel: &Mutex<UnixStream>, message: &WorkerMessage<(), ()>) {
+fn tell(channel: &Mutex<UnixStream>, message: &WorkerMessage<()>) {
     _ = send(&mut *util::lock(channel), message);
 }
 

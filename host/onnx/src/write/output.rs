@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use passdock_ir::ByteSource;
 
-use super::data_file::{Content, DataFile, copy_data, write_data};
+use super::data_file::{DataFile, copy_data, write_data};
 use super::placement::DroppedData;
 use super::rope::{Piece, PieceSource, Store};
 use crate::file::source::Source;
@@ -49,20 +49,6 @@ impl EncodedModel {
     #[must_use]
     pub fn is_from_model(&self) -> bool {
         self.source.is_some()
-    }
-
-    /// The number of bytes of constants that are in no file yet: those are written out, while the system may have ways
-    /// to copy the others without taking more of the disk.
-    #[must_use]
-    pub fn new_bytes(&self) -> u64 {
-        let held = self.store.held.iter();
-        let parts = self.files.iter().flat_map(|file| match &file.content {
-            Content::Packed { parts, .. } => parts.as_slice(),
-            Content::Whole(_) => &[],
-        });
-        held.chain(parts.map(|(_, data)| data))
-            .filter(|data| data.in_file().is_none())
-            .fold(0, |sum, data| sum.saturating_add(data.len()))
     }
 
     /// Writes the model file. Weights go from the mapped input to `to` without being copied between.

@@ -49,8 +49,8 @@ impl Keeper {
             let frame = context.frame();
             let (pass, endings) = (frame.callee()?, frame.endings()?);
             Some(Keeper {
-                pass: pass.name().into(),
-                plugin: pass.plugin().map(Box::from),
+                pass: pass.name.into(),
+                plugin: pass.plugin.map(Box::from),
                 endings: endings.clone(),
             })
         })?

@@ -85,7 +85,7 @@ impl DumpIr {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()
         };
-        Target::replacing(path, None)?.write(false, |file| {
+        Target::replacing(path)?.write(false, |file| {
             let mut out = BufWriter::new(file);
             text::write_module(&mut out, module, &options)?;
             out.flush()

@@ -287,7 +287,7 @@ impl PassInstrument for PassTimingInstrument {
         if state.entered == 0 {
             state.clear();
             if let Some(path) = &self.trace {
-                let made = Target::new(path, None);
+                let made = Target::new(path);
                 state.file = Some(made.map_err(|error| super::in_file(path, &error))?);
             }
             state.start = Some(Instant::now());

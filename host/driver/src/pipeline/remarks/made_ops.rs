@@ -1,7 +1,7 @@
 //! Ops that passes made and no op definition fits: a misspelt operator, too many operands. Passes of plugins may make
 //! what they like, since a back end may know it; so it is said, and not refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use passdock_core::{Diagnostic, OpDefs, Recorder, Severity, suggest};
 use passdock_ir::{Module, OpName};
@@ -83,17 +83,13 @@ impl UsedOperators {
             let more = wrong.len() - SHOWN;
             diagnostic.notes.push(format!("{more} more like these"));
         }
-        let mut functions: Vec<&String> = wrong.iter().map(|(function, _)| function).collect();
-        functions.dedup();
+        let functions: BTreeSet<&String> = wrong.iter().map(|(function, _)| function).collect();
         let mut passes = Vec::new();
-        for pass in functions
-            .iter()
-            .flat_map(|name| recorder.changing_function(name))
-        {
-            if !passes.contains(&pass) {
-                passes.push(pass);
-            }
+        for name in functions {
+            passes.extend(recorder.changing_function(name));
         }
+        let mut seen = FxHashSet::default();
+        passes.retain(|pass| seen.insert(pass.clone()));
         diagnostic.notes.push(format!(
             "passes that changed what they are in: {}",
             suggest::listed(passes.iter().map(String::as_str))

@@ -1,14 +1,9 @@
 //! What a run says beside its errors: of flags and names that have no effect, and of the model before and after it.
 
-mod absent;
-mod aliases;
-mod level;
 mod made_ops;
+mod model;
 mod new_op;
-mod newer_opset;
-mod recursion;
-mod unknown_ops;
-mod unplaced;
+mod request;
 mod unscheduled;
 
 use std::sync::Arc;
@@ -18,22 +13,20 @@ use passdock_core::Diagnostic;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
-pub(super) use level::note as level;
 pub use made_ops::UsedOperators;
+pub(super) use model::{newer_opset, recursion, unknown_ops};
 pub use new_op::{RefusedOperator, check_new_op};
-pub(super) use newer_opset::warning as newer_opset;
-pub(super) use recursion::warning as recursion;
-pub(super) use unknown_ops::warning as unknown_ops;
+pub(super) use request::level;
 pub(super) use unscheduled::warnings as unscheduled;
 
 use crate::prepare::{Prepared, Request};
 
 /// Notes on what a request says, before its model is read.
 pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
-    let notes = level::note(request, prepared).into_iter();
-    let notes = notes.chain(aliases::note(request, prepared));
-    let notes = notes.chain(absent::notes(request, prepared));
-    let notes = notes.chain(unplaced::note(prepared));
+    let notes = level(request, prepared).into_iter();
+    let notes = notes.chain(request::aliases(request, prepared));
+    let notes = notes.chain(request::absent(request, prepared));
+    let notes = notes.chain(request::unplaced(prepared));
     notes.chain(unscheduled(request, prepared)).collect()
 }
 

@@ -1,0 +1,66 @@
+//! The diagnostics of a run.
+
+use std::collections::HashSet;
+use std::mem;
+use std::sync::Mutex;
+
+use passdock_core::{Diagnostic, Severity, get_renderer, util};
+
+/// The diagnostics of a run, notes and warnings once: a pass that runs again reports again which ops it left alone, and
+/// which mistakes the model has.
+#[derive(Default)]
+pub(super) struct DiagnosticLog(Mutex<Entries>);
+
+#[derive(Default)]
+struct Entries {
+    diagnostics: Vec<Diagnostic>,
+    /// The subjects of notes and warnings.
+    subjects: HashSet<Diagnostic>,
+    is_taken: bool,
+}
+
+impl DiagnosticLog {
+    /// Adds a diagnostic. One that comes after the run, as its module or its error is freed, is rendered.
+    pub(super) fn add(&self, diagnostic: Diagnostic) {
+        let mut log = util::lock(&self.0);
+        let subject = match diagnostic.severity {
+            Severity::Note => Some(diagnostic.clone()),
+            Severity::Warning => Some(subject(&diagnostic)),
+            _ => None,
+        };
+        if subject.is_some_and(|subject| !log.subjects.insert(subject)) {
+            return;
+        }
+        if log.is_taken {
+            drop(log);
+            return get_renderer()(&[diagnostic]);
+        }
+        log.diagnostics.push(diagnostic);
+    }
+
+    /// Takes the diagnostics, when the run has ended.
+    pub(super) fn take(&self) -> Vec<Diagnostic> {
+        let mut log = util::lock(&self.0);
+        log.is_taken = true;
+        mem::take(&mut log.diagnostics)
+    }
+}
+
+/// The code of a warning, its message and the value that it names: an op gets another number and other types as passes
+/// run.
+fn subject(warning: &Diagnostic) -> Diagnostic {
+    let op = warning.op.as_deref().and_then(|op| op.split(' ').next());
+    let message = match warning.message.split_once(' ') {
+        Some((first, rest)) if Some(first) == op => rest,
+        _ => &warning.message,
+    };
+    let mut snippets = warning.labels.iter().map(|label| &label.snippet);
+    let snippet = (warning.snippet.as_ref()).or_else(|| snippets.find_map(Option::as_ref));
+    let text = snippet.map_or("", |snippet| &snippet.text);
+    let value = text.split_once(" = ").map_or(text, |(value, _)| value);
+    Diagnostic {
+        function: warning.function.clone(),
+        notes: vec![value.to_owned()],
+        ..Diagnostic::new(warning.severity, &warning.code, message)
+    }
+}

@@ -1,0 +1,74 @@
+//! The causes of a failed output: the model's data, or the passes that made what its format doesn't have.
+
+use passdock_core::{ErrorKind, PassError, Recorder, suggest};
+use passdock_ir::Module;
+use passdock_onnx::OnnxError;
+
+/// A data file that can't be read, as messages quote it, and the message about it.
+pub(super) struct UnreadableData {
+    pub(super) file: String,
+    pub(super) message: String,
+}
+
+/// The model's own error, if a pass or the output failed because data can't be read.
+pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> PassError {
+    let is_named = |data: &&UnreadableData| error.message.contains(&data.file);
+    let Some(data) = unreadable.iter().find(is_named) else {
+        return error;
+    };
+    let mut of_model = PassError::new(ErrorKind::Read, data.message.as_str());
+    match (&error.pass, &error.source, error.kind) {
+        (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
+        (None, _, ErrorKind::Read) => of_model.notes.push("the output needs it".to_owned()),
+        // The exception of a pass of Python comes out as itself.
+        _ => return error,
+    }
+    of_model.notes.extend(error.notes.iter().cloned());
+    of_model.help.clone_from(&error.help);
+    of_model
+}
+
+/// Names the passes that changed the function that the output's format doesn't have, or the model if the error is about
+/// no function. A disk that is full, and data that can't be read, aren't caused by passes.
+pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder) -> PassError {
+    let source = error.source.as_ref();
+    if error.kind == ErrorKind::Read || source.is_none_or(|source| source.is::<std::io::Error>()) {
+        return error;
+    }
+    let refused = source.and_then(|source| source.downcast_ref::<OnnxError>());
+    if let Some(function) = refused.and_then(|refused| function_of(refused, after)) {
+        let passes = recorder.changing_function(function);
+        return error.note(match passes.split_last() {
+            None => format!("no pass changed @{function} since it was read"),
+            Some((last, [])) => format!("the pass that changed @{function}: `{last}`"),
+            Some((last, before)) => format!(
+                "the last pass that changed @{function}: `{last}`; before it: {}",
+                suggest::listed(before.iter().map(String::as_str))
+            ),
+        });
+    }
+    let passes = recorder.changing();
+    if passes.is_empty() {
+        return error;
+    }
+    let names = suggest::listed(passes.iter().map(String::as_str));
+    error.note(format!(
+        "passes that changed the model since it was read: {names}"
+    ))
+}
+
+/// The function that can't be written: its name begins the error's path, but for the main one's, where the path begins
+/// with an op, or a value with a name or without.
+fn function_of<'m>(error: &OnnxError, module: &'m Module) -> Option<&'m str> {
+    let mut names = module.functions().map(|f| f.text(f.name()));
+    let Some(path) = error.path.strip_prefix('@') else {
+        let mut parts = ["op", "%", "the value "].iter();
+        let is_of_part = parts.any(|part| error.path.starts_with(part));
+        return names.find(|name| is_of_part && *name == "main");
+    };
+    let is_within = |name: &&str| {
+        let rest = path.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    names.filter(is_within).max_by_key(|name| name.len())
+}

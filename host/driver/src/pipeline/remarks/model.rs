@@ -1,0 +1,179 @@
+//! Warnings about a model before anything runs: operators that aren't defined, opsets that are too new, recursion.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use passdock_abi::SymbolId;
+use passdock_core::{Diagnostic, OpDefs, Severity};
+use passdock_ir::{Function, Module, OpName};
+
+use super::{counts, graphs};
+use crate::model_file::Format;
+use crate::prepare::Request;
+
+/// More operators of a domain than are named.
+const SHOWN: usize = 8;
+
+/// Warns of functions that call each other in a circle, if the model is an ONNX file or is to be one: the IR may have
+/// them, ONNX may not.
+pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Option<Diagnostic> {
+    let mut paths = [Some(&request.model), request.output.as_ref()].into_iter();
+    let is_onnx =
+        |path: Option<_>| path.is_some_and(|path| matches!(Format::of(path), Ok(Format::Onnx)));
+    if !paths.any(is_onnx) {
+        return None;
+    }
+    let circle = passdock_onnx::recursion(module)?;
+    Some(warning(
+        "recursive-functions",
+        format!("The model's functions are recursive: {circle}."),
+        "ONNX forbids it: its checker and runtimes refuse such a model, and it is written as ONNX only as \
+         far as nothing in these functions changes. Take one of the calls out.",
+    ))
+}
+
+/// Warns of the opsets of ONNX that are newer than every definition and have ops of the model.
+pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
+    let mut newest: BTreeMap<&str, i64> = BTreeMap::new();
+    for (name, since, _) in defs.iter() {
+        if let Some(domain) = domain_of_onnx(name) {
+            let newest = newest.entry(domain).or_default();
+            *newest = since.max(*newest);
+        }
+    }
+    let mut newer: BTreeMap<&str, i64> = BTreeMap::new();
+    for function in graphs(module) {
+        for (&domain, &known) in &newest {
+            let imported = function.symbols().find(domain);
+            let version = imported.and_then(|domain| function.opset(domain));
+            if let Some(version) = version.filter(|&version| version > known)
+                && uses(function, domain, defs)
+            {
+                let newest = newer.entry(domain).or_default();
+                *newest = version.max(*newest);
+            }
+        }
+    }
+    let newer = newer.iter().map(|(domain, version)| {
+        let known = newest[domain];
+        match *domain {
+            "" => format!("opset {version} (the newest known is {known})"),
+            _ => format!("version {version} of `{domain}` (the newest known is {known})"),
+        }
+    });
+    let newer: Vec<String> = newer.collect();
+    if newer.is_empty() {
+        return None;
+    }
+    Some(warning(
+        "newer-opset",
+        format!("The model uses {}.", newer.join(" and ")),
+        "An operator is treated as in the newest version that is known of it. If it has changed since, the result may \
+         be wrong: check it with `--verify-outputs`, or use a newer `onnx-ops`.",
+    ))
+}
+
+/// The domain of an operator, if its versions are those of ONNX's releases. A plugin needn't define an operator in the
+/// newest version of its own domain.
+fn domain_of_onnx(name: &str) -> Option<&str> {
+    match name.rsplit_once('.')?.0 {
+        "onnx" => Some(""),
+        domain => domain.starts_with("ai.onnx.").then_some(domain),
+    }
+}
+
+/// Whether a function has ops of a domain that are defined.
+fn uses(function: &Function, domain: &str, defs: &OpDefs) -> bool {
+    let names = counts(function).into_keys();
+    let mut names = names.map(|(name, _)| function.text(name));
+    names.any(|name| domain_of_onnx(name) == Some(domain) && defs.knows(name, None))
+}
+
+/// Warns of the operators that no plugin defines, by domain, with the number of ops of each. They are legal, and every
+/// pass leaves them alone.
+pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
+    let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for function in graphs(module) {
+        for ((name, _), count) in counts(function) {
+            if let Some((domain, operator)) = unknown(module, function, name, defs) {
+                let operators = domains.entry(domain).or_default();
+                *operators.entry(operator).or_default() += count;
+            }
+        }
+    }
+    if domains.is_empty() {
+        return None;
+    }
+    let operators: usize = domains.values().map(BTreeMap::len).sum();
+    let ops: usize = domains.values().flat_map(BTreeMap::values).sum();
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let message = format!(
+        "No plugin defines {operators} operator{} of the model ({ops} op{}).",
+        plural(operators),
+        plural(ops),
+    );
+    if defs.is_empty() {
+        return Some(warning(
+            "unknown-operators",
+            message,
+            "No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op \
+             leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows \
+             what was found.",
+        ));
+    }
+    let mut warning = warning(
+        "unknown-operators",
+        message,
+        "Passes leave such ops where they are and know nothing of their results. A plugin may define \
+         them; `passdock list ops` shows what is defined.",
+    );
+    let notes = domains.iter();
+    warning.notes = notes.map(|(domain, ops)| counted(domain, ops)).collect();
+    Some(warning)
+}
+
+/// Domain and operator, if there is no definition and no function of an op, and it isn't one of the IR itself.
+fn unknown(
+    module: &Module,
+    function: &Function,
+    name: SymbolId,
+    defs: &OpDefs,
+) -> Option<(String, String)> {
+    let text = function.text(name);
+    let parsed = OpName::parse(text)?;
+    let domain = parsed.domain?;
+    let imported = function.symbols().find(&domain);
+    let version = imported.and_then(|domain| function.opset(domain));
+    if module.function(name).is_some() || defs.knows(text, version) {
+        return None;
+    }
+    let operator = match defs.first_version(text) {
+        Some(since) => format!("{} (defined from version {since} on)", parsed.name),
+        None => parsed.name.into_owned(),
+    };
+    let domain = match &*domain {
+        "" => "ONNX's own domain",
+        domain => domain,
+    };
+    Some((domain.to_owned(), operator))
+}
+
+/// `com.acme: 12 Foo, 1 Bar`, the most frequent first.
+fn counted(domain: &str, operators: &BTreeMap<String, usize>) -> String {
+    let mut operators: Vec<(&String, &usize)> = operators.iter().collect();
+    operators.sort_by_key(|&(_, count)| Reverse(count));
+    let shown = operators.iter().take(SHOWN);
+    let mut shown: Vec<String> = shown
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    if operators.len() > SHOWN {
+        shown.push(format!("{} more", operators.len() - SHOWN));
+    }
+    format!("{domain}: {}", shown.join(", "))
+}
+
+fn warning(code: &str, message: String, help: &str) -> Diagnostic {
+    let mut warning = Diagnostic::new(Severity::Warning, code, message);
+    warning.help = Some(help.to_owned());
+    warning
+}

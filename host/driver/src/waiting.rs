@@ -1,0 +1,18 @@
+//! Waits for other processes, whose time has a limit of its own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static WAITS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a thread of this process waits for another process.
+pub fn is_waiting() -> bool {
+    WAITS.load(Ordering::SeqCst) > 0
+}
+
+/// Waits for another process.
+pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    WAITS.fetch_add(1, Ordering::SeqCst);
+    let result = wait();
+    WAITS.fetch_sub(1, Ordering::SeqCst);
+    result
+}
