@@ -8,13 +8,16 @@
 //! and Python objects aren't read.
 
 mod header;
-mod zip;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use passdock_abi::DType;
+use rawzip::{
+    CompressionMethod, ZipArchive, ZipFileHeaderRecord, ZipSliceArchive, ZipVerification,
+};
 
 use header::Header;
 
@@ -71,18 +74,57 @@ pub fn read(path: &Path) -> Result<Array, Error> {
 }
 
 /// Reads the tensors of the bytes of a `.npz` file, as `numpy.savez` and `numpy.savez_compressed` write them, with
-/// their names. Whatever else is in the archive is left out; checksums aren't looked at.
+/// their names. Other files in the archive are left out.
 pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
+    let archive = ZipArchive::from_slice(bytes).map_err(|_| Error::NotNpz)?;
+    let mut entries = archive.entries();
     let mut arrays = Vec::new();
-    for entry in zip::entries(bytes)? {
-        let Some(name) = entry.name.strip_suffix(".npy") else {
+    for _ in 0..archive.entries_hint() {
+        let entry = entries.next_entry().ok().flatten();
+        let entry = entry.ok_or_else(|| Error::Zip("its directory is cut off".to_owned()))?;
+        let path = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
+        let Some(name) = path.strip_suffix(".npy") else {
             continue;
         };
-        let array = entry.read().and_then(|data| read_from(&data[..]));
-        let array = array.map_err(|error| Error::Entry(entry.name.clone(), Box::new(error)))?;
+        let array = unpacked(&archive, &entry).and_then(|data| read_from(&data[..]));
+        let array = array.map_err(|error| Error::Entry(path.clone(), Box::new(error)))?;
         arrays.push((name.to_owned(), array));
     }
     Ok(arrays)
+}
+
+/// Returns the content of an entry of an archive.
+fn unpacked(
+    archive: &ZipSliceArchive<&[u8]>,
+    entry: &ZipFileHeaderRecord<'_>,
+) -> Result<Vec<u8>, Error> {
+    let broken = |reason: &str| Error::Zip(reason.to_owned());
+    if entry.flags().is_encrypted() {
+        return Err(broken("it is encrypted"));
+    }
+    let packed = archive.get_entry(entry.wayfinder());
+    let packed = packed.map_err(|_| broken("it is cut off"))?;
+    let expected = packed.claim_verifier();
+    let data = match entry.compression_method() {
+        CompressionMethod::STORE => packed.data().to_vec(),
+        CompressionMethod::DEFLATE => {
+            let limit = usize::try_from(expected.uncompressed_size).unwrap_or(usize::MAX);
+            decompress_to_vec_with_limit(packed.data(), limit)
+                .map_err(|_| broken("its compressed data is broken"))?
+        }
+        other => {
+            let method = other.as_u16();
+            let reason = format!("it is packed by method {method}; 0 and 8 can be read");
+            return Err(Error::Zip(reason));
+        }
+    };
+    let found = ZipVerification {
+        crc: rawzip::crc32(&data),
+        uncompressed_size: data.len() as u64,
+    };
+    let checked = expected.valid(found);
+    checked.map_err(|error| Error::Zip(format!("its data is broken: {error}")))?;
+    Ok(data)
 }
 
 /// Reads a tensor as [`read`] does, of anything that gives bytes.

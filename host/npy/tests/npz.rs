@@ -59,7 +59,7 @@ fn what_is_no_archive_is_a_sentence() {
         b"not an archive, though it is as long as one",
         expect!["it isn't a `.npz` file"],
     );
-    check(&PACKED[40..], expect!["its directory is cut off"]);
+    check(&PACKED[40..], expect!["`x.npy` in it gives none: it is cut off"]);
     let (signature, flags, method, size) = (3, 8, 10, 24);
     check(&changed(signature, 9), expect!["its directory is cut off"]);
     check(
@@ -72,7 +72,7 @@ fn what_is_no_archive_is_a_sentence() {
     );
     check(
         &changed(size, 7),
-        expect!["`x.npy` in it gives none: what is packed in it is broken"],
+        expect!["`x.npy` in it gives none: its compressed data is broken"],
     );
 }
 

@@ -1,7 +1,42 @@
-//! The binary search of bisect, blame and reduce: the first of some states that is bad.
+//! The search of bisect, blame and reduce for the first of some states that is bad.
 
+use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::Verdict;
 use rustc_hash::FxHashSet;
+
+/// Checks that a pipeline makes a good model bad, so that there is something to find.
+///
+/// # Errors
+/// If it doesn't, or the check can't tell.
+pub(crate) fn require_broken(
+    before: Verdict,
+    after: impl FnOnce() -> Result<Verdict, PassError>,
+) -> Result<(), PassError> {
+    let (message, help) = match before {
+        Verdict::Bad => (
+            "The check calls the model bad before any pass.",
+            "It has to call the model good as it is, a command with status 0.",
+        ),
+        Verdict::Unknown => (
+            "The check can't tell whether the model is good before any pass.",
+            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than \
+             125.",
+        ),
+        Verdict::Good => match after()? {
+            Verdict::Bad => return Ok(()),
+            Verdict::Unknown => (
+                "The check can't tell whether the model after the whole pipeline is bad.",
+                "Shorten the pipeline to where it can.",
+            ),
+            Verdict::Good => (
+                "The check calls what the whole pipeline makes good: there is no fault to find.",
+                "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
+                 something else.",
+            ),
+        },
+    };
+    Err(PassError::new(ErrorKind::Check, message).help(help))
+}
 
 /// Narrows a good state and a bad one after it down to two without a state between them that can be judged. `judge`
 /// returns the verdict on the state of a number.

@@ -1,4 +1,4 @@
-//! Which functions' changes break the module: the fewest of them, by delta debugging.
+//! The fewest functions whose changes break the module, by delta debugging.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use super::Verdict;
 use crate::reduce::ddmin;
 use passdock_core::{PassError, PassRun, verify};
 
-/// The names of the functions whose changes, all of them together, make the module bad. None of
-/// them can be left out.
+/// Returns the names of the functions whose changes make the module bad together. None of them can be left out.
 pub(super) fn narrow(
     run: &PassRun,
     judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Vec<String>, PassError> {
-    // The functions that the pass made are there for those that call them.
+    // New functions are added for those that call them.
     let (mut base, mut changed) = (run.before.clone(), Vec::new());
     for function in run.after.functions() {
         match run.before.function(function.name()) {
@@ -37,7 +36,7 @@ pub(super) fn narrow(
         let candidate = format!("before it, with {}", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };
-    // With the functions that it removed, what is bad may be something else.
+    // The fault may be in the functions that the pass removed.
     let mut names = run.before.names();
     if names.any(|name| run.after.function(name).is_none()) && !test(&changed)? {
         return Ok(Vec::new());
@@ -45,12 +44,13 @@ pub(super) fn narrow(
     Ok(ddmin(changed, &mut test)?.iter().map(name).collect())
 }
 
-/// Names as a text: a few in full, many as a number.
+/// Returns a few names in full, and the number of the others.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),
-        names if names.len() <= 4 => names.join(", "),
-        [first, second, rest @ ..] => format!("{first}, {second} and {} others", rest.len()),
-        [one] => one.clone(),
+        [first, second, rest @ ..] if names.len() > 4 => {
+            format!("{first}, {second} and {} others", rest.len())
+        }
+        _ => names.join(", "),
     }
 }

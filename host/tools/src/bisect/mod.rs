@@ -1,10 +1,9 @@
-//! Which pass breaks a model: a search among the modules that a pipeline makes on its way.
+//! The pass that breaks a model: a search among the modules that a pipeline computes.
 //!
-//! The pipeline runs once. The module after each pass is kept, which is a clone of pointers, and a
-//! check that the caller gives judges some of them: the untouched one has to be good and the last
-//! one bad, then the middle of what is left is asked until a pass remains. Then the functions that
-//! this pass changed are narrowed down in the same way, by putting some of them into the module as
-//! it was before. Of a pass that rewrites by rules, the rewrite is found by running it again with fewer of them.
+//! The pipeline runs once. The module after each pass is kept, which is a clone of pointers, and the caller's check
+//! judges some of them: the untouched one has to be good and the last one bad, then the search halves what is between.
+//! The functions that the pass changed are narrowed down by delta debugging, with the others as they were before. If
+//! the pass rewrites by rules, the rewrite is found by running the pass again with fewer of them.
 
 mod functions;
 pub(crate) mod rewrites;
@@ -12,7 +11,7 @@ pub(crate) mod rewrites;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::search::first_bad;
+use crate::search::{first_bad, require_broken};
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::{Request, Rerun};
@@ -23,13 +22,13 @@ use rewrites::Narrowed;
 /// A module that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The module, in words: `after 3 of 7: relax.transform.FoldConstant`.
+    /// A description of the module: `after 3 of 7: relax.transform.FoldConstant`.
     pub candidate: String,
     /// The check's verdict.
     pub verdict: Verdict,
 }
 
-/// A run of a pass, as a search tells of it.
+/// A run of a pass that may break a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suspect {
     /// The pass.
@@ -40,24 +39,24 @@ pub struct Suspect {
     pub file: Option<String>,
     /// The pass that required it.
     pub requested_by: Option<String>,
-    /// The which run of a pass that changed something it is, from 1.
+    /// The 1-based index of the run among those that changed something.
     pub number: usize,
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Bisection {
     /// The number of passes that ran.
     pub passes: usize,
-    /// The number of them that changed the module: one of these it is.
+    /// The number of them that changed the module.
     pub changed: usize,
     /// The modules that were judged, in order.
     pub checks: Vec<Judged>,
     /// The pass that breaks the model; several if the check can't tell them apart.
     pub suspects: Vec<Suspect>,
-    /// The functions whose change breaks it, together; none if there is no telling.
+    /// The functions whose changes break it together; empty if that is inconclusive.
     pub functions: Vec<String>,
-    /// The rewrite by a rule that breaks it, if the pass rewrites and there is telling.
+    /// The rewrite by a rule that breaks it, if the pass rewrites and one rewrite is enough.
     pub rewrite: Option<BadRewrite>,
     /// The failure of the pass, if it didn't take a search.
     pub failure: Option<Failure>,
@@ -69,7 +68,7 @@ pub struct Bisection {
 /// The modules that show that a pass breaks a model.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The module before the pass, or before the rewrite if one is found.
+    /// The module before the pass, or before the rewrite if one is bisection.
     pub good: Module,
     /// The module after it.
     pub bad: Module,
@@ -81,7 +80,7 @@ pub struct Proof {
 
 /// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
 /// Names are looked up in the registry, to which the plugins of the request's directories come.
-/// `log` hears of each check.
+/// `log` receives each check.
 ///
 /// # Errors
 /// If the pipeline can't be built; if the module isn't good before or isn't bad after, so that there
@@ -97,24 +96,16 @@ pub fn bisect(
     let (result, mut runs) = rerun.run_kept(module.clone());
     let passes = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
-    let mut found = Bisection {
+    let mut bisection = Bisection {
         passes,
         changed: runs.len(),
-        checks: Vec::new(),
-        suspects: Vec::new(),
-        functions: Vec::new(),
-        rewrite: None,
-        failure: None,
-        proof: None,
+        ..Bisection::default()
     };
     if let Err(error) = result {
-        return match error.site().cloned() {
-            Some(site) if error.exit_status() == 1 => {
-                found.blame(error, site);
-                Ok(found)
-            }
-            _ => Err(error),
-        };
+        let site = error.site().cloned().filter(|_| error.exit_status() == 1);
+        let Some(site) = site else { return Err(error) };
+        bisection.set_failure(error, site);
+        return Ok(bisection);
     }
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
@@ -127,7 +118,7 @@ pub fn bisect(
     let (good, bad) = first_bad_run(&module, &runs, &mut judge)?;
     let suspects = &runs[good..bad];
     if let [run] = suspects {
-        found.functions = functions::narrow(run, &mut judge)?;
+        bisection.functions = functions::narrow(run, &mut judge)?;
         let mut proof = Proof {
             good: run.before.clone(),
             bad: run.after.clone(),
@@ -139,19 +130,19 @@ pub fn bisect(
             error: None,
         };
         if let Some(narrowed) = rewrites::narrow(run, rerun.context(), &mut judge)? {
-            found.rewrite = Some(proof.narrow(narrowed));
+            bisection.rewrite = Some(proof.narrow(narrowed));
         }
-        found.proof = Some(proof);
+        bisection.proof = Some(proof);
     }
     let numbered = suspects.iter().zip(good + 1..);
-    found.suspects = numbered.map(|(run, at)| Suspect::of(run, at)).collect();
-    found.checks = checks;
-    Ok(found)
+    bisection.suspects = numbered.map(|(run, at)| Suspect::of(run, at)).collect();
+    bisection.checks = checks;
+    Ok(bisection)
 }
 
 impl Bisection {
-    /// Ends the search with a pass that fails: it is looked for, whatever the check would say.
-    fn blame(&mut self, error: PassError, site: FailureSite) {
+    /// Ends the search with a pass that fails.
+    fn set_failure(&mut self, error: PassError, site: FailureSite) {
         let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
         self.suspects = vec![Suspect {
@@ -174,7 +165,7 @@ impl Bisection {
 }
 
 impl Proof {
-    /// Makes it the proof of a rewrite.
+    /// Narrows the proof to a rewrite.
     fn narrow(&mut self, narrowed: Narrowed) -> BadRewrite {
         self.site.context = narrowed.context;
         // A pass that fails is shown by what it fails on.
@@ -187,7 +178,7 @@ impl Proof {
         narrowed.rewrite
     }
 
-    /// The proof as an error: a pass that doesn't fail itself is told of by the check.
+    /// Returns the pass's error, or one that says what the check bisection.
     pub fn error(&self) -> PassError {
         if let Some(error) = &self.error {
             return error.clone();
@@ -222,43 +213,17 @@ fn first_bad_run(
     judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<(usize, usize), PassError> {
     let last = runs.len();
-    let nothing = |message, help| Err(PassError::new(ErrorKind::Check, message).help(help));
-    match judge("before any pass".to_owned(), untouched)? {
-        Verdict::Good => {}
-        Verdict::Bad => {
-            return nothing(
-                "The model is bad before any pass.",
-                "The check has to call it good, a command with status 0; no pass is to blame here.",
-            );
-        }
-        Verdict::Unknown => {
-            return nothing(
-                "The check can't tell whether the untouched model is good.",
-                "Without a good model there is nothing to compare with.",
-            );
-        }
-    }
-    if last == 0 {
-        return nothing(
-            "No pass changes the model: there is nothing to find.",
-            "`passdock explain` shows what runs, and why or why not.",
-        );
+    let before = judge("before any pass".to_owned(), untouched)?;
+    if last == 0 && before == Verdict::Good {
+        let message = "No pass changes the model: there is nothing to find.";
+        let help = "`passdock explain` shows what runs, and why or why not.";
+        return Err(PassError::new(ErrorKind::Check, message).help(help));
     }
     let mut judge = |at: usize| {
         let run = &runs[at - 1];
         let candidate = format!("after {at} of {last}: {}", run.pass.info().name);
         judge(candidate, &run.after)
     };
-    match judge(last)? {
-        Verdict::Bad => first_bad((0, last), &mut judge),
-        Verdict::Good => nothing(
-            "The check calls what the whole pipeline makes good: there is no pass to find.",
-            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something \
-             else.",
-        ),
-        Verdict::Unknown => nothing(
-            "The check can't tell whether the model after the whole pipeline is bad.",
-            "Shorten the pipeline to where it can.",
-        ),
-    }
+    require_broken(before, || judge(last))?;
+    first_bad((0, last), &mut judge)
 }

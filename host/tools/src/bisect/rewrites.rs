@@ -1,4 +1,4 @@
-//! Which rewrite by a rule breaks the module: a search among the numbers of rewrites that a pass may do.
+//! The rewrite by a rule that breaks the module: a search among the numbers of rewrites that a pass may do.
 //!
 //! The pass runs again on the module before it, in the same order and with rules that stop after so many rewrites. What
 //! the last good number makes and what the first bad one makes differ by that rewrite.
@@ -15,21 +15,21 @@ use passdock_driver::reproducer::Failure;
 /// The rewrite that breaks a model, or that a pass fails over.
 #[derive(Clone, Debug, Serialize)]
 pub struct BadRewrite {
-    /// The which rewrite of the pass it is, from 1.
+    /// The 1-based index of the rewrite within the pass.
     pub number: u64,
-    /// The number of rewrites that the pass does, the one included that it fails in.
+    /// The number of rewrites that the pass does, with the one that it fails in.
     pub of: u64,
     /// The rule.
     pub rule: String,
-    /// The function that is rewritten; `None`: the pass fails before it shows.
+    /// The function that is rewritten; `None` if the pass fails first.
     pub function: Option<String>,
     /// The ONNX node that is rewritten, or its op as IR text has it if it came from none.
     pub op: Option<String>,
-    /// What the rewrite changes; `None`: the pass fails before it shows.
+    /// The changes of the rewrite; `None` if the pass fails first.
     pub diff: Option<Diff>,
 }
 
-/// A rewrite, and what it takes to show it.
+/// A rewrite, with its context and modules.
 pub(super) struct Narrowed {
     pub(super) rewrite: BadRewrite,
     /// The pass's context, under which it is the last rewrite.
@@ -38,8 +38,7 @@ pub(super) struct Narrowed {
     pub(super) around: Option<(Module, Module)>,
 }
 
-/// The rewrite that makes the module bad which a pass made of a good one; `None` if none does by itself, or the check
-/// can't tell which.
+/// Finds the rewrite that makes a good module bad; `None` if none does by itself, or the check can't tell which.
 pub(super) fn narrow(
     pass: &PassRun,
     context: &PassContext,
@@ -72,8 +71,8 @@ pub(super) fn narrow(
     Ok(number.and_then(|number| again.narrowed(number, of)))
 }
 
-/// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does
-/// ends this search, and another process that does the same fails there instead.
+/// Finds the rewrite in which a pass fails; `None` if it fails without any. If the process crashes, the supervisor runs
+/// this search again in another one, where the pass fails instead.
 pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
     let failure = Failure::from(error);
     let again = LimitedPass {
@@ -102,13 +101,10 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
 
 /// The number of rewrites that a run did which failed, and the rule that was at it.
 fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
-    let died = error
-        .death
-        .as_ref()
-        .filter(|_| error.kind == ErrorKind::Crashed);
-    match died.map(|death| &death.rewrites) {
-        Some(rewrites) => {
-            let (count, rule) = rewrites.clone().unzip();
+    let crash = error.death.as_ref();
+    match crash.filter(|_| error.kind == ErrorKind::Crashed) {
+        Some(crash) => {
+            let (count, rule) = crash.rewrites.clone().unzip();
             (count.unwrap_or(0), rule)
         }
         None => cx.last_rewrite(),
@@ -156,11 +152,9 @@ impl LimitedPass<'_> {
             Err(error) => last_rewrite(error, &context),
             Ok(_) => context.last_rewrite(),
         };
-        let good = self.run(number - 1).0;
-        let around = good.ok().zip(bad.ok());
-        let diff = around
-            .as_ref()
-            .and_then(|(good, bad)| diff::compare(good, bad).ok());
+        let around = self.run(number - 1).0.ok().zip(bad.ok());
+        let diff = around.as_ref();
+        let diff = diff.and_then(|(good, bad)| diff::compare(good, bad).ok());
         let function = diff.as_ref().and_then(|diff| diff.functions.first());
         Some(Narrowed {
             rewrite: BadRewrite {
@@ -177,7 +171,7 @@ impl LimitedPass<'_> {
     }
 }
 
-/// The op that a rule was applied to: the last one that went, or the first that changed.
+/// Returns the op that a rule was applied to: the last one that was removed, or the first that changed.
 fn rewritten(ops: &[OpDiff]) -> Option<String> {
     let of = |change: Change| ops.iter().filter(move |op| op.change == change);
     let op = of(Change::Removed).next_back();

@@ -4,10 +4,8 @@
 //! the pairs of [`diff`](mod@crate::diff). Where a pass made it, the ops that it was made of are followed: those with
 //! its nodes' names. The rule that did it is found by a search among the pass's rewrites, as bisecting does it.
 
-mod around;
 mod find;
-mod output;
-mod rule;
+mod paired;
 mod trail;
 
 use passdock_core::{PassError, Registry};
@@ -94,22 +92,21 @@ pub fn blame(
         rerun: &rerun,
         runs: &runs,
     };
-    let there = find::op(&last, op);
-    let (place, module, is_there) = match there.or_else(|| find::number(&last, op)) {
-        Some(place) => (place, &last, true),
+    let (found, module, is_there) = match find::op(&last, op).or_else(|| find::number(&last, op)) {
+        Some(found) => (found, &last, true),
         None => match find::op(module, op) {
-            Some(place) => (place, module, false),
+            Some(found) => (found, module, false),
             None => return Err(find::unknown(&last, module, op)),
         },
     };
     let steps = match is_there {
-        true => trail.back(place.clone(), op)?,
-        false => trail.forward(place.clone())?,
+        true => trail.back(found.clone(), op)?,
+        false => trail.forward(found.clone())?,
     };
     Ok(Blame {
-        op: place.line(module),
-        names: place.names(module),
-        function: place.function,
+        op: found.line(module),
+        names: found.names(module),
+        function: found.function,
         is_there,
         steps,
     })

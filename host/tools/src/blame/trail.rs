@@ -2,193 +2,257 @@
 
 use passdock_abi::OpId;
 use passdock_core::{PassError, PassRun};
+use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Rerun;
-use passdock_ir::Function;
+use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
-use super::around::PairedFunction;
 use super::find::{self, OpRef};
-use super::{BlameAction, BlameStep, Makers, output, rule};
-use crate::diff::PairedOp;
+use super::paired::PairedFunction;
+use super::{BlameAction, BlameStep};
+use crate::bisect::rewrites::LimitedPass;
 
-/// The most ops that one op's past is followed to.
+/// The most ops that are followed at once.
 const MOST_OPS: usize = 64;
 
-/// The runs of passes, and what became of which op in each.
+/// The runs of passes through which an op is followed.
 pub(super) struct Trail<'r> {
     pub(super) rerun: &'r Rerun,
     pub(super) runs: &'r [PassRun],
 }
 
 impl Trail<'_> {
-    /// Follows an op of the last module back, and those that it came from; if the name that it was asked for by is an
-    /// output's, also the ops that made that output before.
-    pub(super) fn back(&self, place: OpRef, asked: &str) -> Result<Vec<BlameStep>, PassError> {
+    /// Follows an op of the last module back, and the ops that it was made of. If `name` is an output's, also follows
+    /// the ops that produced that output before.
+    pub(super) fn back(&self, op: OpRef, name: &str) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
-        let mut places = vec![place];
+        let mut ops = vec![op];
         for run in self.runs.iter().rev() {
             let mut here = Vec::new();
             let mut before = Vec::new();
-            if let Some((maker, step)) = output::moved(self.rerun, run, asked)? {
+            if let Some((producer, step)) = self.moved(run, name)? {
                 here.push(step);
-                before.push(maker);
+                before.push(producer);
             }
-            for place in places {
-                before.extend(self.before(run, place, &mut here)?);
+            for op in ops {
+                before.extend(self.before(run, op, &mut here)?);
             }
-            let mut met = FxHashSet::default();
-            before.retain(|place| met.len() < MOST_OPS && met.insert(place.clone()));
-            places = before;
+            let mut unique = FxHashSet::default();
+            before.retain(|op| unique.len() < MOST_OPS && unique.insert(op.clone()));
+            ops = before;
             steps.splice(0..0, here);
         }
         steps.dedup();
         Ok(steps)
     }
 
-    /// Returns what an op was before a pass, or the ops that the pass made it of.
+    /// Returns the op before a pass, or the ops that the pass made it of.
     fn before(
         &self,
         run: &PassRun,
-        mut place: OpRef,
+        mut op: OpRef,
         steps: &mut Vec<BlameStep>,
     ) -> Result<Vec<OpRef>, PassError> {
-        let around = PairedFunction::in_run(run, &place.function)?;
-        if around.is_none() && run.before.function_named(&place.function).is_some() {
-            // The pass left the function alone.
-            return Ok(vec![place]);
+        let paired = PairedFunction::new(&run.before, &run.after, &op.function)?;
+        if paired.is_none() && run.before.function_named(&op.function).is_some() {
+            // The pass didn't change the function.
+            return Ok(vec![op]);
         }
-        if let Some(around) = &around
-            && let Some(pair) = around.pair_of(place.op)
-        {
-            if around.is_changed(pair) {
-                let rule = rule::find(self.rerun, run, |made| rule::has(made, run, &place, true));
-                let mut step = step(run, BlameAction::Changed, rule);
-                step.names = find::names(around.new, place.op);
-                step.before = vec![find::line(around.old, pair.before)];
-                step.after = vec![find::line(around.new, pair.after)];
-                step.makers = makers(around, pair, &step);
+        let pair = paired
+            .as_ref()
+            .and_then(|paired| Some((paired, paired.pair_of(op.op)?)));
+        if let Some((paired, pair)) = pair {
+            if paired.is_changed(pair) {
+                let rule = self.rule(run, |output| has(output, run, &op, true));
+                let names = find::names(paired.new, op.op);
+                let lines = [
+                    lines(paired.old, &[pair.before]),
+                    lines(paired.new, &[pair.after]),
+                ];
+                let mut step = step(run, BlameAction::Changed, rule, names, lines);
+                step.makers = paired.makers(pair, &step);
                 steps.push(step);
             }
-            place.op = pair.before;
-            return Ok(vec![place]);
+            op.op = pair.before;
+            return Ok(vec![op]);
         }
-        let sources = sources(run, around.as_ref(), &place)?;
-        let rule = rule::find(self.rerun, run, |made| rule::has(made, run, &place, false));
-        let mut step = step(run, BlameAction::Made, rule);
-        step.names = place.names(&run.after);
-        step.before = sources
-            .iter()
-            .map(|source| source.line(&run.before))
-            .collect();
-        step.after = vec![place.line(&run.after)];
-        steps.push(step);
+        let sources = sources(run, paired.as_ref(), &op)?;
+        let rule = self.rule(run, |output| has(output, run, &op, false));
+        let before = sources.iter().map(|source| source.line(&run.before));
+        let lines = [before.collect(), vec![op.line(&run.after)]];
+        let names = op.names(&run.after);
+        steps.push(step(run, BlameAction::Made, rule, names, lines));
         Ok(sources)
     }
 
-    /// What was done with an op of the first module, up to its end.
-    pub(super) fn forward(&self, mut place: OpRef) -> Result<Vec<BlameStep>, PassError> {
+    /// Follows an op of the first module, until a pass removes it.
+    pub(super) fn forward(&self, mut op: OpRef) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
         for run in self.runs {
-            let Some(around) = PairedFunction::in_run(run, &place.function)? else {
-                if run.after.function_named(&place.function).is_some() {
+            let Some(paired) = PairedFunction::new(&run.before, &run.after, &op.function)? else {
+                if run.after.function_named(&op.function).is_some() {
                     continue;
                 }
-                // It went with its function.
-                let mut step = step(run, BlameAction::Removed, None);
-                step.names = place.names(&run.before);
-                step.before = vec![place.line(&run.before)];
-                steps.push(step);
+                // The pass removed the function.
+                let (names, line) = (op.names(&run.before), op.line(&run.before));
+                let lines = [vec![line], Vec::new()];
+                steps.push(step(run, BlameAction::Removed, None, names, lines));
                 break;
             };
-            let pair = around.pairs.iter().find(|pair| pair.before == place.op);
-            let (what, after) = match pair {
-                Some(pair) if !around.is_changed(pair) => {
-                    place.op = pair.after;
-                    continue;
-                }
-                Some(pair) => (BlameAction::Changed, vec![pair.after]),
-                None => (BlameAction::Removed, around.heirs(place.op)),
+            let names = find::names(paired.old, op.op);
+            let before = lines(paired.old, &[op.op]);
+            let Some(pair) = paired.pairs.iter().find(|pair| pair.before == op.op) else {
+                let after = lines(paired.new, &paired.heirs(op.op));
+                // The rewrite from which on the op is gone.
+                let rule = self.rule(run, |output| {
+                    let paired = PairedFunction::new(&run.before, output, &op.function);
+                    let is_gone = |paired: PairedFunction<'_>| {
+                        paired.pairs.iter().all(|pair| pair.before != op.op)
+                    };
+                    paired.ok().flatten().is_some_and(is_gone)
+                });
+                steps.push(step(
+                    run,
+                    BlameAction::Removed,
+                    rule,
+                    names,
+                    [before, after],
+                ));
+                break;
             };
-            let changed = pair.map(|pair| OpRef {
-                function: place.function.clone(),
-                op: pair.after,
-            });
-            let rule = rule::find(self.rerun, run, |made| match &changed {
-                Some(changed) => rule::has(made, run, changed, true),
-                None => rule::lacks(made, run, &place),
-            });
-            let mut step = step(run, what, rule);
-            step.names = find::names(around.old, place.op);
-            step.before = vec![find::line(around.old, place.op)];
-            step.after = lines(around.new, &after);
-            step.makers = pair.map_or(Vec::new(), |pair| makers(&around, pair, &step));
-            steps.push(step);
-            match changed {
-                Some(changed) => place = changed,
-                None => break,
+            op.op = pair.after;
+            if paired.is_changed(pair) {
+                let rule = self.rule(run, |output| has(output, run, &op, true));
+                let lines = [before, lines(paired.new, &[pair.after])];
+                let mut step = step(run, BlameAction::Changed, rule, names, lines);
+                step.makers = paired.makers(pair, &step);
+                steps.push(step);
             }
         }
         Ok(steps)
     }
+
+    /// Returns the op that produced an output until a pass replaced it by another existing op. An op that the pass made
+    /// of the producer is reported as made.
+    fn moved(&self, run: &PassRun, name: &str) -> Result<Option<(OpRef, BlameStep)>, PassError> {
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let producers = [&run.before, &run.after].map(|module| find::output(module, name));
+        let [Some(old), Some(new)] = producers else {
+            return Ok(None);
+        };
+        let Some(paired) = PairedFunction::new(&run.before, &run.after, &old.function)? else {
+            return Ok(None);
+        };
+        let is_kept = match paired.pair_of(new.op) {
+            Some(pair) => pair.before == old.op,
+            None => paired.sources(new.op).contains(&old.op),
+        };
+        if is_kept {
+            return Ok(None);
+        }
+        // The rewrite from which on another op produces the output.
+        let rule = self.rule(run, |output| {
+            let paired = PairedFunction::new(&run.before, output, &old.function);
+            let (Ok(Some(paired)), Some(producer)) = (paired, find::output(output, name)) else {
+                return false;
+            };
+            let pair = paired.pair_of(producer.op);
+            pair.is_none_or(|pair| pair.before != old.op)
+        });
+        let names = old.names(&run.before);
+        let lines = [vec![old.line(&run.before)], vec![new.line(&run.after)]];
+        let step = step(run, BlameAction::Moved, rule, names, lines);
+        Ok(Some((old, step)))
+    }
+
+    /// Finds the rule of the first rewrite with which `is_done` holds of the pass's output: the pass runs again, and
+    /// stops after so many rewrites. `None` if the pass did it without a rule, or does something else by itself.
+    fn rule(&self, run: &PassRun, is_done: impl Fn(&Module) -> bool) -> Option<String> {
+        let limited = LimitedPass {
+            context: self.rerun.context(),
+            pass: &run.pass,
+            before: &run.before,
+        };
+        let verdict = |rewrites: u64| match limited.run(rewrites).0 {
+            Ok(output) if !output.is_same(&run.before) && is_done(&output) => Verdict::Bad,
+            _ => Verdict::Good,
+        };
+        let (all, _) = limited.run(u64::MAX).1.last_rewrite();
+        if verdict(all) == Verdict::Good {
+            return None;
+        }
+        let first = limited.search(all, &mut |rewrites| Ok(verdict(rewrites)));
+        limited.run(first.ok()??).1.last_rewrite().1
+    }
 }
 
-/// What a pass made an op of: ops of its function or, if there are none, of others that the pass changed or took away,
-/// as one that outlines or inlines does.
+/// Whether a module has an op of the pass's output, and with `exactly` unchanged.
+fn has(module: &Module, run: &PassRun, op: &OpRef, exactly: bool) -> bool {
+    match PairedFunction::new(module, &run.after, &op.function) {
+        Ok(Some(paired)) => {
+            let pair = paired.pair_of(op.op);
+            pair.is_some_and(|pair| !(exactly && paired.is_changed(pair)))
+        }
+        Ok(None) => module.function_named(&op.function).is_some(),
+        Err(_) => false,
+    }
+}
+
+/// Returns the ops that a pass made an op of: ops of its function or, if there are none, of other functions that the
+/// pass changed or removed, as one that outlines or inlines does.
 fn sources(
     run: &PassRun,
-    around: Option<&PairedFunction<'_>>,
-    place: &OpRef,
+    paired: Option<&PairedFunction<'_>>,
+    op: &OpRef,
 ) -> Result<Vec<OpRef>, PassError> {
-    let here = around.map_or(Vec::new(), |around| around.sources(place.op));
-    if !here.is_empty() {
-        let place_of = |op| OpRef {
-            function: place.function.clone(),
-            op,
-        };
-        return Ok(here.into_iter().map(place_of).collect());
+    let op_of = |function: &str, op: OpId| OpRef {
+        function: function.to_owned(),
+        op,
+    };
+    let own = paired.map_or(Vec::new(), |paired| paired.sources(op.op));
+    if !own.is_empty() {
+        return Ok(own
+            .into_iter()
+            .map(|source| op_of(&op.function, source))
+            .collect());
     }
-    let names = place.names(&run.after);
+    let names = op.names(&run.after);
     let mut sources = Vec::new();
     for f in run.before.functions() {
-        let function = f.text(f.name()).to_owned();
-        let around = PairedFunction::in_run(run, &function)?;
-        if around.is_none() && run.after.function_named(&function).is_some() {
+        let function = f.text(f.name());
+        let paired = PairedFunction::new(&run.before, &run.after, function)?;
+        if paired.is_none() && run.after.function_named(function).is_some() {
             continue;
         }
-        let stays = around.map_or(Vec::new(), |around| around.pairs);
+        let pairs = paired.map_or(Vec::new(), |paired| paired.pairs);
         let is_source = |op: &OpId| {
-            !stays.iter().any(|pair| pair.before == *op)
+            pairs.iter().all(|pair| pair.before != *op)
                 && find::names(f, *op)
                     .iter()
                     .any(|name| find::is_from(&names, name))
         };
         let found = f.walk(f.body()).filter(is_source);
-        sources.extend(found.map(|op| OpRef {
-            function: function.clone(),
-            op,
-        }));
+        sources.extend(found.map(|op| op_of(function, op)));
     }
     Ok(sources)
 }
 
-pub(super) fn step(run: &PassRun, what: BlameAction, rule: Option<String>) -> BlameStep {
+fn step(
+    run: &PassRun,
+    what: BlameAction,
+    rule: Option<String>,
+    names: Vec<String>,
+    [before, after]: [Vec<String>; 2],
+) -> BlameStep {
     BlameStep {
         pass: run.pass.info().name.clone(),
         requested_by: run.requested_by.clone(),
         what,
         rule,
-        names: Vec::new(),
-        before: Vec::new(),
-        after: Vec::new(),
+        names,
+        before,
+        after,
         makers: Vec::new(),
-    }
-}
-
-/// What makes the operands of an op that a pass changed, if its line doesn't tell.
-fn makers(around: &PairedFunction<'_>, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
-    match step.before == step.after {
-        true => around.makers(pair),
-        false => Vec::new(),
     }
 }
 

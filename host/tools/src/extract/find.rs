@@ -1,8 +1,8 @@
 //! The selection of values by name, and of the ops between them.
 
-use passdock_abi::{DType, OpId, TypeKind, Value, ValueId};
+use passdock_abi::{DType, OpId, TypeKind, ValueId};
 use passdock_core::{PassError, suggest};
-use passdock_ir::{Function, Module};
+use passdock_ir::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Bounds, usage};
@@ -18,8 +18,8 @@ pub(super) struct Selection {
     pub(super) unshaped: Vec<String>,
 }
 
-pub(super) fn find(module: &Module, f: &Function, bounds: &Bounds) -> Result<Selection, PassError> {
-    let names = Names::new(module, f);
+pub(super) fn find(f: &Function, bounds: &Bounds) -> Result<Selection, PassError> {
+    let names = Names::new(f);
     let mut inputs = names.all(&bounds.inputs)?;
     let outputs = match bounds.outputs.is_empty() {
         true => own_outputs(f),
@@ -32,9 +32,7 @@ pub(super) fn find(module: &Module, f: &Function, bounds: &Bounds) -> Result<Sel
     let mut needed = Needed::new(f, &inputs);
     outputs.iter().for_each(|(value, _)| needed.visit(*value));
     needed.finish();
-    let asked = !bounds.inputs.is_empty();
-    if asked {
-        check_dependence(f, &names, &inputs, &outputs)?;
+    if !bounds.inputs.is_empty() {
         check_missing(f, &names, &needed, bounds, &outputs)?;
     }
     let idle = inputs
@@ -93,41 +91,7 @@ fn own_outputs(f: &Function) -> Vec<(ValueId, String)> {
     named.collect()
 }
 
-/// Every output has to depend on an input.
-fn check_dependence(
-    f: &Function,
-    names: &Names<'_>,
-    inputs: &[ValueId],
-    outputs: &[(ValueId, String)],
-) -> Result<(), PassError> {
-    let mut dependent: FxHashSet<ValueId> = inputs.iter().copied().collect();
-    for op in f.ops_in(f.body()) {
-        if taken(f, op).iter().any(|value| dependent.contains(value)) {
-            dependent.extend(f.results(op));
-        }
-    }
-    let Some((value, name)) = outputs.iter().find(|(value, _)| !dependent.contains(value)) else {
-        return Ok(());
-    };
-    let mut needed = Needed::new(f, &[]);
-    needed.visit(*value);
-    needed.finish();
-    let on = suggest::listed(inputs.iter().map(|input| names.of[input].as_str()));
-    let message = match inputs.len() {
-        1 => format!("The output `{name}` doesn't depend on the input {on}."),
-        _ => format!("The output `{name}` depends on none of the inputs {on}."),
-    };
-    let depends: Vec<String> = needed.parameters().map(|arg| names.text(arg)).collect();
-    Err(usage(message).help(match depends.is_empty() {
-        true => "It is made of constants alone.".to_owned(),
-        false => {
-            let depends = suggest::listed(depends.iter().map(String::as_str));
-            format!("Of the model's inputs it depends on {depends}.")
-        }
-    }))
-}
-
-/// What the outputs need besides the inputs.
+/// Checks that the outputs need nothing but the inputs.
 fn check_missing(
     f: &Function,
     names: &Names<'_>,
@@ -220,16 +184,14 @@ impl<'f> Needed<'f> {
 
 /// The names of the body's values.
 struct Names<'f> {
-    module: &'f Module,
     f: &'f Function,
     of: FxHashMap<ValueId, String>,
     values: FxHashMap<String, ValueId>,
 }
 
 impl<'f> Names<'f> {
-    fn new(module: &'f Module, f: &'f Function) -> Names<'f> {
+    fn new(f: &'f Function) -> Names<'f> {
         let mut names = Names {
-            module,
             f,
             of: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -278,38 +240,11 @@ impl<'f> Names<'f> {
     }
 
     fn unknown(&self, name: &str) -> PassError {
-        if let Some(place) = self.elsewhere(name) {
-            let error = usage(format!("The value `{name}` is inside of {place}."));
-            return error.help("A part begins and ends at values of the main graph itself.");
-        }
         let known = self.values.keys().map(String::as_str);
         let error = usage(format!("The main graph has no value `{name}`."));
         match suggest::help(name, known) {
             Some(help) => error.help(help),
-            None => error.help("`passdock convert MODEL -` shows all of them."),
+            None => error.help("`passdock convert MODEL -` shows all of them; those of regions and functions don't count."),
         }
-    }
-
-    /// The region or the function that a name is in.
-    fn elsewhere(&self, name: &str) -> Option<String> {
-        for f in self.module.functions() {
-            let Some(symbol) = f.symbols().find(name) else {
-                continue;
-            };
-            let inside = (0..f.value_ids() as u32).map(ValueId).find(|&value| {
-                f.live_value(value)
-                    .is_ok_and(|record| record.name == symbol && record.flags & Value::SCRATCH == 0)
-            });
-            let Some(value) = inside else { continue };
-            if f.name() != self.f.name() {
-                return Some(format!("the function @{}", f.text(f.name())));
-            }
-            let region = f.live_region(f.home(value)).ok()?;
-            let owner = region.parent.option()?;
-            let kind = f.text(f.op(owner).name);
-            let region = region.name.option().map_or("a region", |name| f.text(name));
-            return Some(format!("`{region}` of an `{kind}`"));
-        }
-        None
     }
 }

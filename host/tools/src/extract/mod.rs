@@ -36,13 +36,13 @@ pub struct ModelPart {
 /// The part of a model between some of its values.
 ///
 /// # Errors
-/// If there is no such value in the main graph, if an output doesn't depend on the inputs, or if it depends on values
-/// that aren't among them.
+/// If there is no such value in the main graph, or if an output depends on values that aren't
+/// among the inputs.
 pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError> {
     let Some(f) = module.function_named("main") else {
         return Err(usage("The model has no main graph."));
     };
-    let found = find::find(module, f, bounds)?;
+    let found = find::find(f, bounds)?;
     let mut part = module.clone();
     let refused = |error: passdock_ir::EditFailure| {
         PassError::new(ErrorKind::Write, format!("The part can't be made: {error}"))

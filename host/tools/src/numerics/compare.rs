@@ -216,20 +216,15 @@ pub(super) fn fails_now(message: &str) -> String {
 }
 
 impl Comparison {
-    /// The difference in a sentence; `None` if there is none.
+    /// Describes the difference; `None` if there is none.
     pub fn difference(&self) -> Option<String> {
-        if self.same {
-            return None;
-        }
-        if let Some(failure) = &self.failure {
-            return Some(match failure.is_taken {
-                true => fails_now(&failure.message),
-                false => failure.message.clone(),
-            });
-        }
+        let failure = self.failure.as_ref().map(|failure| match failure.is_taken {
+            true => fails_now(&failure.message),
+            false => failure.message.clone(),
+        });
         let breaking = self.interface.iter().find(|difference| difference.breaks);
-        breaking
-            .map(ToString::to_string)
+        failure
+            .or_else(|| breaking.map(ToString::to_string))
             .or_else(|| worst(&self.outputs))
     }
 

@@ -185,21 +185,17 @@ impl Chain {
     fn check(&mut self, module: &Module, options: &CompareOptions, row: &mut Row) {
         let runner = match &mut self.runner {
             Ok(runner) => runner,
-            Err(reason) => {
-                row.result = RowResult::NotChecked(reason.text.clone());
-                return;
-            }
+            Err(reason) => return row.set(RowResult::NotChecked, reason.text.clone()),
         };
         let after = match runner.run(module) {
             Ok(after) => after,
             Err((is_taken, message)) => {
-                row.result = match is_taken && self.pending.is_empty() {
-                    true => {
-                        row.error = Some(f64::INFINITY);
-                        RowResult::Different(compare::fails_now(&message))
-                    }
-                    false => RowResult::NotChecked(message),
-                };
+                if is_taken && self.pending.is_empty() {
+                    row.error = Some(f64::INFINITY);
+                    row.set(RowResult::Different, compare::fails_now(&message));
+                } else {
+                    row.set(RowResult::NotChecked, message);
+                }
                 self.pending.push(row.pass.clone());
                 return;
             }
@@ -207,29 +203,30 @@ impl Chain {
         row.together = std::mem::take(&mut self.pending);
         row.computed_in = brought_in(&self.first, module);
         let overrides = options.overrides(row.computed_in);
-        let opaque = after.iter().flatten();
-        let opaque = opaque.filter_map(|output| Some((&*output.name, output.value.opaque()?)));
-        let opaque: Vec<(&str, &str)> = opaque.collect();
+        let opaque = |name: &str| {
+            let mut outputs = after.iter().flatten();
+            outputs.find(|output| output.name == name)?.value.opaque()
+        };
         let compare = |base: &[Vec<ModelOutput>]| {
             let mut outputs = outputs::compare_results(base, &after, overrides);
-            outputs.retain(|output| opaque.iter().all(|(name, _)| *name != output.name));
-            let ratio = outputs
-                .iter()
-                .map(|output| output.ratio)
-                .fold(0.0, f64::max);
-            (outputs::worst(&outputs), ratio)
+            outputs.retain(|output| opaque(&output.name).is_none());
+            let ratios = outputs.iter().map(|output| output.ratio);
+            (outputs::worst(&outputs), ratios.fold(0.0, f64::max))
         };
         let (difference, error) = compare(&runner.last);
         let total = compare(&runner.original).1;
-        row.result = match (difference, opaque.first()) {
-            (Some(difference), _) => RowResult::Different(difference),
-            (None, None) => RowResult::Same,
-            (None, Some((name, kind))) => {
-                let reason = format!("the output `{name}` is {kind}, which can't be compared");
-                RowResult::NotChecked(reason)
-            }
-        };
-        if !matches!(row.result, RowResult::NotChecked(_)) {
+        let mut names = after.iter().flatten().map(|output| &*output.name);
+        let first_opaque = names.find_map(|name| Some((name, opaque(name)?)));
+        row.result = RowResult::Same;
+        match (difference, first_opaque) {
+            (Some(difference), _) => row.set(RowResult::Different, difference),
+            (None, None) => {}
+            (None, Some((name, kind))) => row.set(
+                RowResult::NotChecked,
+                format!("the output `{name}` is {kind}, which can't be compared"),
+            ),
+        }
+        if row.result != RowResult::NotChecked {
             (row.error, row.total) = (Some(error), Some(total));
         }
         runner.last = after;
@@ -238,16 +235,13 @@ impl Chain {
 
 impl Numerics {
     fn new(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<Numerics, PassError> {
-        let (paths, dims) = (
-            [&*fields.library, &fields.inputs],
-            fields.dims.into_iter().collect(),
-        );
+        let paths = [&*fields.library, &fields.inputs];
         let tolerances = [fields.rtol, fields.atol];
         Ok(Numerics {
             options: CompareOptions {
                 runs: usize::try_from(fields.samples).unwrap_or(1),
                 sizes: 1,
-                ..options::common(NAME, setup, paths, dims, tolerances)?
+                ..options::common(NAME, setup, paths, fields.dims, tolerances)?
             },
             required: fields.required,
             warns: fields.on_difference == "warn",
@@ -386,23 +380,24 @@ impl PassInstrument for Numerics {
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let pass = &*call.info.name;
-        let (kind, message, help) = {
+        let report = {
             let mut state = util::lock(&self.state);
             let State { chains, rows, .. } = &mut *state;
-            let Some(chain) = chains.get_mut(&thread::current().id()) else {
-                return Ok(());
-            };
-            let Some(row) = chain.end(call.module, &self.options) else {
-                return Ok(());
-            };
-            let report = row.message().filter(|_| chain.runner.is_ok());
-            rows.push(row);
-            let Some(report) = report else {
-                return Ok(());
-            };
-            report
+            let chain = chains.get_mut(&thread::current().id());
+            let row = chain.and_then(|chain| {
+                let row = chain.end(call.module, &self.options)?;
+                Some((chain.runner.is_ok(), row))
+            });
+            row.and_then(|(is_checked, row)| {
+                let message = row.message().filter(|_| is_checked);
+                rows.push(row);
+                message
+            })
         };
-        self.report(kind, message, help, Some(pass))
+        match report {
+            Some((kind, message, help)) => self.report(kind, message, help, Some(pass)),
+            None => Ok(()),
+        }
     }
 
     fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
@@ -442,9 +437,9 @@ impl State {
         let number = |error: Option<f64>| error.map_or(String::new(), |e| format!("{e:.4}"));
         let rows = self.rows.iter().map(|row| {
             // Where nothing is checked, the reason is above.
-            let reason = row.reason().filter(|_| self.not_checked.is_none());
+            let reason = row.note().filter(|_| self.not_checked.is_none());
             let (error, total) = (number(row.error), number(row.total));
-            let (pass, result) = (row.pass.clone(), row.result().to_owned());
+            let (pass, result) = (row.pass.clone(), row.result.name().to_owned());
             [pass, result, error, total, reason.unwrap_or_default()]
         });
         Some(text + &table::TextTable::of(columns, rows).render())
@@ -456,11 +451,11 @@ impl State {
         let row = |row: &Row| {
             json!({
                 "pass": row.pass,
-                "result": row.result().to_ascii_lowercase(),
+                "result": row.result.name().to_ascii_lowercase(),
                 "error": row.error,
                 "total": row.total,
                 "computed_in": row.computed_in.and_then(DType::name),
-                "reason": row.reason(),
+                "reason": row.note(),
             })
         };
         let sample = |sample: &Sample| -> Map<String, Value> {

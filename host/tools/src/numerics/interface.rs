@@ -19,7 +19,7 @@ pub struct InterfaceDifference {
     pub before: Option<String>,
     /// How it is in the model after; `None`: it isn't there.
     pub after: Option<String>,
-    /// Whether who uses the model may notice: a size that only one of them knows is no contradiction.
+    /// Whether users of the model may notice: a size that only one of them knows is no contradiction.
     pub breaks: bool,
 }
 
@@ -58,42 +58,37 @@ pub(super) fn takes(before: &ModelPorts, after: &ModelPorts) -> bool {
 }
 
 fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<InterfaceDifference> {
-    let named =
-        |ports: &[ModelPort], name: &str| ports.iter().find(|port| port.name == name).cloned();
-    let gone = old.iter().filter(|port| named(new, &port.name).is_none());
-    let added = new.iter().filter(|port| named(old, &port.name).is_none());
-    let alone = |known: &ModelPort, is_old: bool| InterfaceDifference {
-        port,
-        name: known.name.clone(),
-        what: "name",
-        before: is_old.then(|| ty(known)),
-        after: (!is_old).then(|| ty(known)),
-        breaks: true,
-    };
-    let mut found: Vec<InterfaceDifference> = gone.map(|port| alone(port, true)).collect();
-    found.extend(added.map(|port| alone(port, false)));
-    let is_complete = found.is_empty();
-    for old in old {
-        let Some(new) = named(new, &old.name) else {
-            continue;
-        };
-        if let Some((what, breaks)) = typed(old, &new) {
-            found.push(InterfaceDifference {
-                port,
-                name: old.name.clone(),
-                what,
-                before: Some(ty(old)),
-                after: Some(ty(&new)),
-                breaks,
-            });
-        }
+    fn find<'p>(ports: &'p [ModelPort], name: &str) -> Option<&'p ModelPort> {
+        ports.iter().find(|port| port.name == name)
     }
+    let difference = |what, before: Option<&ModelPort>, after: Option<&ModelPort>, breaks| {
+        let name = after.or(before).map(|port| port.name.clone());
+        InterfaceDifference {
+            port,
+            name: name.unwrap_or_default(),
+            what,
+            before: before.map(ty),
+            after: after.map(ty),
+            breaks,
+        }
+    };
+    let gone = old.iter().filter(|port| find(new, &port.name).is_none());
+    let added = new.iter().filter(|port| find(old, &port.name).is_none());
+    let mut differences: Vec<InterfaceDifference> = Vec::new();
+    differences.extend(gone.map(|old| difference("name", Some(old), None, true)));
+    differences.extend(added.map(|new| difference("name", None, Some(new), true)));
+    let is_complete = differences.is_empty();
+    differences.extend(old.iter().filter_map(|old| {
+        let new = find(new, &old.name)?;
+        let (what, breaks) = typed(old, new)?;
+        Some(difference(what, Some(old), Some(new), breaks))
+    }));
     let names = |ports: &[ModelPort]| {
         let names: Vec<&str> = ports.iter().map(|port| &*port.name).collect();
         names.join(", ")
     };
     if is_complete && names(old) != names(new) {
-        found.push(InterfaceDifference {
+        differences.push(InterfaceDifference {
             port,
             name: names(old),
             what: "order",
@@ -102,10 +97,10 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
             breaks: true,
         });
     }
-    found
+    differences
 }
 
-/// What differs between two types, and whether that breaks anything.
+/// Returns the difference of two types, and whether it breaks anything.
 fn typed(old: &ModelPort, new: &ModelPort) -> Option<(&'static str, bool)> {
     match (&old.ty, &new.ty) {
         (Ok(old), Ok(new)) if old.dtype != new.dtype => Some(("type", true)),
@@ -122,7 +117,7 @@ fn typed(old: &ModelPort, new: &ModelPort) -> Option<(&'static str, bool)> {
 
 /// Whether a shape may be one of both.
 fn are_compatible(old: &[PortDim], new: &[PortDim]) -> bool {
-    // ONNX Runtime says the rank 0 of what it doesn't know, too.
+    // ONNX Runtime reports an unknown rank as 0.
     if old.len() != new.len() {
         return old.is_empty() || new.is_empty();
     }

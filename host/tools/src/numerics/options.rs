@@ -1,9 +1,9 @@
 //! The options of both instruments.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use passdock_core::instrument::wrong;
+use passdock_core::sdk::Table;
 use passdock_core::{InstrumentSetup, PassError};
 
 use super::compare::CompareOptions;
@@ -16,7 +16,7 @@ pub(super) fn common(
     instrument: &str,
     setup: &InstrumentSetup<'_>,
     [library, inputs]: [&str; 2],
-    dims: BTreeMap<String, i64>,
+    dims: Table<i64>,
     [rtol, atol]: [f64; 2],
 ) -> Result<CompareOptions, PassError> {
     if let Some((dim, size)) = dims.iter().find(|(_, size)| **size < 0) {
@@ -25,25 +25,22 @@ pub(super) fn common(
     }
     let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
         let path = (!path.is_empty()).then(|| setup.path(path));
-        match path {
-            Some(path) if !path.exists() => {
-                let message = format!("There is no `{}`.", path.display());
-                let mut error = wrong(instrument, field, message);
-                let help = "Paths start in the directory of the pipeline's file, those of `--instrument` in the \
-                            current one.";
-                error.help = Some(help.to_owned());
-                Err(error.into())
-            }
-            path => Ok(path),
-        }
+        let Some(missing) = path.as_ref().filter(|path| !path.exists()) else {
+            return Ok(path);
+        };
+        let message = format!("There is no `{}`.", missing.display());
+        let mut error = wrong(instrument, field, message);
+        let help = "Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.";
+        error.help = Some(help.to_owned());
+        Err(error.into())
     };
-    let given = |tolerance: f64| (tolerance >= 0.0).then_some(tolerance);
+    let tolerance = |tolerance: f64| (tolerance >= 0.0).then_some(tolerance);
     Ok(CompareOptions {
         library: path("library", library)?,
         inputs: path("inputs", inputs)?,
-        dims,
-        rtol: given(rtol),
-        atol: given(atol),
+        dims: dims.into_iter().collect(),
+        rtol: tolerance(rtol),
+        atol: tolerance(atol),
         ..CompareOptions::default()
     })
 }

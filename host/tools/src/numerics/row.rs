@@ -1,4 +1,4 @@
-//! A row of the table of `numerics`: a pass, and what it did to the results.
+//! A row of the table of `numerics`: a pass, and its effect on the results.
 
 use passdock_abi::DType;
 use passdock_core::ErrorKind;
@@ -8,75 +8,74 @@ use passdock_core::ErrorKind;
 pub(super) struct Row {
     pub(super) pass: String,
     pub(super) result: RowResult,
+    /// The difference, or the reason why nothing is checked.
+    pub(super) detail: Option<String>,
     /// The largest distance as a part of what is allowed, of this pass and since the first one.
     pub(super) error: Option<f64>,
     pub(super) total: Option<f64>,
-    /// The type that passes brought in, whose tolerance counts.
+    /// The type that passes introduced, whose tolerance applies.
     pub(super) computed_in: Option<DType>,
-    /// Passes before it that couldn't be compared and are now.
+    /// Passes before it that couldn't be compared, and are compared together with it.
     pub(super) together: Vec<String>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum RowResult {
     #[default]
     Unchanged,
     Same,
-    Different(String),
-    NotChecked(String),
+    Different,
+    NotChecked,
+}
+
+impl RowResult {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            RowResult::Unchanged => "unchanged",
+            RowResult::Same => "same",
+            RowResult::Different => "DIFFERENT",
+            RowResult::NotChecked => "not checked",
+        }
+    }
 }
 
 impl Row {
-    pub(super) fn result(&self) -> &'static str {
-        match &self.result {
-            RowResult::Unchanged => "unchanged",
-            RowResult::Same => "same",
-            RowResult::Different(_) => "DIFFERENT",
-            RowResult::NotChecked(_) => "not checked",
-        }
+    /// Sets the result, with the difference or the reason.
+    pub(super) fn set(&mut self, result: RowResult, detail: String) {
+        (self.result, self.detail) = (result, Some(detail));
     }
 
-    /// The message to report at once, with its kind and help.
+    /// Returns the message to report at once, with its kind and help.
     pub(super) fn message(&self) -> Option<(ErrorKind, String, Option<&'static str>)> {
-        match &self.result {
-            RowResult::Unchanged | RowResult::Same => None,
-            RowResult::NotChecked(reason) => {
-                let reason = reason.trim_end_matches('.');
-                let message =
-                    format!("What the pass does to the model's results isn't checked: {reason}.");
-                Some((ErrorKind::NotChecked, message, None))
-            }
-            RowResult::Different(difference) => {
-                let passes = match &self.together[..] {
-                    [] => "The pass changes".to_owned(),
-                    others => format!(
-                        "The pass, or what wasn't checked before it ({}), changes",
-                        others.join(", ")
-                    ),
-                };
-                let difference = difference.trim_end_matches('.');
-                let message = format!("{passes} the model's results: {difference}.");
-                Some((
-                    ErrorKind::Numerics,
-                    message,
-                    Some("`--print-changed` shows what it changed."),
-                ))
-            }
+        let detail = self.detail.as_deref()?.trim_end_matches('.');
+        if self.result == RowResult::NotChecked {
+            let message =
+                format!("The pass's effect on the model's results isn't checked: {detail}.");
+            return Some((ErrorKind::NotChecked, message, None));
         }
+        let passes = match &self.together[..] {
+            [] => "The pass changes".to_owned(),
+            others => {
+                let others = others.join(", ");
+                format!("The pass, or what wasn't checked before it ({others}), changes")
+            }
+        };
+        let message = format!("{passes} the model's results: {detail}.");
+        let help = "`--print-changed` shows what it changed.";
+        Some((ErrorKind::Numerics, message, Some(help)))
     }
 
-    pub(super) fn reason(&self) -> Option<String> {
-        let together = match &self.result {
-            RowResult::NotChecked(reason) => return Some(reason.clone()),
-            RowResult::Different(difference) => Some(difference.clone()),
-            _ if !self.together.is_empty() => {
-                Some(format!("together with {}", self.together.join(", ")))
-            }
-            _ => None,
-        };
+    /// Returns the last cell of the row.
+    pub(super) fn note(&self) -> Option<String> {
+        if self.result == RowResult::NotChecked {
+            return self.detail.clone();
+        }
+        let together = (!self.together.is_empty())
+            .then(|| format!("together with {}", self.together.join(", ")));
         let allowed = self.computed_in.and_then(DType::name);
         let allowed = allowed.map(|dtype| format!("held to what {dtype} allows"));
-        let parts: Vec<String> = together.into_iter().chain(allowed).collect();
+        let parts = self.detail.clone().or(together).into_iter().chain(allowed);
+        let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 }

@@ -46,39 +46,14 @@ passdock_core::sdk::options! {
     }
 }
 
-/// The instrument `verify-outputs`, for a registry.
+/// Returns the instrument `verify-outputs`, for a registry.
 pub fn verify_outputs() -> InstrumentSpec {
     InstrumentSpec::judging(
         VERIFY_OUTPUTS,
         "Runs the model before all passes and the one after them in ONNX Runtime; a difference fails the run.",
-        |fields: Fields, setup| {
-            Ok(Arc::new(VerifyOutputs {
-                options: options(fields, setup)?,
-                state: Mutex::default(),
-            }))
-        },
+        |fields: Fields, setup| Ok(Arc::new(VerifyOutputs::new(fields, setup)?)),
     )
     .paths(["library", "inputs"])
-}
-
-fn options(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<CompareOptions, PassError> {
-    let (paths, dims) = (
-        [&*fields.library, &fields.inputs],
-        fields.dims.into_iter().collect(),
-    );
-    let number = |number: i64| usize::try_from(number).unwrap_or(1);
-    Ok(CompareOptions {
-        seed: u32::try_from(fields.seed).unwrap_or(0),
-        runs: number(fields.runs),
-        sizes: number(fields.sizes),
-        ..options::common(
-            VERIFY_OUTPUTS,
-            setup,
-            paths,
-            dims,
-            [fields.rtol, fields.atol],
-        )?
-    })
 }
 
 /// Compares the module after the outermost pass with the one before it.
@@ -89,22 +64,36 @@ struct VerifyOutputs {
 
 #[derive(Default)]
 struct State {
-    /// The passes that run, and the module before the outermost, by thread.
+    /// The number of passes that run, and the module before the outermost, by thread.
     running: HashMap<ThreadId, (usize, Module)>,
-    done: Vec<Comparison>,
+    comparisons: Vec<Comparison>,
 }
 
 impl VerifyOutputs {
-    /// Ends a pass; the module before it if it is the outermost.
+    fn new(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<VerifyOutputs, PassError> {
+        let paths = [&*fields.library, &fields.inputs];
+        let tolerances = [fields.rtol, fields.atol];
+        let number = |number: i64| usize::try_from(number).unwrap_or(1);
+        Ok(VerifyOutputs {
+            options: CompareOptions {
+                seed: u32::try_from(fields.seed).unwrap_or(0),
+                runs: number(fields.runs),
+                sizes: number(fields.sizes),
+                ..options::common(VERIFY_OUTPUTS, setup, paths, fields.dims, tolerances)?
+            },
+            state: Mutex::default(),
+        })
+    }
+
+    /// Ends a pass; returns the module before it if it is the outermost.
     fn end(&self) -> Option<Module> {
         let mut state = util::lock(&self.state);
         let thread = thread::current().id();
         let (depth, _) = state.running.get_mut(&thread)?;
         *depth -= 1;
-        match depth {
-            0 => state.running.remove(&thread).map(|(_, module)| module),
-            _ => None,
-        }
+        let is_outermost = *depth == 0;
+        let ended = is_outermost.then(|| state.running.remove(&thread))?;
+        ended.map(|(_, module)| module)
     }
 }
 
@@ -132,23 +121,18 @@ impl PassInstrument for VerifyOutputs {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let Some(before) = self.end() else {
+        let before = self.end().filter(|before| !before.is_same(call.module));
+        let Some(before) = before else {
             return Ok(());
         };
-        if before.is_same(call.module) {
-            return Ok(());
-        }
         let comparison = compare::compare(&before, call.module, &self.options)?;
         let difference = comparison.difference();
-        util::lock(&self.state).done.push(comparison);
-        match difference {
-            None => Ok(()),
-            Some(difference) => {
-                let message =
-                    format!("The result doesn't compute what the model does: {difference}.");
-                Err(PassError::new(ErrorKind::Numerics, message).into())
-            }
-        }
+        util::lock(&self.state).comparisons.push(comparison);
+        let Some(difference) = difference else {
+            return Ok(());
+        };
+        let message = format!("The result doesn't compute what the model does: {difference}.");
+        Err(PassError::new(ErrorKind::Numerics, message).into())
     }
 
     fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
@@ -158,12 +142,12 @@ impl PassInstrument for VerifyOutputs {
 
     fn report(&self) -> Option<String> {
         let state = util::lock(&self.state);
-        let texts = state.done.iter().map(Comparison::text);
+        let texts = state.comparisons.iter().map(Comparison::text);
         Some(texts.collect::<String>()).filter(|text| !text.is_empty())
     }
 
     fn report_data(&self) -> Option<serde_json::Value> {
         let state = util::lock(&self.state);
-        serde_json::to_value(state.done.last()?).ok()
+        serde_json::to_value(state.comparisons.last()?).ok()
     }
 }

@@ -1,17 +1,15 @@
 //! Shrinking a model to the ops on which a pipeline still goes wrong.
 //!
-//! First the ops around what goes wrong are looked for (`window`). Then delta debugging, from coarse to fine and until
-//! nothing more goes away: functions, results, ops (what an op made becomes a parameter, what it alone used a result),
-//! ops that can be stood in for by an operand, attributes, data. A candidate has to be valid IR; then the pipeline runs
-//! on it, and it is taken if the same goes wrong: the same pass fails in the same way, or a check that the caller gives
-//! finds the candidate good and what the pipeline makes of it bad. All is done in a fixed order, so that the same model
-//! gives the same answer.
+//! Delta debugging, from coarse to fine and until nothing more can be removed: functions, results, ops (the results of
+//! a removed op become parameters, and values that only it used become results), ops that an operand can replace,
+//! attributes, data. A candidate has to be valid IR; then the pipeline runs on it, and it is taken if the same goes
+//! wrong: the same pass fails in the same way, or the caller's check calls the candidate good and the pipeline's result
+//! bad. The order is fixed, so that the same model gives the same result.
 
 mod ddmin;
 mod ops;
 mod stages;
 mod target;
-mod window;
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +64,7 @@ pub struct Reduction {
     pub ops_after: usize,
     /// The number of runs of the pipeline.
     pub checks: usize,
-    /// Whether it ended because nothing can go, not because it was to end.
+    /// Whether it ended because nothing can be removed, and not because of a limit.
     pub minimal: bool,
     /// The failure that was kept; `None`: the check's verdict was.
     pub failure: Option<Failure>,
@@ -74,7 +72,7 @@ pub struct Reduction {
     pub steps: Vec<ReduceStep>,
 }
 
-/// Shrinks a module on which a pipeline goes wrong. Without a check, a pass has to fail. `log` hears of each change.
+/// Shrinks a module on which a pipeline goes wrong. Without a check, a pass has to fail. `log` receives each change.
 ///
 /// # Errors
 /// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the
@@ -86,7 +84,7 @@ pub fn reduce(
     options: ReduceOptions,
     log: &mut dyn FnMut(&ReduceStep),
 ) -> Result<Reduction, PassError> {
-    // By itself: a span of a file means nothing to half of a graph.
+    // A span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
     let mut target = Target::new(trials, &module, check)?;
     let typed = target.typed(&module);
@@ -165,8 +163,8 @@ impl Reducer<'_> {
         Ok(true)
     }
 
-    /// Finds the fewest of `all` that have to be kept: `without` makes the candidate in which only
-    /// some are left, from the module as it is now.
+    /// Finds the fewest of `all` that have to be kept: `without` builds the candidate in which only
+    /// some are left, from the best module.
     fn keep_fewest<T: Clone>(
         &mut self,
         all: Vec<T>,

@@ -1,66 +1,89 @@
-//! Taking ops, parameters and constants out of a function so that what is left is valid.
+//! The removal of ops, parameters and constants from a function, which stays valid.
 
-use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{
+    AttrKind, ConstId, DType, OpId, SymbolId, TypeId, TypeKind, Value, ValueId, symbol,
+};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
 use crate::queries::{callee, unused_constants};
 
-/// The stand-in for the results of an op that goes.
+/// The replacement of the results of an op that is removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instead {
-    /// A parameter of the function, which it gets for that. What nobody uses then becomes a result.
+    /// As [`Instead::ParameterAndResult`], but the producers of values that may be shapes or indices are kept: a
+    /// parameter has random elements when a check runs the model.
+    FloatParameterAndResult,
+    /// A new parameter of the function. Values that become unused are its results.
     ParameterAndResult,
-    /// A parameter of the function; its results stay.
+    /// A new parameter of the function; its results stay.
     Parameter,
     /// An operand of the same type; an op without one stays.
     Operand,
 }
 
-/// The ops of a function, nested ones too, without terminators.
+/// Returns the ops of a function, nested ones too, without terminators.
 pub(super) fn ops(f: &Function) -> Vec<OpId> {
     let is_op = |op: &OpId| !matches!(f.op(*op).name, symbol::RETURN | symbol::YIELD);
     f.walk(f.body()).filter(is_op).collect()
 }
 
-/// Takes out the ops that aren't kept. An op goes with all that is nested in it.
+/// Removes the ops that aren't kept, each with all that is nested in it.
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
+    let all = ops(f);
+    let mut kept: FxHashSet<OpId> = kept.iter().copied().collect();
+    if instead == Instead::FloatParameterAndResult {
+        // An op comes before those that use it.
+        for &op in all.iter().rev() {
+            if kept.contains(&op) {
+                let values = f.operands(op).iter().map(|slot| slot.value);
+                let values = values.filter(|value| value.is_some() && !may_be_parameter(f, *value));
+                kept.extend(values.filter_map(|value| f.defining_op(value)));
+            }
+        }
+    }
     let used = match instead {
-        Instead::ParameterAndResult => used_results(f, kept),
+        Instead::FloatParameterAndResult | Instead::ParameterAndResult => {
+            let in_body = all
+                .iter()
+                .filter(|op| kept.contains(op) && f.op(**op).parent == f.body());
+            let results = in_body.flat_map(|&op| f.results(op));
+            results
+                .filter(|&result| f.value(result).use_count > 0)
+                .collect()
+        }
         _ => Vec::new(),
     };
-    let kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    // From the end on, so that what goes doesn't need what goes, too.
-    for op in ops(f).into_iter().rev() {
+    // From the end, so that the users of an op are removed before it.
+    for op in all.into_iter().rev() {
         if kept.contains(&op) || f.live_op(op).is_err() {
             continue;
         }
         match instead {
-            Instead::ParameterAndResult | Instead::Parameter => cut(f, op)?,
             Instead::Operand => bypass(f, op),
+            _ => cut(f, op)?,
         }
     }
-    let free = used
+    let unused = used
         .into_iter()
-        .filter(|&value| f.value(value).use_count == 0);
-    let free: Vec<ValueId> = free.collect();
-    give_out(f, &free)
+        .filter(|&value: &ValueId| f.value(value).use_count == 0);
+    let unused: Vec<ValueId> = unused.collect();
+    add_results(f, &unused)
 }
 
-/// The results of ops of the function's body that others use.
-fn used_results(f: &Function, ops: &[OpId]) -> Vec<ValueId> {
-    let ops = ops.iter().filter(|&&op| f.op(op).parent == f.body());
-    let results = ops.flat_map(|&op| f.results(op));
-    results
-        .filter(|&result| f.value(result).use_count > 0)
-        .collect()
+/// Whether a model can run with any elements of a value: a tensor of floats, of a rank that is known.
+fn may_be_parameter(f: &Function, value: ValueId) -> bool {
+    let id = f.value(value).ty;
+    let is_float = |dtype| [DType::F16, DType::BF16, DType::F32, DType::F64].contains(&dtype);
+    let ty = f.live_type(id).ok();
+    f.shape(id).is_some() && ty.is_some_and(|ty| ty.kind == TypeKind::TENSOR && is_float(ty.dtype))
 }
 
 /// A result of a function: the value, its name and its type.
 pub(super) type FunctionResult = (ValueId, String, TypeId);
 
-/// The results of a function.
+/// Returns the results of a function.
 pub(super) fn results(f: &Function) -> Option<Vec<FunctionResult>> {
     let slots = f.operands(f.terminator(f.body())?).iter();
     let name = |name: SymbolId| name.option().map_or("", |name| f.text(name)).to_owned();
@@ -78,28 +101,22 @@ pub(super) fn set_results(f: &mut Function, results: &[FunctionResult]) -> Optio
     f.set_results(f.body(), &values, &ports).ok()
 }
 
-/// Makes values results, in place of parameters that are.
-pub(super) fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
-    if values.is_empty() {
-        return Some(());
-    }
-    let Some(mut results) = results(f) else {
+/// Makes values results, instead of parameters that are results.
+fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
+    let Some(mut results) = results(f).filter(|_| !values.is_empty()) else {
         return Some(());
     };
     results.retain(|(value, ..)| f.value(*value).flags & Value::KIND != Value::ARG);
     for &value in values {
         let Value { name, ty, .. } = *f.value(value);
-        let name = match name.is_some() {
-            true => name,
-            false => f.fresh_name("result"),
-        };
+        let name = name.option().unwrap_or_else(|| f.fresh_name("result"));
         results.push((value, f.text(name).to_owned(), ty));
     }
     set_results(f, &results)
 }
 
-/// Takes an op out: parameters stand for what others use of its results.
-pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
+/// Removes an op; parameters replace its results that are used.
+fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
     for result in results {
@@ -127,27 +144,26 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Leaves an op that nothing can stand for.
+/// Replaces an op by its operands, if each result has one of its type.
 fn bypass(f: &mut Function, op: OpId) {
     let results: Vec<ValueId> = f.results(op).collect();
     let operands: Vec<ValueId> = f.operands(op).iter().map(|slot| slot.value).collect();
-    let stand_in = |&result: &ValueId| {
+    let replacement = |&result: &ValueId| {
         let Value { ty, use_count, .. } = *f.value(result);
         if use_count == 0 {
             return Some(ValueId::NONE);
         }
-        let operands = operands.iter().copied();
-        let mut alike = operands.filter(|value| value.is_some() && f.value(*value).ty == ty);
-        alike.next()
+        let mut operands = operands.iter().copied();
+        operands.find(|value| value.is_some() && f.value(*value).ty == ty)
     };
-    let instead: Option<Vec<ValueId>> = results.iter().map(stand_in).collect();
-    if let Some(instead) = instead {
-        // Refused, the op stays.
-        _ = f.replace_op_with(op, &instead);
+    let replacements: Option<Vec<ValueId>> = results.iter().map(replacement).collect();
+    if let Some(replacements) = replacements {
+        // If the edit isn't allowed, the op stays.
+        _ = f.replace_op_with(op, &replacements);
     }
 }
 
-/// The parameters that nobody uses.
+/// Returns the unused parameters.
 pub(super) fn unused_params(f: &Function) -> Vec<ValueId> {
     let params = f.args(f.body());
     params
@@ -164,7 +180,7 @@ pub(super) fn erase_unused(f: &mut Function, but: &FxHashSet<ConstId>) {
     }
 }
 
-/// The constants of more elements than text shows, as far as one element can stand for all.
+/// Returns the constants of more elements than text shows that can be filled with one.
 pub(super) fn large_constants(f: &Function) -> Vec<ConstId> {
     let large = f.live_constants().filter(|(id, constant)| {
         let data = f.constant_data(*id);
@@ -203,7 +219,7 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
     Some(())
 }
 
-/// The attributes of ops that aren't regions, and those of the function itself.
+/// Returns the attributes of ops that aren't regions, and those of the function itself.
 pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     let is_region = |kind: AttrKind| matches!(kind, AttrKind::REGION | AttrKind::REGIONS);
     let of = |op: OpId| {
@@ -214,7 +230,7 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     ops.flat_map(of).collect()
 }
 
-/// Whether anything calls a function: its parameters are the callers' business, too.
+/// Whether anything calls a function, so that its parameters can't change.
 pub(super) fn is_called(module: &Module, name: SymbolId) -> bool {
     let mut functions = module.functions();
     functions.any(|f| f.walk(f.body()).any(|op| callee(f, op) == Some(name)))

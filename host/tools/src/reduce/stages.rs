@@ -1,4 +1,4 @@
-//! What is taken away, in which order.
+//! The stages of reducing, in order.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use passdock_ir::{Extras, Function, Module, Origins};
 use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
-use super::{Reducer, Stop, window};
+use super::{Reducer, Stop};
 use crate::queries::unused_constants;
 use passdock_core::{ErrorKind, PassError, capitalized};
 
@@ -21,9 +21,14 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     if let Some(typed) = typed {
         r.offer(typed, || "with inferred types".to_owned())?;
     }
-    big_steps(r)?;
     loop {
         let before = r.steps.len();
+        // First the functions that no other calls: what they don't call any more can go.
+        let mut names: Vec<SymbolId> = r.best.names().collect();
+        names.retain(|&name| !ops::is_called(&r.best, name));
+        for name in names {
+            fewest_ops(r, name, Instead::FloatParameterAndResult)?;
+        }
         functions(r)?;
         for name in r.best.names().collect::<Vec<_>>() {
             unused(r, name)?;
@@ -44,32 +49,6 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
         attrs(r, name)?;
     }
     extras(r)
-}
-
-/// Takes away what is most, in few runs: of the entry what isn't needed, then functions, then what isn't needed of
-/// those left.
-fn big_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
-    let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
-        let names = r.best.names();
-        names
-            .filter(|&name| !ops::is_called(&r.best, name))
-            .collect()
-    };
-    for name in r.best.names().collect::<Vec<_>>() {
-        unused(r, name)?;
-    }
-    let first = entries(r);
-    // Of several it may be any.
-    if let [entry] = first[..] {
-        window::narrow(r, entry)?;
-    }
-    functions(r)?;
-    for name in entries(r) {
-        if first != [name] {
-            window::narrow(r, name)?;
-        }
-    }
-    Ok(())
 }
 
 fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {
@@ -112,16 +91,15 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
             ops::keep_ops(f, kept, instead)?;
-            // What only ops that went used goes with them: a small candidate is checked fast, and it
-            // may be the last.
+            // A constant goes with the ops that used it: a small candidate is checked fast, and it may be the last.
             ops::erase_unused(f, &idle);
-            // Those that nothing can stand for stay.
+            // An op that nothing can replace stays.
             (ops::ops(f).len() < before).then_some(())
         })
     })
 }
 
-/// Takes away parameters and constants that nobody needs.
+/// Removes unused parameters and constants.
 fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let erase = each(|f, &id: &ConstId| f.erase_constant(id).ok());
     let what = |f: &str| format!("unused constants of {f}");
@@ -149,14 +127,14 @@ fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     take_most(r, name, |f| format!("attributes in {f}"), few, remove)
 }
 
-/// Takes away one thing after the other.
+/// Removes one thing after the other.
 fn each<T>(
     take: impl Fn(&mut Function, &T) -> Option<()>,
 ) -> impl Fn(&mut Function, &[T]) -> Option<()> {
     move |f, gone| gone.iter().try_for_each(|thing| take(f, thing))
 }
 
-/// Takes away as many things of a function as can go; `take` takes those it is given.
+/// Removes as many things of a function as can go; `take` removes those it gets.
 fn take_most<T: Clone + PartialEq>(
     r: &mut Reducer<'_>,
     name: SymbolId,
@@ -177,10 +155,10 @@ fn take_most<T: Clone + PartialEq>(
     })
 }
 
-/// Takes away what is known beside what the IR says, and metadata.
+/// Removes metadata, and what only a file says.
 fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let mut module = r.best.clone();
-    // What the rest of an ONNX file means depends on it.
+    // The meaning of the rest of an ONNX file depends on its version.
     let kept = module.metadata().iter();
     let kept = kept.filter(|(key, _)| key == "onnx.ir_version").cloned();
     let kept: Vec<(String, String)> = kept.collect();
@@ -205,7 +183,7 @@ fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
         .map(drop)
 }
 
-/// A module in which one function is edited; `None` if that can't be.
+/// Edits one function of a module; `None` if that isn't possible.
 fn edited(
     base: &Module,
     name: SymbolId,
@@ -216,7 +194,7 @@ fn edited(
     Some(module)
 }
 
-/// The module by itself, without the file that it was read from.
+/// Makes a module independent of the file that it was read from.
 pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
     passdock_onnx::detach(module).map_err(|error| {
         let message = capitalized(&format!("the model {error}"));
@@ -224,7 +202,7 @@ pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
     })
 }
 
-/// The module without the remains of what was taken out.
+/// Compacts the functions of a module.
 pub(super) fn compacted(mut module: Module) -> Module {
     for name in module.names().collect::<Vec<_>>() {
         if let Some(f) = module.function_mut(name) {

@@ -1,4 +1,4 @@
-//! What goes wrong, and whether it does with another module.
+//! The failure to keep, and whether another module has it.
 
 use passdock_ir::Module;
 
@@ -6,6 +6,8 @@ use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::{Judge, Verdict};
 use passdock_driver::pipeline::{Trial, Trials};
 use passdock_driver::reproducer::Failure;
+
+use crate::search::require_broken;
 
 /// The pipeline, and what to look for.
 pub(super) struct Target<'c> {
@@ -42,7 +44,8 @@ impl<'c> Target<'c> {
                     .help("Say what is wrong with its result: `--check numerics`, or a command."));
             }
             (Trial::Made(after), Some(mut check)) => {
-                is_broken(&mut *check, module, &after)?;
+                let before = check(module, module)?;
+                require_broken(before, || check(module, &after))?;
                 Wrong::Judged(check)
             }
         };
@@ -78,26 +81,4 @@ impl<'c> Target<'c> {
             Wrong::Judged(_) => None,
         }
     }
-}
-
-/// Refuses to shrink what the check doesn't call broken by the pipeline.
-fn is_broken(check: &mut Judge<'_>, before: &Module, after: &Module) -> Result<(), PassError> {
-    let (message, help) = match (check(before, before)?, check(before, after)?) {
-        (Verdict::Good, Verdict::Bad) => return Ok(()),
-        (Verdict::Bad, _) => (
-            "The check calls the model bad before any pass.",
-            "It has to call the model good as it is, a command with status 0.",
-        ),
-        (Verdict::Unknown, _) | (_, Verdict::Unknown) => (
-            "The check can't tell whether the pipeline breaks the model.",
-            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than \
-                125.",
-        ),
-        (Verdict::Good, Verdict::Good) => (
-            "The check calls what the whole pipeline makes good: there is no fault to keep.",
-            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something \
-                else.",
-        ),
-    };
-    Err(PassError::new(ErrorKind::Check, message).help(help))
 }

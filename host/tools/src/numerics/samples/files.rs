@@ -28,23 +28,20 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
     for entry in &entries {
         let files = match entry.is_dir() {
             true => input_files(&sorted(entry)?),
-            false => [entry]
-                .into_iter()
-                .filter(|path| has_extension(path, "npz"))
-                .cloned()
-                .collect(),
+            false if has_extension(entry, "npz") => vec![entry.clone()],
+            false => Vec::new(),
         };
         if !files.is_empty() {
             samples.push(sample(&files, inputs, entry)?);
         }
     }
-    match samples.is_empty() {
-        true => Err(format!(
-            "there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `{}`",
-            path.display()
-        )),
-        false => Ok(samples),
+    if samples.is_empty() {
+        let path = path.display();
+        return Err(format!(
+            "there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `{path}`"
+        ));
     }
+    Ok(samples)
 }
 
 /// Lists a directory, with numbers in names in their order.

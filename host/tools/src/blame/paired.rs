@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use passdock_abi::{OpId, ValueId};
-use passdock_core::{PassError, PassRun};
+use passdock_core::PassError;
 use passdock_ir::{Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Makers, find};
+use super::{BlameStep, Makers, find};
 use crate::diff::{self, PairedOp};
 
 /// A function in two modules, with its paired ops.
@@ -35,16 +35,8 @@ enum Source {
 }
 
 impl<'m> PairedFunction<'m> {
-    /// Pairs a function before and after a pass; `None` if the pass made it, removed it or left it alone.
-    pub(super) fn in_run(
-        run: &'m PassRun,
-        function: &str,
-    ) -> Result<Option<PairedFunction<'m>>, PassError> {
-        PairedFunction::between(&run.before, &run.after, function)
-    }
-
     /// Pairs a function of two modules; `None` if only one has it, or if they share it.
-    pub(super) fn between(
+    pub(super) fn new(
         old: &'m Module,
         new: &'m Module,
         function: &str,
@@ -85,8 +77,11 @@ impl<'m> PairedFunction<'m> {
         pair.changed || !old.eq(new.map(|slot| source(self.new, slot.value)))
     }
 
-    /// Returns the producers of the operands that have another one now.
-    pub(super) fn makers(&self, pair: &PairedOp) -> Vec<Makers> {
+    /// Returns the producers of the operands that have another one now, for a step that leaves the op's line the same.
+    pub(super) fn makers(&self, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
+        if step.before != step.after {
+            return Vec::new();
+        }
         let old = self.old.operands(pair.before).iter();
         let slots = old.zip(self.new.operands(pair.after));
         let others =
