@@ -137,7 +137,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     let known = numbering.last.take();
     let known = known.filter(|(name, version, _)| (*name, *version) == state);
     let pieces = match known {
-        Some((_, _, naming)) => Pieces::named(f, naming),
+        Some((_, _, naming)) => Pieces { f, naming },
         None => {
             let spent = numbering.spent.entry(f.name()).or_default();
             if *spent >= MAX_NUMBERINGS {
@@ -148,7 +148,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
         }
     };
     let line = pieces.op(op).trim_start().to_owned();
-    numbering.last = Some((state.0, state.1, pieces.into_naming()));
+    numbering.last = Some((state.0, state.1, pieces.naming));
     Some(line)
 }
 

@@ -125,9 +125,6 @@ impl Origins {
 
     /// The extras of an entity.
     pub fn extras(&self, entity: Entity) -> Option<&Arc<Extras>> {
-        if self.extras.is_empty() {
-            return None;
-        }
         self.extras.get(&entity)
     }
 

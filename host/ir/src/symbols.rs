@@ -127,13 +127,8 @@ impl Symbols {
     }
 
     /// The number of symbols.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.lock().len as usize
-    }
-
-    /// Always `false`: the well-known symbols are there.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Index> {
@@ -146,7 +141,7 @@ impl Symbols {
 
 impl std::fmt::Debug for Symbols {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Symbols({})", self.len())
+        write!(f, "Symbols({})", self.count())
     }
 }
 
@@ -193,6 +188,6 @@ mod tests {
                 scope.spawn(|| (0..2000).for_each(|i| _ = symbols.intern(&format!("t{i}"))));
             }
         });
-        assert_eq!(symbols.len(), symbol::FIRST.index() + 2000);
+        assert_eq!(symbols.count(), symbol::FIRST.index() + 2000);
     }
 }

@@ -111,26 +111,23 @@ impl Function {
                 false => self.add_expr(expr.kind, sides.0, sides.1)?,
             });
         }
-        let mut types: Vec<TypeId> = Vec::with_capacity(type_count);
-        for at in 0..type_count {
-            let record = self.types[at];
-            let mapped =
-                |dims: &[Dim]| -> Vec<Dim> { dims.iter().map(|&dim| image(&exprs, dim)).collect() };
-            let (old_dims, old_layout) = (self.dims_in(record.dims), self.layout_of(&record));
-            let (dims, layout) = (mapped(old_dims), mapped(old_layout));
-            let old_items: Vec<TypeId> = self.items_of(&record).collect();
-            let items: Vec<TypeId> = old_items.iter().map(|item| types[item.index()]).collect();
-            let same = dims == old_dims && layout == old_layout && items == old_items;
-            let negative = |dim: &Dim| dim.kind == DimKind::CONST && dim.value < 0;
-            types.push(if same {
-                TypeId(at as u32)
-            } else if dims.iter().any(negative) || items.iter().any(|item| item.is_none()) {
-                TypeId::NONE
-            } else {
-                self.intern_type(record, &dims, &layout, &items)
-            });
-        }
-        Ok(Images { types })
+        let old_types = (0..type_count as u32).map(TypeId);
+        let types = old_types.map(|old| {
+            let new = self.map_dims(old, &mut |_, dim| image(&exprs, dim));
+            let negative = new != old && self.has_negative_dim(new);
+            if negative { TypeId::NONE } else { new }
+        });
+        Ok(Images {
+            types: types.collect(),
+        })
+    }
+
+    fn has_negative_dim(&self, ty: TypeId) -> bool {
+        let record = self.ty(ty);
+        let negative = |dim: &Dim| dim.kind == DimKind::CONST && dim.value < 0;
+        let mut items = self.items_of(record);
+        self.dims_in(record.dims).iter().any(negative)
+            || items.any(|item| self.has_negative_dim(item))
     }
 
     /// Refuses types that can't be.

@@ -12,9 +12,6 @@ impl Checker<'_> {
         let mut seen = FxHashSet::default();
         self.attr_list(OpId::NONE, f.function_attrs, Range::EMPTY, &mut seen);
         for (at, op) in f.ops.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             if op.flags & Op::DEAD == 0 {
                 self.attr_list(OpId(at as u32), op.attrs, op.regions, &mut seen);
             }

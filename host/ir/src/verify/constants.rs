@@ -8,9 +8,6 @@ impl Checker<'_> {
     pub(super) fn constants(&mut self) {
         let f = self.f;
         for (at, constant) in f.constants.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             let region = f.regions.get(constant.region.index());
             let gone = region.is_some_and(|region| region.flags & Region::DEAD != 0);
             if constant.flags & Constant::DEAD != 0 || gone {

@@ -67,7 +67,7 @@ use passdock_abi::{AttrKind, Op, OpId, SymbolId, symbol};
 use crate::function::Function;
 use crate::module::Module;
 
-/// After this many violations of a function the verifier stops.
+/// The largest number of violations of a function that are reported.
 pub const MAX_VIOLATIONS: usize = 100;
 
 macro_rules! invariants {
@@ -220,10 +220,6 @@ impl<'f> Checker<'f> {
                 message,
             });
         }
-    }
-
-    fn is_full(&self) -> bool {
-        self.violations.len() >= MAX_VIOLATIONS
     }
 
     fn finish(self) -> Result<(), Vec<Violation>> {

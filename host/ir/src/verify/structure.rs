@@ -71,14 +71,11 @@ impl<'f> Checker<'f> {
             constants: &constants,
             visible: vec![false; f.values.len()],
             visible_log: Vec::new(),
-            bound: vec![false; f.symbols().len()],
+            bound: vec![false; f.symbols().count()],
             bound_log: Vec::new(),
         };
         let mut stack = Vec::from_iter(self.enter(f.body, 0, &mut scope));
         while let Some(frame) = stack.last_mut() {
-            if self.is_full() {
-                return;
-            }
             if let Some((op, at)) = frame.pending {
                 let record = f.ops.get(op.index());
                 let regions = record.and_then(|op| entries(&f.ids, op.regions));
@@ -383,9 +380,6 @@ impl<'f> Checker<'f> {
     /// Checks that everything the walk didn't meet is dead.
     fn unreached(&mut self) {
         let f = self.f;
-        if self.is_full() {
-            return;
-        }
         let live_ops = f.ops.iter().filter(|op| op.flags & Op::DEAD == 0).count();
         let op = unmet(&f.ops, &self.ops, |op| op.flags & Op::DEAD == 0);
         let region = unmet(&f.regions, &self.regions, |region| {

@@ -79,9 +79,6 @@ impl Checker<'_> {
     fn dims(&mut self) {
         let f = self.f;
         for (at, expr) in f.exprs.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             let DimExpr { kind, lhs, rhs, .. } = expr;
             let known = (ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0);
             let sides = [lhs, rhs].into_iter().all(|side| self.is_dim(side, at));
@@ -95,9 +92,6 @@ impl Checker<'_> {
             }
         }
         for (at, dim) in f.dims.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             if !self.is_dim(dim, f.exprs.len()) {
                 let message = format!("The dim at {at} of the pool isn't one.");
                 self.report(Invariant::Dims, OpId::NONE, message);
@@ -126,9 +120,6 @@ impl Checker<'_> {
         }
         let mut depths: Vec<u32> = Vec::with_capacity(f.types.len());
         for (at, ty) in f.types.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             let depth = self.type_depth(ty, &depths);
             depths.push(depth.unwrap_or(0));
             if depth.is_none_or(|depth| depth > MAX_TYPE_DEPTH) {
@@ -180,9 +171,6 @@ impl Checker<'_> {
     fn locations(&mut self) {
         let f = self.f;
         for (at, loc) in f.locs.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             let right = match loc.kind {
                 LocKind::NAME | LocKind::TEXT => self.is_symbol(loc.name),
                 LocKind::FUSED => {

@@ -11,9 +11,6 @@ impl Checker<'_> {
         let f = self.f;
         let mut listed = vec![false; f.uses.len()];
         for (at, value) in f.values.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
             let id = ValueId(at as u32);
             let dead = value.flags & Value::DEAD != 0;
             let mut next = value.first_use;

@@ -235,7 +235,7 @@ fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)>
         match (field.number, field.value) {
             (attr::T, Value::Bytes(body)) if attribute.kind == AttrKind::TENSOR => {
                 // Its documentation isn't the node's.
-                let inner = whole_tensor(body)?;
+                let inner = tensor(body, false, NO_TEXTS)?.rest;
                 plain &= inner.is_empty();
                 put_bytes(&mut rest, attr::T, &inner);
             }
@@ -334,17 +334,11 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
     Ok((!plain).then_some(rest))
 }
 
+/// No documentation and metadata: these stay where they are.
+pub(super) const NO_TEXTS: [u32; 2] = [0; 2];
+
 /// `ValueInfoProto` whose type the IR has: `encoded`.
-pub(super) fn info(message: Message<'_>, encoded: &[u8]) -> Result<Hollow> {
-    info_rest(message, encoded, doc::VALUE_INFO)
-}
-
-/// The remains of a value info whose documentation and metadata stay where they are.
-pub(super) fn whole_info(message: Message<'_>, encoded: &[u8]) -> Result<Vec<u8>> {
-    Ok(info_rest(message, encoded, [0; 2])?.rest)
-}
-
-fn info_rest(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Hollow> {
+pub(super) fn info(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Hollow> {
     Hollow::of(message, texts, |field, _| {
         Ok(match (field.number, field.value) {
             (value_info::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -355,16 +349,7 @@ fn info_rest(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Ho
 }
 
 /// `TensorProto`; `named`: its name is a value's.
-pub(super) fn tensor(message: Message<'_>, named: bool) -> Result<Hollow> {
-    tensor_rest(message, named, doc::TENSOR)
-}
-
-/// The remains of a tensor whose documentation and metadata stay where they are.
-fn whole_tensor(message: Message<'_>) -> Result<Vec<u8>> {
-    Ok(tensor_rest(message, false, [0; 2])?.rest)
-}
-
-fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hollow> {
+pub(super) fn tensor(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hollow> {
     let (mut code, mut raw, mut external) = (0, false, false);
     for field in message.fields() {
         let field = field?;

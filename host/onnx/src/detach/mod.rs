@@ -182,7 +182,7 @@ impl<'d> Detacher<'d> {
                 parts.left = left;
                 form.into_iter().for_each(|number| parts.keep.form(number));
             } else {
-                parts.left = hollow::tensor(message, constant.value.is_some())?;
+                parts.left = hollow::tensor(message, constant.value.is_some(), doc::TENSOR)?;
             }
             self.keep(entity, parts);
         }
@@ -257,7 +257,7 @@ impl<'d> Detacher<'d> {
     }
 
     fn info(&self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
-        hollow::info(message, &encode_type(self.f, ty)?)
+        hollow::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
     }
 
     /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
@@ -313,7 +313,8 @@ impl<'d> Detacher<'d> {
                 && known.insert(id)
             {
                 // Documentation and metadata included.
-                let rest = hollow::whole_info(body, &encode_type(f, f.constant(id).ty)?)?;
+                let ty = encode_type(f, f.constant(id).ty)?;
+                let rest = hollow::info(body, &ty, hollow::NO_TEXTS)?.rest;
                 // What is an initializer there is an input too, if nobody says otherwise.
                 if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
                     values.entry(value).or_default().keep.input(Some(&rest));

@@ -217,9 +217,7 @@ impl<'t> Parser<'t, '_> {
         let mut bytes = Vec::new();
         let pushed = push_element(&mut bytes, dtype, number, 0);
         pushed.map_err(|message| self.cur.error_since(start, message))?;
-        let mut key = [0_u8; 8];
-        key[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
-        let key = (dtype.0, u64::from_le_bytes(key));
+        let key = (dtype.0, bytes.clone());
         if let Some(&known) = self.literals.get(&key) {
             return Ok(known);
         }

@@ -25,8 +25,8 @@ pub(super) struct Parser<'t, 'o> {
     pub(super) f: Function,
     pub(super) scope: Scope,
     pub(super) frames: Vec<Frame<'t>>,
-    /// Scalars among the operands of the function: dtype and bits.
-    pub(super) literals: FxHashMap<(u32, u64), ValueId>,
+    /// Scalars among the operands of the function: dtype and bytes.
+    pub(super) literals: FxHashMap<(u32, Vec<u8>), ValueId>,
     pub(super) sources: FxHashMap<String, Arc<dyn ByteSource>>,
     pub(super) blob_uses: Vec<BlobUse>,
     pub(super) blobs: FxHashMap<u64, Arc<ConstantData>>,

@@ -200,24 +200,7 @@ impl<'p> Printer<'p, '_> {
     }
 
     pub(super) fn ty(&mut self, id: TypeId) {
-        if self.f.live_type(id).is_err() {
-            self.out.text.push('?');
-            return;
-        }
-        if self.type_ranges.len() <= id.index() {
-            self.type_ranges.resize(id.index() + 1, (0, 0));
-        }
-        let (start, end) = self.type_ranges[id.index()];
-        if start < end {
-            self.out
-                .text
-                .push_str(&self.type_texts[start as usize..end as usize]);
-            return;
-        }
-        let start = self.type_texts.len();
-        _ = write_type(&mut self.type_texts, self.f, id);
-        self.out.text.push_str(&self.type_texts[start..]);
-        self.type_ranges[id.index()] = (start as u32, self.type_texts.len() as u32);
+        _ = write_type(&mut self.out.text, self.f, id);
     }
 
     /// ` loc("conv1")`, ` loc("a", "b")` for "came from these"; places in texts aren't printed.

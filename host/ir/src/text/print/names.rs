@@ -80,9 +80,6 @@ impl ValueNames {
 
     /// The constants right before an op.
     pub(super) fn before(&self, op: OpId) -> &[ConstId] {
-        if self.anchored.is_empty() {
-            return &[];
-        }
         self.anchored.get(&op).map_or(&[], Vec::as_slice)
     }
 
@@ -90,7 +87,7 @@ impl ValueNames {
     pub(super) fn write_use(&self, out: &mut String, f: &Function, value: ValueId) {
         if value.is_none() {
             out.push('_');
-        } else if let (false, Some(text)) = (self.literals.is_empty(), self.literals.get(&value)) {
+        } else if let Some(text) = self.literals.get(&value) {
             out.push_str(text);
         } else {
             self.write(out, f, value);
@@ -104,7 +101,7 @@ impl ValueNames {
         match number.copied() {
             Some(NO_NUMBER) => {
                 let name = f.value(value).name;
-                if let (false, Some(text)) = (self.renamed.is_empty(), self.renamed.get(&value)) {
+                if let Some(text) = self.renamed.get(&value) {
                     _ = write_name(out, text);
                 } else if name.is_some() {
                     _ = write_name(out, f.text(name));

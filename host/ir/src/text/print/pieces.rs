@@ -11,35 +11,26 @@ use crate::function::Function;
 /// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
 /// its length.
 pub struct Pieces<'f> {
-    f: &'f Function,
-    names: ValueNames,
+    /// The function.
+    pub f: &'f Function,
+    /// The names of its values.
+    pub naming: Naming,
 }
 
-/// The names of the values of one state of a function, kept to print more of it later.
+/// The names of the values of one state of a function, to be used for more pieces of it later.
 pub struct Naming(ValueNames);
 
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
-        let names = ValueNames::new(f, false);
-        Pieces { f, names }
-    }
-
-    /// Pieces with the names of [`Pieces::into_naming`], made from the same state of the function.
-    pub fn named(f: &'f Function, naming: Naming) -> Pieces<'f> {
-        let Naming(names) = naming;
-        Pieces { f, names }
-    }
-
-    /// The names, to be kept.
-    pub fn into_naming(self) -> Naming {
-        Naming(self.names)
+        let naming = Naming(ValueNames::new(f, false));
+        Pieces { f, naming }
     }
 
     /// A value where it is used: its name, its number, or the literal it is.
     pub fn value(&self, value: ValueId) -> String {
         let mut text = String::new();
-        self.names.write_use(&mut text, self.f, value);
+        self.naming.0.write_use(&mut text, self.f, value);
         text
     }
 
@@ -70,7 +61,7 @@ impl<'f> Pieces<'f> {
             ..PrintOptions::default()
         };
         let mut out = Out::new(None);
-        let mut printer = Printer::new(self.f, &options, &mut out, &self.names);
+        let mut printer = Printer::new(self.f, &options, &mut out, &self.naming.0);
         printer.bare = true;
         write(&mut printer);
         out.text

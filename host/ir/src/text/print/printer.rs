@@ -21,9 +21,6 @@ pub(super) struct Printer<'p, 'w> {
     pub(super) bare: bool,
     /// Levels of indentation, two spaces each.
     pub(super) level: usize,
-    /// The texts of types, and where each type's stands in them.
-    pub(super) type_texts: String,
-    pub(super) type_ranges: Vec<(u32, u32)>,
 }
 
 impl<'p, 'w> Printer<'p, 'w> {
@@ -42,8 +39,6 @@ impl<'p, 'w> Printer<'p, 'w> {
             regions: OpRegions::default(),
             bare: false,
             level: 0,
-            type_texts: String::new(),
-            type_ranges: Vec::new(),
         }
     }
 }

@@ -188,29 +188,28 @@ impl<'t> Cursor<'t> {
 
     /// The next word or character, for a message.
     pub(crate) fn found(&mut self) -> String {
+        match self.token() {
+            "" => "the end of the text".to_owned(),
+            token => format!("`{}`", token.chars().take(40).collect::<String>()),
+        }
+    }
+
+    /// The next word with its sigil, or the next character; empty at the end.
+    fn token(&mut self) -> &'t str {
         self.skip();
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else {
-            return "the end of the text".to_owned();
-        };
-        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '%' | '@');
-        let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-        let shown: String = rest[..end.max(first.len_utf8())].chars().take(40).collect();
-        format!("`{shown}`")
+        let plain = |c: char| c.is_alphanumeric() || c == '_';
+        let word = rest.strip_prefix(['%', '@']).unwrap_or(rest);
+        let after = word.trim_start_matches(plain);
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        &rest[..(rest.len() - after.len()).max(first)]
     }
 
     /// An error about the next word.
     pub(crate) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
         let start = self.here();
-        let rest = self.rest();
-        let plain = |c: char| c.is_alphanumeric() || c == '_';
-        let sigil = usize::from(rest.starts_with(['%', '@']));
-        let word = rest[sigil..]
-            .find(|c| !plain(c))
-            .unwrap_or(rest.len() - sigil);
-        let first = rest.chars().next().map_or(0, char::len_utf8);
-        let len = (sigil + word).max(first);
-        self.error_at(start..start + len, message)
+        let end = start + self.token().len();
+        self.error_at(start..end, message)
     }
 
     /// An error about what was read since `start`.
