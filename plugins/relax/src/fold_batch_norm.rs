@@ -147,7 +147,7 @@ impl Chain {
         }
         let is_done = match numbers {
             Some((factor, offset)) => self.as_numbers(f, cx, folder, factor, offset)?,
-            None => optional(self.to_parameters(f, folder))?.is_some(),
+            None => self.to_parameters(f, folder)?,
         };
         if is_done {
             cx.rewrote(rule);
@@ -203,11 +203,36 @@ impl Chain {
         Ok(false)
     }
 
-    /// The scale and the bias take it over, if they can.
-    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<(), EditError> {
+    /// The scale and the bias take it over, if they can. Answers whether they do.
+    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<bool, EditError> {
         let (norm, going) = (self.ops[0], &self.ops[1..]);
         let (scale, bias) = (operand(f, norm, 1), operand(f, norm, 2));
-        let count = self.axis.channels;
+        let Some((new_scale, new_bias)) = optional(self.parameters(f, folder, scale, bias))? else {
+            return Ok(false);
+        };
+        let loc = f.fused_loc(&self.ops)?;
+        let result = f.result(norm, 0);
+        for &op in going {
+            f.replace_with_and_erase_dead(op, &[result])?;
+        }
+        f.set_loc(norm, loc)?;
+        f.set_operand(norm, 1, new_scale)?;
+        f.set_operand(norm, 2, new_bias)?;
+        for value in [scale, bias] {
+            f.erase_dead(value)?;
+        }
+        Ok(true)
+    }
+
+    /// The scale and the bias that do all of it, if they can be made at a cost that the function may grow by.
+    fn parameters(
+        &self,
+        f: &mut Function,
+        folder: &mut Folder<'_>,
+        scale: ValueId,
+        bias: ValueId,
+    ) -> Result<(ValueId, ValueId), EditError> {
+        let (norm, going, count) = (self.ops[0], &self.ops[1..], self.axis.channels);
         let along = |value: ValueId| constants::along(f, value, Axis::list(count));
         let (old_scale, old_bias) = (along(scale)?, along(bias)?);
         let factor = &self.more.factor;
@@ -222,29 +247,19 @@ impl Chain {
             .profit_of_lists(f, norm, old, &lists, going)
             .ok_or(NoMatch)?;
         let dims = vec![count as i64];
-        let new_scale = old_scale.with(factor, |scale, factor| scale * factor);
         let new_bias = old_bias.with(factor, |bias, factor| bias * factor);
         let new_bias = new_bias.with(&self.more.offset, |bias, offset| bias + offset);
-        let (scale_type, bias_type) = (f.dtype(scale), f.dtype(bias));
-        let new_bias = folder.list(f, bias_type, dims.clone(), &new_bias)?;
-        let Some(new_scale) = optional(folder.list(f, scale_type, dims, &new_scale))? else {
-            f.erase_dead(new_bias)?;
-            return Err(NoMatch.into());
-        };
-        folder.spend(profit);
-        let loc = f.fused_loc(&self.ops)?;
-        let result = f.result(norm, 0);
-        for &op in going {
-            f.replace_with_and_erase_dead(op, &[result])?;
-        }
-        f.set_loc(norm, loc)?;
+        let new_bias = folder.list(f, f.dtype(bias), dims.clone(), &new_bias)?;
+        let mut new_scale = scale;
         if is_scaled {
-            f.set_operand(norm, 1, new_scale)?;
+            let numbers = old_scale.with(factor, |scale, factor| scale * factor);
+            let Some(list) = optional(folder.list(f, f.dtype(scale), dims, &numbers))? else {
+                f.erase_dead(new_bias)?;
+                return Err(NoMatch.into());
+            };
+            new_scale = list;
         }
-        f.set_operand(norm, 2, new_bias)?;
-        for value in [scale, bias, new_scale] {
-            f.erase_dead(value)?;
-        }
-        Ok(())
+        folder.spend(profit);
+        Ok((new_scale, new_bias))
     }
 }

@@ -155,8 +155,7 @@ fn fold(
         return Ok(Vec::new());
     }
     let mut flags = checker.flags.clone();
-    only.keys()
-        .for_each(|op| checker::set(&mut flags, op.index(), true));
+    only.keys().for_each(|op| flags.set(op.index(), true));
     let limits = budget::Limits::new(f, &options);
     let useful = budget::useful(f, &flags, &limits);
     let mut forward = Forward::new(flags, useful, only, &limits);
@@ -178,11 +177,8 @@ fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> Result<Vec<OpId>, 
         }
         left.extend(f.operands(folded.op).filter_map(|value| f.constant(value)));
         if plan.needed[index] {
-            users.extend(
-                f.results(folded.op)
-                    .iter()
-                    .flat_map(|&value| f.users(value)),
-            );
+            let results = f.results(folded.op).iter();
+            users.extend(results.flat_map(|&value| f.users(value)));
             f.replace_op_with(folded.op, &folded.values)?;
         } else {
             f.erase_op(folded.op)?;

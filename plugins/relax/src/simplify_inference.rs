@@ -32,9 +32,11 @@
 //!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc`.
 
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::operators::is_operator;
+use crate::shared::read::{float_or, int_or, operand};
 
 options! {
     /// The ops that are simplified.
@@ -57,8 +59,8 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     }
     if options.batch_norm && all(&BATCH_NORM) {
         for op in f.ops_named("onnx.BatchNormalization") {
-            if let Some(norm) = BatchNorm::read(f, op) {
-                norm.take_apart(f, cx)?;
+            if let Ok(norm) = BatchNorm::from_op(f, op) {
+                take_apart(f, cx, op, &norm)?;
             }
         }
     }
@@ -86,10 +88,7 @@ fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
         None => false,
         Some(trained) => f.constant_data(trained)? != Some(&[0][..]),
     };
-    let ratio = match f.operand(op, 1) {
-        None => None,
-        Some(ratio) => f.constant_data(ratio)?,
-    };
+    let ratio = f.constant_data(operand(f, op, 1))?;
     // All dtypes write 0.0 so.
     let drops_nothing = ratio.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
     Ok(trained && !drops_nothing)
@@ -109,11 +108,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut GivenOut) -> PassResult 
         // Its region has to give out something of its own.
         let copy = OpBuilder::new("onnx.Identity").operand(operand);
         let copy = copy.result(f.type_id(result)).loc(f.loc(op));
-        let at = Position {
-            region: f.parent_region(op),
-            before: op,
-        };
-        let copy = f.create_op(copy, at)?;
+        let copy = f.create_op(copy, Position::before(op))?;
         f.result(copy, 0)
     } else {
         operand
@@ -131,111 +126,60 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut GivenOut) -> PassResult 
 
 /// A BatchNormalization in inference.
 struct BatchNorm {
-    op: OpId,
-    x: ValueId,
-    scale: ValueId,
-    bias: ValueId,
-    mean: ValueId,
-    var: ValueId,
+    operands: [ValueId; 5],
     epsilon: f32,
-    dtype: DType,
     rank: usize,
 }
 
 impl BatchNorm {
-    fn read(f: &Function, op: OpId) -> Option<BatchNorm> {
-        let is_int = |name: &str, default: i64, wanted: i64| match f.attr(op, name) {
-            None => default == wanted,
-            // An attribute of the function around it may be anything.
-            Some(value) => matches!(value, Attr::Int(value) if value == wanted),
-        };
-        let epsilon = match f.attr(op, "epsilon") {
-            None => 1e-5,
-            Some(Attr::Float(epsilon)) => epsilon,
-            Some(_) => return None,
-        };
+    fn from_op(f: &Function, op: OpId) -> Result<BatchNorm, NoMatch> {
+        let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
         // Before version 14, one that is trained gives more than one result.
-        let infers = is_int("training_mode", 0, 0) && f.result_count(op) == 1;
-        let version = f.opset("")?;
-        if !infers || version < 7 || version < 9 && !is_int("spatial", 1, 1) {
-            return None;
-        }
-        let mut operands = Vec::new();
-        for at in 0..5 {
-            operands.push(f.operand(op, at)?);
-        }
-        let [x, scale, bias, mean, var] = operands[..] else {
-            return None;
-        };
-        let dtype = f.dtype(x);
-        let is_exact = matches!(dtype, DType::F32 | DType::F64);
-        if !is_exact || operands.iter().any(|&value| f.dtype(value) != dtype) {
-            return None;
-        }
-        Some(BatchNorm {
-            op,
-            x,
-            scale,
-            bias,
-            mean,
-            var,
-            epsilon,
-            dtype,
-            rank: f.rank(x)?,
+        NoMatch::unless(is("training_mode", 0, 0) && f.result_count(op) == 1)?;
+        let version = f.opset("").ok_or(NoMatch)?;
+        NoMatch::unless(version >= 9 || version >= 7 && is("spatial", 1, 1))?;
+        let operands = [0, 1, 2, 3, 4].map(|at| operand(f, op, at));
+        let dtype = f.dtype(operands[0]);
+        NoMatch::unless(matches!(dtype, DType::F32 | DType::F64))?;
+        NoMatch::unless(operands.iter().all(|&value| f.dtype(value) == dtype))?;
+        Ok(BatchNorm {
+            operands,
+            epsilon: float_or(f, op, "epsilon", 1e-5).ok_or(NoMatch)?,
+            rank: f.rank(operands[0]).ok_or(NoMatch)?,
         })
     }
+}
 
-    /// Multiplies and adds instead.
-    fn take_apart(&self, f: &mut Function, cx: &PassContext) -> PassResult {
-        let scalar = f.add_type(&TypeSpec::shaped(self.dtype, &[]))?;
-        let epsilon = match self.dtype {
-            DType::F64 => f64::from(self.epsilon).to_le_bytes().to_vec(),
-            _ => self.epsilon.to_le_bytes().to_vec(),
-        };
-        let epsilon = f.add_constant(&ConstantSpec::new(scalar, &epsilon))?;
-        let safe = self.make(f, cx, "onnx.Add", &[self.var, epsilon])?;
-        let deviation = self.make(f, cx, "onnx.Sqrt", &[safe])?;
-        let factor = self.make(f, cx, "onnx.Div", &[self.scale, deviation])?;
-        let moved = self.make(f, cx, "onnx.Mul", &[self.mean, factor])?;
-        let offset = self.make(f, cx, "onnx.Sub", &[self.bias, moved])?;
-        let factor = self.along_channels(f, cx, factor)?;
-        let offset = self.along_channels(f, cx, offset)?;
-        let scaled = self.make(f, cx, "onnx.Mul", &[self.x, factor])?;
-        let sum = OpBuilder::new("onnx.Add").operands([scaled, offset]);
-        f.replace_op(self.op, sum)?;
-        Ok(())
-    }
-
-    /// One number a channel, which is dim 1, as what stretches over all other dims.
-    fn along_channels(
-        &self,
-        f: &mut Function,
-        cx: &PassContext,
-        value: ValueId,
-    ) -> Result<ValueId, EditError> {
-        if self.rank <= 2 {
-            return Ok(value);
-        }
-        let mut shape = vec![1; self.rank - 1];
-        shape[0] = -1;
-        let shape = f.add_ints(&shape)?;
-        self.make(f, cx, "onnx.Reshape", &[value, shape])
-    }
-
-    fn make(
-        &self,
-        f: &mut Function,
-        cx: &PassContext,
-        name: &str,
-        operands: &[ValueId],
-    ) -> Result<ValueId, EditError> {
-        let at = Position {
-            region: f.parent_region(self.op),
-            before: self.op,
-        };
+/// Multiplies and adds instead of normalising.
+fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
+    let [x, scale, bias, mean, var] = norm.operands;
+    let dtype = f.dtype(x);
+    let scalar = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
+    let mut bytes = Vec::new();
+    element::push(dtype, norm.epsilon.into(), &mut bytes);
+    let epsilon = f.add_constant(&ConstantSpec::new(scalar, &bytes))?;
+    let (at, loc) = (Position::before(op), f.loc(op));
+    let mut make = |name: &str, operands: &[ValueId]| {
         let made = OpBuilder::new(name).operands(operands.iter().copied());
-        let op = f.create_op(made.untyped_results(1).loc(f.loc(self.op)), at)?;
-        cx.infer(f, op)?;
-        Ok(f.result(op, 0))
+        cx.create_value(f, made.loc(loc), at)
+    };
+    let safe = make("onnx.Add", &[var, epsilon])?;
+    let deviation = make("onnx.Sqrt", &[safe])?;
+    let mut factor = make("onnx.Div", &[scale, deviation])?;
+    let moved = make("onnx.Mul", &[mean, factor])?;
+    let mut offset = make("onnx.Sub", &[bias, moved])?;
+    if norm.rank > 2 {
+        // One number a channel, which is dim 1, stretches over all other dims.
+        let mut shape = vec![1; norm.rank - 1];
+        shape[0] = -1;
+        for value in [&mut factor, &mut offset] {
+            let shape = f.add_ints(&shape)?;
+            let reshape = OpBuilder::new("onnx.Reshape").operands([*value, shape]);
+            *value = cx.create_value(f, reshape.loc(loc), at)?;
+        }
     }
+    let scaled = OpBuilder::new("onnx.Mul").operands([x, factor]).loc(loc);
+    let scaled = cx.create_value(f, scaled, at)?;
+    f.replace_op(op, OpBuilder::new("onnx.Add").operands([scaled, offset]))?;
+    Ok(())
 }

@@ -9,33 +9,24 @@ pub(super) struct Concatenated {
 }
 
 impl Concatenated {
-    /// `None` if they differ in more than the size of the axis, or aren't there to be read.
+    /// Joins constants that differ in no more than the size of the axis.
     pub(super) fn new(
         f: &Function,
         values: &[ValueId],
         axis: usize,
-    ) -> Result<Option<Concatenated>, EditError> {
-        let Some(&first) = values.first() else {
-            return Ok(None);
-        };
+    ) -> Result<Concatenated, EditError> {
+        let &first = values.first().ok_or(NoMatch)?;
         let (dtype, mut shape) = (f.dtype(first), f.shape(first).unwrap_or_default());
-        if axis >= shape.len() {
-            return Ok(None);
-        }
+        NoMatch::unless(axis < shape.len())?;
         let rows: i64 = shape[..axis].iter().product();
         shape[axis] = 0;
         let (mut parts, mut size) = (Vec::with_capacity(values.len()), 0);
         for &value in values {
-            let (Some(mut own), Some(data)) = (f.shape(value), f.constant_data(value)?) else {
-                return Ok(None);
-            };
-            if f.dtype(value) != dtype || own.len() != shape.len() {
-                return Ok(None);
-            }
+            let mut own = f.shape(value).ok_or(NoMatch)?;
+            let data = f.constant_data(value)?.ok_or(NoMatch)?;
+            NoMatch::unless(f.dtype(value) == dtype && own.len() == shape.len())?;
             let channels = std::mem::replace(&mut own[axis], shape[axis]);
-            if own != shape {
-                return Ok(None);
-            }
+            NoMatch::unless(own == shape)?;
             shape[axis] += channels;
             size += data.len();
             parts.push((data, data.len() / rows.max(1) as usize));
@@ -47,7 +38,7 @@ impl Concatenated {
             }
         }
         let ty = TypeSpec::shaped(dtype, &shape);
-        Ok(Some(Concatenated { ty, bytes }))
+        Ok(Concatenated { ty, bytes })
     }
 
     pub(super) fn make(self, f: &mut Function) -> Result<ValueId, EditError> {

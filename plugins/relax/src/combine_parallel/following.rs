@@ -5,6 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::concatenated::Concatenated;
 use super::{Branch, attrs_of, own_constant};
 use crate::channels::operator;
+use crate::shared::read::{only_use, optional};
 
 const SUM: &str = "onnx.Add";
 
@@ -57,7 +58,7 @@ impl Behind<'_> {
             let Some(ops) = ops else {
                 break;
             };
-            let Some(step) = self.step(branches, &ops)? else {
+            let Some(step) = optional(self.step(branches, &ops))? else {
                 break;
             };
             for (branch, op) in branches.iter_mut().zip(ops) {
@@ -72,11 +73,7 @@ impl Behind<'_> {
     fn next(&self, branch: &Branch) -> Option<OpId> {
         let f = self.f;
         let value = f.result(branch.last(), 0);
-        let mut uses = f.iter_uses(value);
-        let op = match (uses.next(), uses.next()) {
-            (Some(one), None) => one.op,
-            _ => return None,
-        };
+        let op = only_use(f, value)?.op;
         let traits = f.traits(op);
         let is_plain = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let fits = traits.is_elementwise()
@@ -98,8 +95,8 @@ impl Behind<'_> {
             && channels == Some(Dim::constant(branch.channels))
     }
 
-    /// These ops as one; `None` if they differ in more than numbers for channels.
-    fn step(&self, branches: &[Branch], ops: &[OpId]) -> Result<Option<Step>, EditError> {
+    /// These ops as one, if they differ in no more than numbers for channels.
+    fn step(&self, branches: &[Branch], ops: &[OpId]) -> Result<Step, EditError> {
         let f = self.f;
         let op = ops[0];
         let attrs = attrs_of(f, op);
@@ -108,68 +105,47 @@ impl Behind<'_> {
                 && f.operand_count(other) == f.operand_count(op)
                 && attrs_of(f, other) == attrs
         };
-        if attrs.is_none() || !ops.iter().all(same) {
-            return Ok(None);
-        }
+        NoMatch::unless(attrs.is_some() && ops.iter().all(same))?;
         let is_sum = operator(f, op) == SUM;
         let mut all: Vec<Vec<ValueId>> = Vec::with_capacity(ops.len());
         for (branch, &op) in branches.iter().zip(ops) {
             let value = f.result(branch.last(), 0);
             let mut own: Vec<ValueId> = f.operands(op).collect();
-            if own.iter().filter(|&&one| one == value).count() != 1 {
-                return Ok(None);
-            }
+            NoMatch::unless(own.iter().filter(|&&one| one == value).count() == 1)?;
             // Sums are written in either order.
             if is_sum && own[0] != value {
                 own.reverse();
             }
             all.push(own);
         }
-        let mut operands = Vec::with_capacity(all[0].len());
-        for at in 0..all[0].len() {
+        let operand = |at: usize| {
             let values: Vec<ValueId> = all.iter().map(|own| own[at]).collect();
-            match self.operand(branches, values)? {
-                Some(operand) => operands.push(operand),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(Step { op, operands }))
+            self.operand(branches, &values)
+        };
+        let operands: Result<Vec<Operand>, EditError> = (0..all[0].len()).map(operand).collect();
+        Ok(Step {
+            op,
+            operands: operands?,
+        })
     }
 
     /// An operand of all branches.
-    fn operand(
-        &self,
-        branches: &[Branch],
-        values: Vec<ValueId>,
-    ) -> Result<Option<Operand>, EditError> {
+    fn operand(&self, branches: &[Branch], values: &[ValueId]) -> Result<Operand, EditError> {
         let f = self.f;
-        let mut pairs = branches.iter().zip(&values);
-        if pairs.all(|(branch, &value)| value == f.result(branch.last(), 0)) {
-            return Ok(Some(Operand::Value));
+        let is_made = |(branch, &value): (&Branch, &ValueId)| value == f.result(branch.last(), 0);
+        let mut pairs = branches.iter().zip(values);
+        if pairs.clone().all(is_made) {
+            return Ok(Operand::Value);
         }
-        let mut pairs = branches.iter().zip(&values);
-        if pairs.any(|(branch, &value)| value == f.result(branch.last(), 0)) {
-            return Ok(None);
+        NoMatch::unless(!pairs.clone().any(is_made))?;
+        if values.iter().all(|value| value.is_none()) || self.are_one_number(values)? {
+            return Ok(Operand::Same(values[0]));
         }
-        let first = values[0];
-        if values.iter().all(|value| value.is_none()) {
-            return Ok(Some(Operand::Same(first)));
-        }
-        if self.are_one_number(&values)? {
-            return Ok(Some(Operand::Same(first)));
-        }
-        let mut axis = None;
-        for (branch, &value) in branches.iter().zip(&values) {
-            let own = self.channels_at(branch, value);
-            if own.is_none() || axis.is_some_and(|axis| Some(axis) != own) {
-                return Ok(None);
-            }
-            axis = own;
-        }
-        let Some(axis) = axis else {
-            return Ok(None);
-        };
-        Ok(Concatenated::new(f, &values, axis)?.map(Operand::Own))
+        let axis = self.channels_at(&branches[0], values[0]).ok_or(NoMatch)?;
+        let has_axis =
+            |(branch, &value): (&Branch, &ValueId)| self.channels_at(branch, value) == Some(axis);
+        NoMatch::unless(pairs.all(has_axis))?;
+        Ok(Operand::Own(Concatenated::new(f, values, axis)?))
     }
 
     /// Whether constants are one number, and the same.

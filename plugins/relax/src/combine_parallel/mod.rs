@@ -17,6 +17,7 @@ use passdock_plugin_api::record;
 use crate::channels::numbers::size_of;
 use crate::channels::operator;
 use crate::shared::operators::is_operator;
+use crate::shared::read::{like, operand, optional};
 use concatenated::Concatenated;
 use following::{Behind, Step};
 
@@ -230,28 +231,39 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
     Ok(groups)
 }
 
-/// Puts the ops of a group together.
-fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
-    let Group { branches, steps } = group;
+/// The axis of the result along which the ops of a group stand, and their weights and biases, joined.
+fn join(
+    f: &Function,
+    family: &Family,
+    group: &Group,
+) -> Result<(usize, Vec<Concatenated>), EditError> {
+    let branches = &group.branches;
     let first = branches[0].product;
-    let (Some(x), Some(along)) = (f.operand(first, 0), (family.weights)(f, first)) else {
-        return Ok(());
-    };
-    let Some(axis) = (family.axis)(f, first).filter(|_| cx.may_rewrite(family.rule)) else {
-        return Ok(());
-    };
+    let along = (family.weights)(f, first).ok_or(NoMatch)?;
+    let axis = (family.axis)(f, first).ok_or(NoMatch)?;
     let weights: Vec<ValueId> = branches.iter().map(|branch| branch.weights).collect();
-    let Some(weights) = Concatenated::new(f, &weights, along)? else {
-        return Ok(());
-    };
-    let mut operands = vec![x, weights.make(f)?];
+    let mut joined = vec![Concatenated::new(f, &weights, along)?];
     let biases: Vec<ValueId> = branches.iter().filter_map(|branch| branch.bias).collect();
     if let Some(&bias) = biases.first() {
         let last = f.rank(bias).unwrap_or(1).max(1) - 1;
-        let Some(biases) = Concatenated::new(f, &biases, last)? else {
-            return Ok(());
-        };
-        operands.push(biases.make(f)?);
+        joined.push(Concatenated::new(f, &biases, last)?);
+    }
+    Ok((axis, joined))
+}
+
+/// Puts the ops of a group together.
+fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
+    let Some((axis, constants)) = optional(join(f, family, &group))? else {
+        return Ok(());
+    };
+    if !cx.may_rewrite(family.rule) {
+        return Ok(());
+    }
+    let Group { branches, steps } = group;
+    let first = branches[0].product;
+    let mut operands = vec![operand(f, first, 0)];
+    for constant in constants {
+        operands.push(constant.make(f)?);
     }
     let ops = branches.iter().flat_map(|one| {
         let behind = one.behind.iter().copied();
@@ -259,12 +271,16 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
     });
     let ops: Vec<OpId> = ops.collect();
     let (loc, at) = (f.fused_loc(&ops)?, Position::before(first));
-    let mut made = like(f, first).operands(operands);
-    made = made.untyped_results(1).loc(loc);
-    let mut made = f.create_op(made, at)?;
+    let made = like(f, first, &[])
+        .map_err(EditError::from)?
+        .operands(operands);
+    let mut made = f.create_op(made.untyped_results(1).loc(loc), at)?;
     cx.infer(f, made)?;
     for step in steps {
-        let (next, value) = (like(f, step.op), f.result(made, 0));
+        let (next, value) = (
+            like(f, step.op, &[]).map_err(EditError::from)?,
+            f.result(made, 0),
+        );
         let next = next.operands(step.operands(f, value)?);
         made = f.create_op(next.untyped_results(1).loc(loc), at)?;
         cx.infer(f, made)?;
@@ -287,15 +303,4 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
     }
     cx.rewrote(family.rule);
     Ok(())
-}
-
-/// An op of the same operator, with the same attributes.
-fn like(f: &Function, op: OpId) -> OpBuilder<'static> {
-    let mut made = OpBuilder::new(f.symbol(op));
-    for (name, attr) in f.attrs(op) {
-        if let Some(value) = attr.to_value() {
-            made = made.attr(name, value);
-        }
-    }
-    made
 }

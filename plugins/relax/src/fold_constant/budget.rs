@@ -14,6 +14,7 @@ use passdock_plugin_api::record;
 
 use super::FoldConstant;
 use super::forward::{Folded, Forward, byte_len};
+use crate::shared::column::Column;
 
 /// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
 /// names).
@@ -78,39 +79,39 @@ impl Limits {
 
 /// Per op id, whether it can be of use to know its value: it may be kept, or lead to one that may.
 /// What isn't listed is. Sizes are those that the types say, before anything is evaluated.
-pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool> {
+pub(super) fn useful(f: &Function, flags: &Column<bool>, limits: &Limits) -> Column<bool> {
+    let mut useful = Column::new(true);
     if limits.one == u64::MAX {
-        return Vec::new();
+        return useful;
     }
-    let flagged = |op: &OpId| flags.get(op.index()) == Some(&true);
+    let flagged = |op: &OpId| flags.get(op.index());
     let ops: Vec<OpId> = f.iter().filter(flagged).collect();
     // Per value, what each of its uses is credited with at most.
-    let mut share: Vec<u64> = Vec::new();
+    let mut share = Column::new(0);
     let mut credit = Vec::with_capacity(ops.len());
     for &op in &ops {
         let of = |value: ValueId| match f.constant(value) {
             Some(_) => (byte_len(f, value) + CONSTANT) / f.use_count(value).max(1) as u64,
-            None => share.get(value.index()).copied().unwrap_or(0),
+            None => share.get(value.index()),
         };
         let own = OP.saturating_add(limits.part);
         let sum = f.operands(op).map(of).fold(own, u64::saturating_add);
         credit.push(sum);
         for &result in f.results(op) {
-            put(&mut share, result, sum / f.use_count(result).max(1) as u64);
+            share.set(result.index(), sum / f.use_count(result).max(1) as u64);
         }
     }
-    let mut useful = vec![true; flags.len()];
-    let mut wanted: Vec<bool> = Vec::new();
+    let mut wanted = Column::new(false);
     for (&op, credit) in ops.iter().zip(credit).rev() {
         let limit = limits.one.saturating_add(credit).max(SMALL);
         let may_be_kept = |&result: &ValueId| {
-            wanted.get(result.index()) == Some(&true)
-                || static_len(f, result).is_none_or(|len| len <= limit)
+            wanted.get(result.index()) || static_len(f, result).is_none_or(|len| len <= limit)
         };
-        useful[op.index()] = f.results(op).iter().any(may_be_kept);
-        if useful[op.index()] {
+        let is_useful = f.results(op).iter().any(may_be_kept);
+        useful.set(op.index(), is_useful);
+        if is_useful {
             for value in f.operands(op).filter(|value| value.is_some()) {
-                put(&mut wanted, value, true);
+                wanted.set(value.index(), true);
             }
         }
     }
@@ -129,13 +130,6 @@ fn freed(f: &Function, id: ConstId) -> u64 {
 pub(super) fn static_len(f: &Function, value: ValueId) -> Option<u64> {
     let ty = f.type_of(value);
     ty.dtype().byte_len(ty.element_count()?)
-}
-
-fn put<T: Clone + Default>(column: &mut Vec<T>, value: ValueId, entry: T) {
-    if column.len() <= value.index() {
-        column.resize(value.index() + 1, T::default());
-    }
-    column[value.index()] = entry;
 }
 
 /// The fate of the ops whose values are known.
@@ -245,55 +239,47 @@ fn threshold(costs: &mut [u64], all: u64) -> u64 {
 
 /// Per value, its uses by ops that go.
 struct Uses {
-    inside: Vec<u32>,
+    inside: Column<u32>,
 }
 
 impl Uses {
     fn new(f: &Function, forward: &Forward, stays: &[bool]) -> Uses {
-        let mut uses = Uses { inside: Vec::new() };
-        let going = forward
-            .folded
-            .iter()
-            .zip(stays)
-            .filter(|(_, stays)| !**stays);
-        for (folded, _) in going {
+        let mut inside = Column::new(0);
+        let folded = forward.folded.iter().zip(stays);
+        for (folded, _) in folded.filter(|(_, stays)| !**stays) {
             for value in f.operands(folded.op).filter(|value| value.is_some()) {
-                let inside = uses.inside(value) + 1;
-                put(&mut uses.inside, value, inside);
+                inside.set(value.index(), inside.get(value.index()) + 1);
             }
         }
-        uses
-    }
-
-    fn inside(&self, value: ValueId) -> u32 {
-        self.inside.get(value.index()).copied().unwrap_or(0)
+        Uses { inside }
     }
 
     /// Whether ops that stay use a value.
     fn are_outside(&self, f: &Function, value: ValueId) -> bool {
-        f.use_count(value) > self.inside(value) as usize
+        f.use_count(value) > self.inside.get(value.index()) as usize
     }
 
     /// An op stays, and needs its operands.
     fn stays(&mut self, f: &Function, op: OpId) {
         for value in f.operands(op).filter(|value| value.is_some()) {
-            self.inside[value.index()] -= 1;
+            let inside = self.inside.get(value.index());
+            self.inside.set(value.index(), inside - 1);
         }
     }
 
     /// Per op, what it and the ops that lead to nothing else give; each of them adds `part` to what it may cost.
     fn credits(&self, f: &Function, forward: &Forward, stays: &[bool], part: u64) -> Vec<Credit> {
         // Per value, what each of its uses is credited with.
-        let mut share: Vec<Credit> = Vec::new();
+        let mut share = Column::new(Credit::default());
         let mut credits = Vec::with_capacity(forward.folded.len());
         for (folded, &stays) in forward.folded.iter().zip(stays) {
             let of = |value: ValueId| match f.constant(value) {
                 _ if self.are_outside(f, value) => Credit::default(),
                 Some(id) => Credit {
-                    freed: freed(f, id) / u64::from(self.inside(value).max(1)),
+                    freed: freed(f, id) / u64::from(self.inside.get(value.index()).max(1)),
                     may_cost: 0,
                 },
-                None => share.get(value.index()).copied().unwrap_or_default(),
+                None => share.get(value.index()),
             };
             let own = Credit {
                 may_cost: part,
@@ -304,14 +290,13 @@ impl Uses {
             let results = f.results(folded.op);
             let is_kept = stays || results.iter().any(|&result| self.are_outside(f, result));
             let uses: usize = results.iter().map(|&result| f.use_count(result)).sum();
-            for &result in results {
-                let each = if is_kept {
-                    Credit::default()
-                } else {
-                    credit.among(uses.max(1) as u64)
-                };
-                put(&mut share, result, each);
-            }
+            let each = match is_kept {
+                true => Credit::default(),
+                false => credit.among(uses.max(1) as u64),
+            };
+            results
+                .iter()
+                .for_each(|result| share.set(result.index(), each));
         }
         credits
     }

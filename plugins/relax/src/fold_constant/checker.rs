@@ -4,12 +4,13 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
 
 use super::typed::is_typed;
+use crate::shared::column::Column;
 
 /// Which ops might be folded once those before them are, or would be if they could. Kept until
 /// somebody edits the function, so a function that has none is looked through once.
 pub(super) struct ConstantChecker {
-    /// Per op id.
-    pub(super) flags: Vec<bool>,
+    /// Per op id; what is new counts as one.
+    pub(super) flags: Column<bool>,
     /// Whether there is any.
     pub(super) found: bool,
 }
@@ -20,15 +21,13 @@ impl Analysis for ConstantChecker {
     fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
         let effects = f.effects()?;
         let decided = ["onnx.If", "if", "onnx.Loop"].map(|name| f.find_symbol(name));
-        let mut flags = Vec::new();
+        let mut flags = Column::new(true);
         // Per value id, whether it may be constant.
-        let mut results = Vec::new();
+        let mut results = Column::new(false);
         let mut found = false;
         for op in f.iter() {
             let is_constant = |value: ValueId| {
-                value.is_none()
-                    || f.constant(value).is_some()
-                    || results.get(value.index()) == Some(&true)
+                value.is_none() || f.constant(value).is_some() || results.get(value.index())
             };
             let traits = effects.traits(op);
             let symbol = f.symbol(op);
@@ -44,12 +43,12 @@ impl Analysis for ConstantChecker {
                 all_constant && !is_terminator(f, op)
                     || may_fold(f, op, traits) && is_shape_data(f, op)
             };
-            set(&mut flags, op.index(), is_candidate);
+            flags.set(op.index(), is_candidate);
             found |= is_candidate;
             let may_be_constant = may_fold(f, op, traits) || is_control || is_tuple(symbol);
             if is_candidate && may_be_constant {
                 for result in f.results(op) {
-                    set(&mut results, result.index(), true);
+                    results.set(result.index(), true);
                 }
             }
         }
@@ -80,11 +79,4 @@ pub(super) fn is_shape_data(f: &Function, op: OpId) -> bool {
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
     f.results(op).iter().all(is_small)
-}
-
-pub(super) fn set(flags: &mut Vec<bool>, at: usize, value: bool) {
-    if flags.len() <= at {
-        flags.resize(at + 1, false);
-    }
-    flags[at] = value;
 }

@@ -6,13 +6,14 @@ use passdock_plugin_api::prelude::*;
 
 use super::budget::Limits;
 use crate::shared::accept::Answers;
+use crate::shared::column::Column;
 
 /// The values that the ops of a function come to.
 pub(super) struct Forward {
     /// Flags of the checker, per op id.
-    pub(super) flags: Vec<bool>,
+    pub(super) flags: Column<bool>,
     /// Per op id, whether its value can be of use.
-    pub(super) useful: Vec<bool>,
+    pub(super) useful: Column<bool>,
     /// The branches that run if anything does, by If: whether it is `then_branch`.
     pub(super) only: HashMap<OpId, bool>,
     /// The bytes beyond which a splat stays one.
@@ -26,7 +27,7 @@ pub(super) struct Forward {
     /// Bytes that scratch constants may take.
     pub(super) room: u64,
     /// Per value id, the scratch constant that it comes to.
-    known: Vec<ValueId>,
+    known: Column<ValueId>,
     /// Ops whose values are known, in program order.
     pub(super) folded: Vec<Folded>,
     /// Ops of which a user couldn't take the value as a constant.
@@ -47,8 +48,8 @@ pub(super) struct Folded {
 
 impl Forward {
     pub(super) fn new(
-        flags: Vec<bool>,
-        useful: Vec<bool>,
+        flags: Column<bool>,
+        useful: Column<bool>,
         only: HashMap<OpId, bool>,
         limits: &Limits,
     ) -> Forward {
@@ -61,7 +62,7 @@ impl Forward {
             elements: HashMap::new(),
             singles: HashMap::new(),
             room: limits.scratch,
-            known: Vec::new(),
+            known: Column::new(ValueId::NONE),
             folded: Vec::new(),
             pinned: HashSet::new(),
             left: Vec::new(),
@@ -80,17 +81,13 @@ impl Forward {
 
     /// The scratch constant that a value comes to.
     pub(super) fn known(&self, value: ValueId) -> Option<ValueId> {
-        let known = self.known.get(value.index()).copied();
-        known.filter(|known| known.is_some())
+        self.known.get(value.index()).option()
     }
 
     /// Notes the scratch constants that an op's results come to.
     pub(super) fn know(&mut self, f: &Function, op: OpId, values: Vec<ValueId>) {
         for (&result, &value) in f.results(op).iter().zip(&values) {
-            if self.known.len() <= result.index() {
-                self.known.resize(result.index() + 1, ValueId::NONE);
-            }
-            self.known[result.index()] = value;
+            self.known.set(result.index(), value);
             self.room = self.room.saturating_sub(byte_len(f, value));
         }
         self.folded.push(Folded { op, values });

@@ -15,6 +15,9 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::column::Column;
+use crate::shared::read::operand;
+
 /// The rounds in which what was found is put to use for more.
 const ROUNDS: usize = 4;
 /// The ranks that are told apart: 0 to 30.
@@ -220,17 +223,16 @@ fn taken(f: &Function, op: OpId) -> Ranks {
 
 /// Whether an operand is a list of so many elements.
 fn has_length(f: &Function, op: OpId, index: usize) -> bool {
-    f.operand(op, index)
-        .is_some_and(|value| f.shape(value).is_some())
+    f.shape(operand(f, op, index)).is_some()
 }
 
 struct Search {
     /// Regions after the ops that are in them, ops in program order.
     order: Vec<OpId>,
     /// Per op id, whether it leads to what is given out.
-    live: Vec<bool>,
+    live: Column<bool>,
     /// Per value id, the ranks that it can have.
-    ranks: Vec<Ranks>,
+    ranks: Column<Ranks>,
     /// Regions that run whenever the region around their op does.
     sure: HashMap<RegionId, RegionId>,
     only: HashMap<OpId, bool>,
@@ -238,24 +240,22 @@ struct Search {
 
 impl Search {
     fn new(f: &Function) -> Result<Search, EditError> {
-        let (order, mut live) = (order(f), Vec::new());
+        let (order, mut live) = (order(f), Column::new(false));
         let effects = f.effects()?;
         for &op in order.iter().rev() {
-            let is_used = |&value: &ValueId| {
-                f.iter_uses(value)
-                    .any(|used| live.get(used.op.index()) == Some(&true))
-            };
+            let is_used =
+                |&value: &ValueId| f.iter_uses(value).any(|used| live.get(used.op.index()));
             let is_live = f.terminator(f.parent_region(op)) == Some(op)
                 || !effects.is_pure(op)
                 || f.results(op).iter().any(is_used);
             if is_live {
-                put(&mut live, op.index(), true, false);
+                live.set(op.index(), true);
             }
         }
         Ok(Search {
             order,
             live,
-            ranks: Vec::new(),
+            ranks: Column::new(Ranks::ANY),
             sure: HashMap::new(),
             only: HashMap::new(),
         })
@@ -263,8 +263,7 @@ impl Search {
 
     /// The ranks that a value can have, as far as it is known yet.
     fn ranks(&self, f: &Function, value: ValueId) -> Ranks {
-        let found = self.ranks.get(value.index()).copied();
-        let known = found.unwrap_or(Ranks::ANY);
+        let known = self.ranks.get(value.index());
         // What the function takes and constants are what they are declared to be; what a loop carries needn't.
         let is_given = || f.constant(value).is_some() || f.arg_region(value) == Some(f.body());
         match f.rank(value) {
@@ -273,12 +272,18 @@ impl Search {
         }
     }
 
+    /// The ranks that all operands of an op can have.
+    fn common(&self, f: &Function, op: OpId) -> Ranks {
+        let ranks = f.operands(op).map(|value| self.ranks(f, value));
+        ranks.fold(Ranks::ANY, Ranks::both)
+    }
+
     /// A value has but these ranks.
     fn narrow(&mut self, f: &Function, value: ValueId, ranks: Ranks) {
         let both = self.ranks(f, value).both(ranks);
         // Of one that can't have any rank nothing more is to be found out.
         if both != Ranks(0) && value.is_some() {
-            put(&mut self.ranks, value.index(), both, Ranks::ANY);
+            self.ranks.set(value.index(), both);
         }
     }
 
@@ -300,17 +305,12 @@ impl Search {
             let Some(&result) = f.results(op).first() else {
                 continue;
             };
-            let operand = |index| {
-                f.operand(op, index)
-                    .map_or(Ranks::ANY, |v| self.ranks(f, v))
-            };
+            let operand = |index| self.ranks(f, operand(f, op, index));
             let ranks = match relation(f, op) {
                 Relation::Shift(by) => operand(0).shifted(by),
                 Relation::Longest => longest(f.operands(op).map(|value| self.ranks(f, value))),
                 Relation::Fixed(rank) => Ranks::one(rank),
-                Relation::Equal => f
-                    .operands(op)
-                    .fold(Ranks::ANY, |ranks, value| ranks.both(self.ranks(f, value))),
+                Relation::Equal => self.common(f, op),
                 Relation::Filter => operand(0).both(operand(1)),
                 Relation::Matrices => Ranks::one(2),
                 Relation::Typed if f.operands(op).all(|value| self.is_known(f, value)) => {
@@ -326,7 +326,7 @@ impl Search {
     fn go_back(&mut self, f: &Function) -> Result<(), EditError> {
         for at in (0..self.order.len()).rev() {
             let op = self.order[at];
-            if self.live.get(op.index()) != Some(&true) {
+            if !self.live.get(op.index()) {
                 continue;
             }
             if is_if(f, op) {
@@ -337,27 +337,24 @@ impl Search {
                 Some(&result) => self.ranks(f, result),
                 None => Ranks::ANY,
             };
-            let operand = |index| {
-                f.operand(op, index)
-                    .map_or(Ranks::ANY, |v| self.ranks(f, v))
-            };
+            let operand = |index| self.ranks(f, operand(f, op, index));
             let mut needed: Vec<(usize, Ranks)> = match relation(f, op) {
                 Relation::Shift(by) => vec![(0, result.shifted(-by))],
                 Relation::Fixed(rank) => vec![(0, Ranks::one(rank))],
                 Relation::Equal => {
-                    let all = f
-                        .operands(op)
-                        .fold(result, |ranks, value| ranks.both(self.ranks(f, value)));
+                    let all = self.common(f, op).both(result);
                     (0..f.operand_count(op)).map(|index| (index, all)).collect()
                 }
                 Relation::Filter => {
                     let both = operand(0).both(operand(1)).both(result);
                     vec![(0, both), (1, both)]
                 }
-                Relation::Recurrent => RECURRENT
-                    .iter()
-                    .map(|&(index, rank)| (index, Ranks::one(rank)))
-                    .collect(),
+                Relation::Recurrent => {
+                    let ranks = RECURRENT.iter();
+                    ranks
+                        .map(|&(index, rank)| (index, Ranks::one(rank)))
+                        .collect()
+                }
                 Relation::Matrices => vec![(0, Ranks::one(2)), (1, Ranks::one(2))],
                 Relation::Longest | Relation::Typed | Relation::None => Vec::new(),
             };
@@ -459,11 +456,8 @@ fn longest(all: impl Iterator<Item = Ranks>) -> Ranks {
 /// All ops in program order, what is in an op's regions before it.
 fn order(f: &Function) -> Vec<OpId> {
     let mut order = Vec::with_capacity(f.op_count());
-    let mut steps: Vec<(OpId, bool)> = f
-        .first_op(f.body())
-        .map(|op| (op, false))
-        .into_iter()
-        .collect();
+    let first = |region| f.first_op(region).map(|op| (op, false));
+    let mut steps: Vec<(OpId, bool)> = first(f.body()).into_iter().collect();
     while let Some((op, is_done)) = steps.pop() {
         if is_done {
             order.push(op);
@@ -471,19 +465,12 @@ fn order(f: &Function) -> Vec<OpId> {
         }
         steps.extend(f.next_op(op).map(|next| (next, false)));
         steps.push((op, true));
-        let regions = f.regions(op).iter().rev();
         steps.extend(
-            regions
-                .filter_map(|&region| f.first_op(region))
-                .map(|op| (op, false)),
+            f.regions(op)
+                .iter()
+                .rev()
+                .filter_map(|&region| first(region)),
         );
     }
     order
-}
-
-fn put<T: Clone>(column: &mut Vec<T>, at: usize, entry: T, none: T) {
-    if column.len() <= at {
-        column.resize(at + 1, none);
-    }
-    column[at] = entry;
 }

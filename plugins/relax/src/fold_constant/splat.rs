@@ -14,6 +14,7 @@ use super::forward::Forward;
 use super::typed;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
+use crate::shared::read::like;
 
 const MADE: &str = "onnx.ConstantOfShape";
 /// The version since which there is one.
@@ -114,26 +115,15 @@ impl Forward {
             };
             elements.push((f.dtype(value), element));
         }
-        let mut one = OpBuilder::new(f.symbol(op)).untyped_results(1);
-        let attrs: Vec<(SymbolId, Option<AttrValue>)> = f
-            .attrs(op)
-            .map(|(name, attr)| (name, attr.to_value()))
-            .collect();
-        for (name, value) in attrs {
-            let Some(value) = value else {
-                return Ok(None);
-            };
-            one = one.attr(name, value);
-        }
+        let Ok(one) = like(f, op, &[]) else {
+            return Ok(None);
+        };
         let mut singles = Vec::with_capacity(elements.len());
         for (dtype, element) in elements {
             singles.push(self.single(f, dtype, &element)?);
         }
-        let at = Position {
-            region: f.parent_region(op),
-            before: op,
-        };
-        let one = f.create_op(one.operands(singles.iter().copied()), at)?;
+        let one = one.operands(singles.iter().copied()).untyped_results(1);
+        let one = f.create_op(one, Position::before(op))?;
         let found = match cx.evaluate_with(f, one, &singles, 64)? {
             Evaluated::Constants(values) => {
                 self.left
@@ -187,13 +177,9 @@ impl Forward {
             .attr("value", AttrValue::Tensor(value))
             .result(ty)
             .loc(f.loc(op));
-        let useful = self.useful.get(op.index()).copied();
+        let useful = self.useful.get(op.index());
         let made = f.replace_op(op, made)?;
-        if let Some(useful) = useful {
-            self.useful
-                .resize(self.useful.len().max(made.index() + 1), true);
-            self.useful[made.index()] = useful;
-        }
+        self.useful.set(made.index(), useful);
         self.elements.insert(f.result(made, 0), element);
         Ok(made)
     }

@@ -16,7 +16,7 @@ impl Forward {
         let mut cursor = Cursor::new(f);
         while let Some(mut op) = cursor.advance(f) {
             // What is inlined on the way is new, and nothing is known of it yet.
-            if self.flags.get(op.index()).is_none_or(|&flag| flag) {
+            if self.flags.get(op.index()) {
                 if let Decided::Gone(first) = self.decide(f, op, cx)? {
                     cursor.next = first;
                     continue;
@@ -40,11 +40,8 @@ impl Forward {
             .filter(is_folded)
             .filter_map(|v| f.defining_op(v))
             .collect();
-        if folded.is_empty()
-            || f.results(op)
-                .iter()
-                .any(|&value| self.known(value).is_some())
-        {
+        let mut results = f.results(op).iter();
+        if folded.is_empty() || results.any(|&value| self.known(value).is_some()) {
             return;
         }
         let constant = |value| self.constant(f, value).unwrap_or(value);
@@ -105,7 +102,7 @@ impl Forward {
             if !(is_shape_data(f, op) && cx.infer(f, op).is_ok()) {
                 return Ok(op);
             }
-        } else if self.useful.get(op.index()) == Some(&false) {
+        } else if !self.useful.get(op.index()) {
             self.refuse(f, op, GROWS);
             return Ok(op);
         }

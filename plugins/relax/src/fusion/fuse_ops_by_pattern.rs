@@ -41,7 +41,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{RuleError, Rules};
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE};
-use crate::fusion::shared::marks::{COMPOSITE, is_closed};
+use crate::fusion::shared::marks::{COMPOSITE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
 
 /// The domain of what a rule finds whose name has none.
@@ -74,15 +74,9 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let all = all.map_err(|error| PassError::new(error.to_string()))?;
     let placeholders = Placeholders::new(m)?;
     let mut makers: BTreeMap<&str, Groups> = BTreeMap::new();
-    let entries: Vec<_> = m.functions().collect();
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if is_closed(&f) {
-            continue;
-        }
-        drop(f);
+    for holder in open_functions(m)? {
         let mut found = Vec::new();
-        cx.find(m.edit(entry.name)?, &[&all], |_, place| {
+        cx.find(m.edit(holder)?, &[&all], |_, place| {
             found.push((place.rule_index(), place.ops().to_vec()));
             Ok(())
         })?;
@@ -99,14 +93,8 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 btree_map::Entry::Occupied(known) => known.into_mut(),
                 btree_map::Entry::Vacant(new) => new.insert(Groups::new(m, &pattern.domain)?),
             };
-            if pattern.make(
-                m,
-                groups,
-                entry.name,
-                &ops,
-                &placeholders,
-                options.inner_results,
-            )? {
+            let inner_results = options.inner_results;
+            if pattern.make(m, groups, holder, &ops, &placeholders, inner_results)? {
                 cx.rewrote(&pattern.rule);
                 used.extend(ops);
             }

@@ -7,6 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::kind::Kind;
 use crate::fusion::shared::placeholders::Placeholders;
+use crate::shared::column::Column;
 use crate::shared::read::ancestor_in;
 
 /// The graph of a region: an op for each node, in program order.
@@ -34,33 +35,8 @@ pub(super) struct Edge {
     kind: Kind,
 }
 
-/// Where ops stand in their regions: a number for each id, as a map of a million would be a search in memory for each
-/// use.
-#[derive(Default)]
-pub(super) struct Places(Vec<u32>);
-
-impl Places {
-    const NONE: u32 = u32::MAX;
-
-    /// Notes the ops of a region, in program order.
-    fn note(&mut self, ops: &[OpId]) {
-        for (&op, place) in ops.iter().zip(0..) {
-            let at = op.0 as usize;
-            if at >= self.0.len() {
-                self.0.resize(at + 1, Places::NONE);
-            }
-            self.0[at] = place;
-        }
-    }
-
-    /// The place of an op that was noted.
-    fn index_of(&self, op: OpId) -> Option<usize> {
-        let place = self.0.get(op.0 as usize).copied();
-        place
-            .filter(|&place| place != Places::NONE)
-            .map(|place| place as usize)
-    }
-}
+/// Where ops stand in their regions.
+pub(super) type Places = Column<Option<u32>>;
 
 impl Graph {
     /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
@@ -76,7 +52,9 @@ impl Graph {
             .ops_in(region)
             .filter(|&op| Some(op) != terminator)
             .collect();
-        places.note(&ops);
+        for (&op, place) in ops.iter().zip(0..) {
+            places.set(op.index(), Some(place));
+        }
         let kinds = ops.iter().map(|&op| Kind::from_op(f, op, placeholders));
         let kinds: Vec<Kind> = kinds.collect();
         let mut graph = Graph {
@@ -89,7 +67,8 @@ impl Graph {
             let mut is_given_out = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    match places.index_of(ancestor_in(f, one.op, region)) {
+                    let place = places.get(ancestor_in(f, one.op, region).index());
+                    match place.map(|place| place as usize) {
                         Some(to) if ops[to] == one.op => {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });

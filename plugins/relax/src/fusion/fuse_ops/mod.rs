@@ -48,7 +48,7 @@ mod partition;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE};
-use crate::fusion::shared::marks::{PRIMITIVE, is_closed};
+use crate::fusion::shared::marks::{PRIMITIVE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
 use graph::{Graph, Places};
 use name::name_of;
@@ -90,14 +90,8 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     };
     let placeholders = Placeholders::new(m)?;
     let mut groups = None;
-    let entries: Vec<_> = m.functions().collect();
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if is_closed(&f) {
-            continue;
-        }
-        let found = groups_of(&f, &placeholders, limits);
-        drop(f);
+    for holder in open_functions(m)? {
+        let found = groups_of(&m.snapshot(holder)?, &placeholders, limits);
         if found.is_empty() {
             continue;
         }
@@ -114,7 +108,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 places: places.as_deref(),
                 most_inside: MOST_INSIDE,
             };
-            if cx.may_rewrite(RULE) && groups.make(m, entry.name, group)?.is_some() {
+            if cx.may_rewrite(RULE) && groups.make(m, holder, group)?.is_some() {
                 cx.rewrote(RULE);
             }
         }
@@ -134,7 +128,7 @@ struct Found {
 fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Found> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
-    let (mut found, mut places) = (Vec::new(), Places::default());
+    let (mut found, mut places) = (Vec::new(), Places::new(None));
     for region in regions {
         let graph = Graph::new(f, region, placeholders, &mut places, limits.ops);
         for members in partition(f, &graph, limits) {

@@ -7,6 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::graph::Graph;
 use super::kind::Kind;
 use crate::fusion::group::MOST_INSIDE;
+use crate::shared::union_find::UnionFind;
 
 /// How large groups may be.
 #[derive(Clone, Copy)]
@@ -29,12 +30,12 @@ pub(super) fn partition(f: &Function, graph: &Graph, limits: Limits) -> Vec<Vec<
     partition.groups()
 }
 
-/// Groups on their way. A node's group is found through its parents.
+/// Groups on their way.
 struct Partition<'g> {
     f: &'g Function,
     graph: &'g Graph,
     limits: Limits,
-    parents: Vec<usize>,
+    sets: UnionFind,
     /// The kind of the group that a node is the root of, or was.
     kinds: Vec<Kind>,
     /// Whether that has an op that others became part of.
@@ -78,7 +79,7 @@ impl<'g> Partition<'g> {
             f,
             graph,
             limits,
-            parents: (0..kinds.len()).collect(),
+            sets: UnionFind::new(kinds.len()),
             anchored: kinds.iter().map(|kind| *kind == Kind::OutFusable).collect(),
             sizes: vec![1; kinds.len()],
             next: (0..kinds.len()).collect(),
@@ -88,21 +89,12 @@ impl<'g> Partition<'g> {
         }
     }
 
-    fn root(&mut self, node: usize) -> usize {
-        let mut root = node;
-        while self.parents[root] != root {
-            self.parents[root] = self.parents[self.parents[root]];
-            root = self.parents[root];
-        }
-        root
-    }
-
     /// Fuses a node with its post-dominator, if that is right.
     fn fuse(&mut self, node: usize, is_late: bool) {
         let Some((sink, way)) = self.graph.nodes[node].post_dominator else {
             return;
         };
-        if self.root(node) == self.root(sink) {
+        if self.sets.root(node) == self.sets.root(sink) {
             return;
         }
         let is_allowed: fn(Kind, bool) -> bool = match self.kinds[node] {
@@ -135,7 +127,7 @@ impl<'g> Partition<'g> {
         sink: usize,
         is_allowed: fn(Kind, bool) -> bool,
     ) -> Option<Vec<usize>> {
-        let root = self.root(sink);
+        let root = self.sets.root(sink);
         self.met.clear();
         self.met.insert(root);
         let mut size = self.sizes[root];
@@ -146,7 +138,7 @@ impl<'g> Partition<'g> {
         self.seen.insert(node);
         let (mut found, mut pending) = (vec![node], vec![node]);
         while let Some(next) = pending.pop() {
-            let root = self.root(next);
+            let root = self.sets.root(next);
             if self.met.insert(root) {
                 size += self.sizes[root];
             }
@@ -165,11 +157,11 @@ impl<'g> Partition<'g> {
 
     /// Lets a node's group become part of the sink's.
     fn merge(&mut self, node: usize, sink: usize) {
-        let (child, parent) = (self.root(node), self.root(sink));
+        let (child, parent) = (self.sets.root(node), self.sets.root(sink));
         if child == parent {
             return;
         }
-        self.parents[child] = parent;
+        self.sets.merge_into(child, parent);
         self.sizes[parent] += self.sizes[child];
         // Two rings become one.
         self.next.swap(child, parent);
@@ -181,8 +173,8 @@ impl<'g> Partition<'g> {
 
     /// The number of parameters and results that a group of these nodes and the sink would have.
     fn args_of(&mut self, nodes: &[usize], sink: usize) -> usize {
-        let mut roots: HashSet<usize> = HashSet::from([self.root(sink)]);
-        roots.extend(nodes.iter().map(|&node| self.root(node)));
+        let mut roots: HashSet<usize> = HashSet::from([self.sets.root(sink)]);
+        roots.extend(nodes.iter().map(|&node| self.sets.root(node)));
         let members = roots.iter().flat_map(|&root| self.members(root));
         let ops: HashSet<OpId> = members.map(|at| self.graph.nodes[at].op).collect();
         let f = self.f;
@@ -210,9 +202,10 @@ impl<'g> Partition<'g> {
         std::iter::successors(Some(node), next)
     }
 
-    fn groups(self) -> Vec<Vec<usize>> {
-        let is_root = |&node: &usize| self.parents[node] == node && self.sizes[node] > 1;
-        let roots = (0..self.parents.len()).filter(is_root);
+    fn groups(mut self) -> Vec<Vec<usize>> {
+        let is_root = |&node: &usize| self.sets.root(node) == node && self.sizes[node] > 1;
+        let roots: Vec<usize> = (0..self.sizes.len()).filter(is_root).collect();
+        let roots = roots.into_iter();
         let mut groups: Vec<Vec<usize>> = roots.map(|root| self.members(root).collect()).collect();
         groups
             .iter_mut()

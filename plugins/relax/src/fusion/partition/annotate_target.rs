@@ -40,7 +40,7 @@ use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE, is_onnx};
-use crate::fusion::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
+use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, text_of};
 use crate::fusion::shared::placeholders::Placeholders;
 use crate::fusion::shared::snake_case::snake_case;
 
@@ -90,14 +90,10 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mut groups = Groups::new(m, &domain)?;
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let attrs = [(TARGET, AttrValue::from(&*options.target))];
-    let entries: Vec<_> = m.functions().collect();
     let placeholders = Placeholders::new(m)?;
     let composites = composites(m, &options.target)?;
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if is_closed(&f) {
-            continue;
-        }
+    for holder in open_functions(m)? {
+        let f = m.snapshot(holder)?;
         let mut taken = Vec::new();
         for op in f.iter() {
             if composites.contains(&f.symbol(op)) {
@@ -107,7 +103,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             let traits = placeholders.traits(&f, op);
             let is_named = placeholders.is_named(&f, op, &options.ops) || wanted.has(traits);
             let said = match cx.supports(&f, op, &options.target)? {
-                Support::Unsaid => placeholders.supports(m, cx, entry.name, op, &options.target)?,
+                Support::Unsaid => placeholders.supports(m, cx, holder, op, &options.target)?,
                 said => said,
             };
             let why = match said {
@@ -133,7 +129,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 places: None,
                 most_inside: MOST_INSIDE,
             };
-            groups.make(m, entry.name, group)?;
+            groups.make(m, holder, group)?;
         }
     }
     for (why, count) in reasons {

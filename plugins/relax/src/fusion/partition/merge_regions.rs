@@ -39,7 +39,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::{Wanted, domain_of, regions, regroup, targets};
 use crate::fusion::group::MOST_INSIDE;
-use crate::fusion::shared::marks::{TARGET, is_closed};
+use crate::fusion::shared::marks::{TARGET, open_functions};
 
 /// Runs `relax.transform.MergeRegions`.
 pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
@@ -48,17 +48,13 @@ pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
         return Ok(());
     }
     let mut wanted = Vec::new();
-    let entries: Vec<_> = m.functions().collect();
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if is_closed(&f) {
-            continue;
-        }
+    for holder in open_functions(m)? {
+        let f = m.snapshot(holder)?;
         let nested = f.iter().flat_map(|op| f.regions(op)).copied();
         for region in std::iter::once(f.body()).chain(nested) {
             let groups = regions::groups(&f, region, &targets).into_iter();
             wanted.extend(groups.filter(|calls| calls.len() > 1).map(|calls| Wanted {
-                holder: entry.name,
+                holder,
                 domain: domain_of(f.name(calls[0])),
                 name: "region".into(),
                 attrs: vec![(TARGET, AttrValue::from(&*targets[&f.symbol(calls[0])]))],

@@ -40,7 +40,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::{Wanted, domain_of, regroup, targets};
 use crate::fusion::group::MOST_INSIDE;
-use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed, text_of};
+use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, text_of};
 
 options! {
     /// What is inside of a partition.
@@ -58,18 +58,13 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     let (mut wanted, mut report) = (Vec::new(), Report::default());
-    let entries: Vec<_> = m.functions().collect();
     let mut symbols = Symbols::default();
-    for entry in &entries {
-        symbols
-            .taken
-            .extend(text_of(&m.snapshot(entry.name)?, GLOBAL_SYMBOL));
+    for entry in m.functions() {
+        let symbol = text_of(&m.snapshot(entry.name)?, GLOBAL_SYMBOL);
+        symbols.taken.extend(symbol);
     }
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if is_closed(&f) {
-            continue;
-        }
+    for holder in open_functions(m)? {
+        let f = m.snapshot(holder)?;
         for op in f.iter() {
             let Some(target) = targets.get(&f.symbol(op)) else {
                 report.stays(&f, op);
@@ -79,7 +74,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             let base = format!("{}_{}", plain(target), plain(f.function_name()));
             let name = symbols.take(&base);
             wanted.push(Wanted {
-                holder: entry.name,
+                holder,
                 domain: domain_of(f.name(op)),
                 attrs: vec![
                     (CODEGEN, AttrValue::from(&**target)),

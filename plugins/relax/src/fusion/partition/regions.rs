@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::union_find::UnionFind;
+
 /// The groups of calls that are connected and that nothing leaves and comes back to, each in program order.
 ///
 /// Each op is as deep as the number of times that a way to it leaves a target. What is of one target, connected and
@@ -20,7 +22,7 @@ pub(super) fn groups(
     let mut graph = Depths {
         targets: ops.iter().map(|&op| targets.get(&f.symbol(op))).collect(),
         depths: Vec::with_capacity(ops.len()),
-        parents: (0..ops.len()).collect(),
+        sets: UnionFind::new(ops.len()),
         users: vec![Vec::new(); ops.len()],
     };
     for (at, &op) in ops.iter().enumerate() {
@@ -30,11 +32,11 @@ pub(super) fn groups(
     graph.groups(&ops)
 }
 
-/// Ops on the way to groups, by their places. A group is found through its parents.
+/// Ops on the way to groups, by their places.
 struct Depths<'t> {
     targets: Vec<Option<&'t String>>,
     depths: Vec<usize>,
-    parents: Vec<usize>,
+    sets: UnionFind,
     users: Vec<Vec<usize>>,
 }
 
@@ -65,8 +67,7 @@ impl Depths<'_> {
             && target == self.targets[other]
             && self.depths[one] == self.depths[other]
         {
-            let (one, other) = (root(&mut self.parents, one), root(&mut self.parents, other));
-            self.parents[one.max(other)] = one.min(other);
+            self.sets.merge(one, other);
         }
     }
 
@@ -74,7 +75,7 @@ impl Depths<'_> {
     fn deepen(&mut self) {
         let mut members = vec![Vec::new(); self.depths.len()];
         for at in 0..self.depths.len() {
-            members[root(&mut self.parents, at)].push(at);
+            members[self.sets.root(at)].push(at);
         }
         let mut roots: Vec<usize> = (0..members.len())
             .filter(|&at| !members[at].is_empty())
@@ -90,7 +91,7 @@ impl Depths<'_> {
                 let users = self.users[maker].iter().copied();
                 ways.extend(users.map(|user| (maker, user)));
             }
-            ways.retain(|&(_, user)| root(&mut self.parents, user) != at);
+            ways.retain(|&(_, user)| self.sets.root(user) != at);
             let least = ways
                 .iter()
                 .map(|&(maker, user)| self.depths[user] - self.step(maker, user));
@@ -117,7 +118,7 @@ impl Depths<'_> {
         let mut known: HashMap<usize, usize> = HashMap::new();
         for (at, &op) in ops.iter().enumerate() {
             if self.targets[at].is_some() {
-                let root = root(&mut self.parents, at);
+                let root = self.sets.root(at);
                 let group = *known.entry(root).or_insert_with(|| {
                     groups.push(Vec::new());
                     groups.len() - 1
@@ -138,13 +139,4 @@ fn makers(f: &Function, op: OpId, region: RegionId, places: &HashMap<OpId, usize
     let own = makers.filter(|&maker| f.parent_region(maker) == region);
     own.filter_map(|maker| places.get(&maker).copied())
         .collect()
-}
-
-fn root(parents: &mut [usize], node: usize) -> usize {
-    let mut root = node;
-    while parents[root] != root {
-        parents[root] = parents[parents[root]];
-        root = parents[root];
-    }
-    root
 }

@@ -32,7 +32,7 @@ pub(crate) fn is_group(f: &Function) -> bool {
 }
 
 /// Whether a function is to stay as it is, is a group already, or stands for an op.
-pub(crate) fn is_closed(f: &Function) -> bool {
+fn is_closed(f: &Function) -> bool {
     is_group(f) || f.function_name().starts_with(OWN) || f.skips_optimization()
 }
 
@@ -42,4 +42,18 @@ pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
         Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
         _ => None,
     }
+}
+
+/// The graph functions that may become others.
+pub(crate) fn open_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError> {
+    let mut open = Vec::new();
+    for entry in m
+        .functions()
+        .filter(|entry| entry.kind == FunctionKind::GRAPH)
+    {
+        if !is_closed(&m.snapshot(entry.name)?) {
+            open.push(entry.name);
+        }
+    }
+    Ok(open)
 }

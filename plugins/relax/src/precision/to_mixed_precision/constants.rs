@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use half::{bf16, f16};
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Storage;
 
@@ -64,14 +65,11 @@ impl Constants {
         let bytes = f.constant_data(value)?.unwrap_or_default();
         let count = if is_splat { 1 } else { usize::MAX };
         let mut made = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
-        for element in elements(bytes).take(count) {
-            match self.low {
-                Low::F16 => made.extend(f16::from_f32(element).to_le_bytes()),
-                Low::Bf16 => made.extend(bf16::from_f32(element).to_le_bytes()),
-            }
+        for number in elements(bytes).take(count) {
+            element::push(self.low.dtype, number.into(), &mut made);
         }
         let shape = f.shape(value).unwrap_or_default();
-        let ty = f.add_type(&TypeSpec::shaped(self.low.dtype(), &shape))?;
+        let ty = f.add_type(&TypeSpec::shaped(self.low.dtype, &shape))?;
         let spec = match is_splat {
             true => ConstantSpec::splat(ty, &made),
             false => ConstantSpec::new(ty, &made),
@@ -86,16 +84,18 @@ fn elements(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
 }
 
 fn fit(elements: impl Iterator<Item = f32>, low: Low) -> Fit {
-    let smallest = match low {
-        Low::F16 => f16::MIN_POSITIVE.to_f32(),
-        Low::Bf16 => bf16::MIN_POSITIVE.to_f32(),
+    let is_f16 = low == Low::F16;
+    let smallest = if is_f16 {
+        f16::MIN_POSITIVE.to_f32()
+    } else {
+        bf16::MIN_POSITIVE.to_f32()
     };
     let (mut nonzero, mut zeros, mut small) = (0_u64, 0_u64, 0_u64);
     let mut vanished = 0.0;
     for element in elements.filter(|element| *element != 0.0 && element.is_finite()) {
-        let rounded = match low {
-            Low::F16 => f16::from_f32(element).to_f32(),
-            Low::Bf16 => bf16::from_f32(element).to_f32(),
+        let rounded = match is_f16 {
+            true => f16::from_f32(element).to_f32(),
+            false => bf16::from_f32(element).to_f32(),
         };
         if rounded.is_infinite() {
             return Fit::Overflows(element);
@@ -128,8 +128,8 @@ mod tests {
         // Halfway to what would be the next number.
         assert_eq!(of(&[65_519.9], Low::F16), fits(0));
         assert_eq!(of(&[1.0, 65_520.0], Low::F16), Fit::Overflows(65_520.0));
-        assert_eq!(of(&[-1e9, 1.0], Low::Bf16), fits(0));
-        assert_eq!(of(&[f32::MAX], Low::Bf16), Fit::Overflows(f32::MAX));
+        assert_eq!(of(&[-1e9, 1.0], Low::BF16), fits(0));
+        assert_eq!(of(&[f32::MAX], Low::BF16), Fit::Overflows(f32::MAX));
         // What is infinite already doesn't turn to it, and NaN stays NaN.
         let special = [f32::NEG_INFINITY, f32::NAN];
         assert_eq!(of(&special, Low::F16), fits(0));
@@ -137,6 +137,6 @@ mod tests {
         assert_eq!(of(&[1e-12, 1.0, 1.0, 1.0], Low::F16), fits(250));
         // 2^-24 is one that float16 has.
         assert_eq!(of(&[1.0 / 16_777_216.0], Low::F16), fits(0));
-        assert_eq!(of(&[1e-12], Low::Bf16), fits(0));
+        assert_eq!(of(&[1e-12], Low::BF16), fits(0));
     }
 }

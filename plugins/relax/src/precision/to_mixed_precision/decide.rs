@@ -11,6 +11,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::{Constants, Fit};
 use super::cut::{Graph, SINK, SOURCE};
 use super::flow::{Flow, Flows, From, Kind};
+use crate::shared::union_find::UnionFind;
 
 /// The share of a constant's elements, in thousandths, above which it is noted that they lose precision.
 const MANY: u64 = 100;
@@ -83,22 +84,18 @@ struct Group {
 
 /// The members that follow, in groups between which no value goes.
 fn groups(flows: &Flows) -> Vec<Group> {
-    let mut parent: Vec<u32> = (0..flows.members.len() as u32).collect();
+    let mut sets = UnionFind::new(flows.members.len());
     for flow in &flows.all {
         let mut ends = ends(flows, flow);
         if let Some(first) = ends.next() {
-            for other in ends {
-                let (a, b) = (root(&mut parent, first), root(&mut parent, other));
-                // The smaller one stays, so that the order is the program's.
-                parent[a.max(b) as usize] = a.min(b);
-            }
+            ends.for_each(|other| sets.merge(first as usize, other as usize));
         }
     }
-    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (number, member) in flows.members.iter().enumerate() {
         if !member.always {
-            let root = root(&mut parent, number as u32);
+            let root = sets.root(number);
             let place = *places.entry(root).or_insert(groups.len());
             if place == groups.len() {
                 groups.push(Group {
@@ -111,7 +108,7 @@ fn groups(flows: &Flows) -> Vec<Group> {
     }
     for (number, flow) in flows.all.iter().enumerate() {
         if let Some(end) = ends(flows, flow).next() {
-            let root = root(&mut parent, end);
+            let root = sets.root(end as usize);
             groups[places[&root]].flows.push(number as u32);
         }
     }
@@ -128,15 +125,6 @@ fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f 
     let users = flow.to.iter().filter(|_| flow.from != From::Constant);
     let all = maker.into_iter().chain(users.copied());
     all.filter(|member| !flows.members[*member as usize].always)
-}
-
-fn root(parent: &mut [u32], mut member: u32) -> u32 {
-    while parent[member as usize] != member {
-        let above = parent[parent[member as usize] as usize];
-        parent[member as usize] = above;
-        member = above;
-    }
-    member
 }
 
 /// The number of `Cast`s that a value needs.
@@ -226,7 +214,7 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
 }
 
 fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
-    let (name, low) = (called(f, value), flows.low.name());
+    let (name, low) = (called(f, value), flows.low.name);
     let why = match fit {
         Fit::Overflows(element) => format!("{element:?} in {name} would turn to infinity"),
         Fit::Vanishes(element) => {
@@ -259,7 +247,7 @@ fn note_small(
         {
             let message = format!(
                 "In {} {}.{} % of {} lose precision: they are smaller than the smallest number that has all of it.",
-                flows.low.name(),
+                flows.low.name,
                 small / 10,
                 small % 10,
                 called(f, flow.value)

@@ -232,7 +232,7 @@ impl Flows {
             return;
         };
         let result = f.result(op, 0);
-        let low = self.low.dtype();
+        let low = self.low.dtype;
         if f.dtype(operand) == low && to == FLOAT && is_float(f, result) {
             let flow = self.flow(f, result);
             self.all[flow as usize].from = From::Low(operand);
@@ -242,7 +242,7 @@ impl Flows {
         }
         // What a region gives out has to be made in it.
         let ends = |used: Use| f.terminator(f.parent_region(used.op)) == Some(used.op);
-        if to == self.low.onnx() && !f.iter_uses(result).any(ends) {
+        if to == self.low.onnx && !f.iter_uses(result).any(ends) {
             let flow = self.flow(f, operand);
             // One of a constant is left to constant folding.
             if self.all[flow as usize].from != From::Constant {
@@ -387,7 +387,7 @@ fn too_early(f: &Function, cx: &PassContext, op: OpId, own: &str, opset: i64, lo
     };
     let message = format!(
         "Ops of `{own}` stay in float32: they take {} from opset {first} on, and this function means {opset}.",
-        low.name()
+        low.name
     );
     let note = Diagnostic::note(message).code("relax::precision-opset");
     let help = format!("`relax.transform.RaiseOpset` with `to = {first}` raises it.");

@@ -79,6 +79,7 @@ mod trial;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::operators::is_operator;
 use category::Categories;
 use constants::Constants;
 use flow::Flows;
@@ -104,42 +105,29 @@ options! {
 
 /// The smaller type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Low {
-    F16,
-    Bf16,
+struct Low {
+    dtype: DType,
+    /// As options call it.
+    name: &'static str,
+    /// As ONNX's `Cast` calls it.
+    onnx: i64,
+    /// The first opset whose `Cast` knows it, under a number.
+    since: i64,
 }
 
 impl Low {
-    fn dtype(self) -> DType {
-        match self {
-            Low::F16 => DType::F16,
-            Low::Bf16 => DType::BF16,
-        }
-    }
-
-    /// As options call it.
-    fn name(self) -> &'static str {
-        match self {
-            Low::F16 => "float16",
-            Low::Bf16 => "bfloat16",
-        }
-    }
-
-    /// As ONNX's `Cast` calls it.
-    fn onnx(self) -> i64 {
-        match self {
-            Low::F16 => 10,
-            Low::Bf16 => 16,
-        }
-    }
-
-    /// The first opset whose `Cast` knows it, under a number.
-    fn first_opset(self) -> i64 {
-        match self {
-            Low::F16 => 6,
-            Low::Bf16 => 13,
-        }
-    }
+    const F16: Low = Low {
+        dtype: DType::F16,
+        name: "float16",
+        onnx: 10,
+        since: 6,
+    };
+    const BF16: Low = Low {
+        dtype: DType::BF16,
+        name: "bfloat16",
+        onnx: 16,
+        since: 13,
+    };
 }
 
 const CAST: &str = "onnx.Cast";
@@ -151,7 +139,7 @@ const FLOAT: i64 = 1;
 pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<ToMixedPrecision>()?;
     let low = match &*options.dtype {
-        "bfloat16" => Low::Bf16,
+        "bfloat16" => Low::BF16,
         _ => Low::F16,
     };
     if let Some(module) = cx.module() {
@@ -161,10 +149,7 @@ pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
     }
     let categories = Categories::new(&options)?;
     let opset = f.opset("").unwrap_or(0);
-    let is_operator = cx
-        .module()
-        .is_none_or(|module| module.function(CAST).is_none());
-    if !is_operator || opset < low.first_opset() {
+    if !is_operator(cx, CAST) || opset < low.since {
         return Ok(());
     }
     let mut flows = Flows::new(f, cx, &options, &categories, low)?;

@@ -62,10 +62,7 @@ struct Row {
 
 impl Row {
     fn takes(&self, low: Low) -> bool {
-        match low {
-            Low::F16 => self.f16,
-            Low::Bf16 => self.bf16,
-        }
+        if low == Low::F16 { self.f16 } else { self.bf16 }
     }
 }
 
@@ -127,8 +124,8 @@ mod tests {
 
     #[test]
     fn versions_and_slots() {
-        assert_eq!(signature("Conv", 21, Low::Bf16), None);
-        assert_eq!(first_opset("Conv", Low::Bf16), Some(22));
+        assert_eq!(signature("Conv", 21, Low::BF16), None);
+        assert_eq!(first_opset("Conv", Low::BF16), Some(22));
         let resize = signature("Resize", 18, Low::F16).expect("it takes it");
         assert!(resize.operands.contains(0) && !resize.operands.contains(2));
         let concat = signature("Concat", 18, Low::F16).expect("it takes it");

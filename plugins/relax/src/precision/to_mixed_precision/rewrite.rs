@@ -13,7 +13,7 @@ use crate::shared::read::redeclare;
 impl Low {
     /// A value's type, with elements of the smaller type.
     pub(super) fn type_like(self, f: &Function, value: ValueId) -> TypeSpec {
-        like(f, f.type_id(value), self.dtype())
+        like(f, f.type_id(value), self.dtype)
     }
 }
 
@@ -124,7 +124,7 @@ impl Writer<'_> {
                 // A single `Cast` that is there already stays.
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
-                    let made = self.cast(value, self.low.onnx())?;
+                    let made = self.cast(value, self.low.onnx)?;
                     self.hand(&uses.low, made)?;
                     if !uses.rounded.is_empty() {
                         let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
@@ -263,7 +263,7 @@ impl Writer<'_> {
             if !is_low(index) || ty.is_none() {
                 return Ok((ty, value));
             }
-            let spec = like(f, ty, self.low.dtype());
+            let spec = like(f, ty, self.low.dtype);
             Ok((f.add_type(&spec)?, value))
         })?;
         Ok(())

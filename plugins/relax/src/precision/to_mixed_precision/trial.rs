@@ -34,7 +34,7 @@ pub(super) fn signature(
             continue;
         }
         let ty = f.add_type(&low.type_like(f, operand))?;
-        let cast = OpBuilder::new(CAST).operand(operand).attr("to", low.onnx());
+        let cast = OpBuilder::new(CAST).operand(operand).attr("to", low.onnx);
         let cast = f.create_op(cast.result(ty), at)?;
         builder = builder.operand(f.result(cast, 0));
         made.push(cast);
@@ -55,7 +55,7 @@ pub(super) fn signature(
             "its definition doesn't say what it results in".to_owned()
         }
         Ok(()) => {
-            let results = dtypes.iter().map(|dtype| *dtype == low.dtype()).collect();
+            let results = dtypes.iter().map(|dtype| *dtype == low.dtype).collect();
             return Ok(Some(Signature {
                 operands: Slots::new(floats),
                 results: Slots::new(results),
@@ -64,7 +64,7 @@ pub(super) fn signature(
     };
     let message = format!(
         "This op stays in float32, as with operands of {} {why}.",
-        low.name()
+        low.name
     );
     let note = Diagnostic::note(message).code("relax::precision-unknown");
     cx.emit(&note.at(Place::name(op).within(f)));

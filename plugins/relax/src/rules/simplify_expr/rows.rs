@@ -7,7 +7,8 @@ use passdock_plugin_api::prelude::*;
 
 use super::views_stretched::{is_view, viewed};
 use crate::rules::shared::kernels::fused_with_sums;
-use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
+use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like, only_use, optional};
+use crate::shared::union_find::UnionFind;
 
 const NAME: &str = "rows_of_matrices";
 
@@ -129,54 +130,40 @@ struct RowOp {
 }
 
 impl RowOp {
-    fn from_op(f: &Function, op: OpId) -> Result<Option<RowOp>, EditError> {
+    fn from_op(f: &Function, op: OpId) -> Result<RowOp, EditError> {
         let traits = f.traits(op);
-        if traits.is_ambiguous()
-            || !traits.is_pure()
-            || !f.regions(op).is_empty()
-            || f.result_count(op) == 0
-        {
-            return Ok(None);
-        }
-        let mut lead: Option<Vec<Dim>> = None;
-        for &result in f.results(op) {
-            let rows = Rows::from_value(f, result);
-            let is_same = |rows: &Rows| lead.as_ref().is_none_or(|lead| *lead == rows.lead);
-            match rows.filter(is_same) {
-                Some(rows) => lead = Some(rows.lead),
-                None => return Ok(None),
-            }
-        }
-        let Some(lead) = lead else {
-            return Ok(None);
-        };
+        NoMatch::unless(!traits.is_ambiguous() && traits.is_pure() && f.regions(op).is_empty())?;
+        let &first = f.results(op).first().ok_or(NoMatch)?;
+        let lead = Rows::from_value(f, first).ok_or(NoMatch)?.lead;
+        let is_same =
+            |&result: &ValueId| Rows::from_value(f, result).is_some_and(|rows| rows.lead == lead);
+        NoMatch::unless(f.results(op).iter().all(is_same))?;
         let rank = lead.len() + 1;
         let is_last =
             |axis: Option<i64>| axis.and_then(|axis| axis_in(axis, rank)) == Some(rank - 1);
+        let has_one_result = f.result_count(op) == 1;
         let axis = match f.name(op) {
             "onnx.MatMul" => None,
             "onnx.LayerNormalization"
             | "onnx.RMSNormalization"
             | "onnx.Softmax"
             | "onnx.LogSoftmax"
-                if f.result_count(op) == 1 && is_last(int_or(f, op, "axis", -1)) =>
+                if has_one_result && is_last(int_or(f, op, "axis", -1)) =>
             {
                 Some("axis")
             }
             "onnx.Split" if is_last(int_or(f, op, "axis", 0)) => Some("axis"),
             "onnx.ReduceMean" | "onnx.ReduceSum" if int_or(f, op, "keepdims", 1) == Some(1) => {
-                match ints_of(f, op, 1, "axes")?.flatten().as_deref() {
-                    Some([axis]) if is_last(Some(*axis)) => Some("axes"),
-                    _ => return Ok(None),
-                }
+                let axes = ints_of(f, op, 1, "axes")?.flatten();
+                let is_one = matches!(axes.as_deref(), Some(&[axis]) if is_last(Some(axis)));
+                NoMatch::unless(is_one)?;
+                Some("axes")
             }
-            _ if traits.is_elementwise()
-                && f.result_count(op) == 1
-                && f.attr(op, "axis").is_none() =>
-            {
+            _ => {
+                NoMatch::unless(traits.is_elementwise() && has_one_result)?;
+                NoMatch::unless(f.attr(op, "axis").is_none())?;
                 None
             }
-            _ => return Ok(None),
         };
         let is_product = is(f, op, "onnx.MatMul");
         let mut roles = Vec::new();
@@ -186,13 +173,10 @@ impl RowOp {
                 (true, _) => (f.rank(value) == Some(2)).then_some(Role::Kept),
                 _ => role(f, value, &lead),
             };
-            match role {
-                Some(role) => roles.push(role),
-                None => return Ok(None),
-            }
+            roles.push(role.ok_or(NoMatch)?);
         }
-        let has_rows = roles.iter().any(|role| matches!(role, Role::Rows));
-        Ok(has_rows.then_some(RowOp { roles, axis }))
+        NoMatch::unless(roles.iter().any(|role| matches!(role, Role::Rows)))?;
+        Ok(RowOp { roles, axis })
     }
 
     /// The operands that are rows.
@@ -215,40 +199,27 @@ struct Group {
 /// All groups of some ops with a product in them.
 fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, EditError> {
     let mut found: Vec<(OpId, RowOp)> = Vec::new();
-    // The groups that others went into; at first each op is one.
-    let mut into: Vec<usize> = Vec::new();
+    let mut sets = UnionFind::default();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in ops {
-        let Some(row_op) = RowOp::from_op(f, op)? else {
+        let Some(row_op) = optional(RowOp::from_op(f, op))? else {
             continue;
         };
-        let at = found.len();
-        into.push(at);
+        let at = sets.push();
         for value in row_op.rows(f, op).chain(f.results(op).iter().copied()) {
-            let other = *of_value.entry(value).or_insert(at);
-            let (own, other) = (last(&mut into, at), last(&mut into, other));
-            into[own.max(other)] = own.min(other);
+            sets.merge(at, *of_value.entry(value).or_insert(at));
         }
         found.push((op, row_op));
     }
     let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
     for (at, (op, row_op)) in found.into_iter().enumerate() {
-        let group = groups.entry(last(&mut into, at)).or_default();
+        let group = groups.entry(sets.root(at)).or_default();
         group.ops.insert(op, row_op);
         group.order.push(op);
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
     groups.retain(|group| group.order.iter().any(|op| is(f, *op, "onnx.MatMul")));
     Ok(groups)
-}
-
-/// The group that one went into in the end; the way there is halved for who asks next.
-fn last(into: &mut [usize], mut at: usize) -> usize {
-    while into[at] != at {
-        into[at] = into[into[at]];
-        at = into[at];
-    }
-    at
 }
 
 impl Group {
@@ -286,8 +257,7 @@ impl Group {
         for &op in self.order.iter().filter(|op| is(f, **op, "onnx.MatMul")) {
             let product = f.result(op, 0);
             let is_float = matches!(f.dtype(product), DType::F16 | DType::F32 | DType::F64);
-            let mut uses = f.iter_uses(product);
-            if let (Some(used), None, true) = (uses.next(), uses.next(), is_float)
+            if let Some(used) = only_use(f, product).filter(|_| is_float)
                 && is(f, used.op, "onnx.Add")
                 && self.ops.contains_key(&used.op)
             {
@@ -304,11 +274,8 @@ impl Group {
 
     /// The views that it takes more than there are.
     fn cost(&self, f: &Function) -> i64 {
-        let entered = self
-            .enter(f)
-            .into_iter()
-            .map(|value| self.cost_of_entering(f, value));
-        let mut cost: i64 = entered.sum();
+        let entered = self.enter(f).into_iter();
+        let mut cost: i64 = entered.map(|value| self.cost_of_entering(f, value)).sum();
         for value in self.order.iter().flat_map(|op| f.results(*op)).copied() {
             let (views, is_given_back) = self.leave(f, value);
             let matrix = views
@@ -339,17 +306,17 @@ impl Group {
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
         let mut is_given_back = false;
-        for used in f
+        let others = f
             .iter_uses(value)
-            .filter(|used| !self.ops.contains_key(&used.op))
-        {
-            let shape = match is_view(f, used.op) && used.index == 0 {
-                true => known_dims(f, f.result(used.op, 0)).and_then(|dims| sizes(&dims)),
-                false => None,
+            .filter(|used| !self.ops.contains_key(&used.op));
+        for used in others {
+            let has_shape = || {
+                let dims = known_dims(f, f.result(used.op, 0));
+                dims.is_some_and(|dims| sizes(&dims).is_some())
             };
-            match shape {
-                Some(_) => views.push(used.op),
-                None => is_given_back = true,
+            match is_view(f, used.op) && used.index == 0 && has_shape() {
+                true => views.push(used.op),
+                false => is_given_back = true,
             }
         }
         (views, is_given_back)
@@ -412,14 +379,8 @@ impl Group {
                 .loc(f.loc(op));
             let made = f.create_op(made, Position::before(op))?;
             cx.infer(f, made)?;
-            for (old, new) in f
-                .results(op)
-                .to_vec()
-                .into_iter()
-                .zip(f.results(made).to_vec())
-            {
-                matrices.insert(old, new);
-            }
+            let results = f.results(op).iter().copied();
+            matrices.extend(results.zip(f.results(made).iter().copied()));
         }
         let mut read: Vec<ValueId> = Vec::new();
         for &op in self.order.iter().rev() {
@@ -443,20 +404,14 @@ impl Group {
             let result = f.result(view, 0);
             if is_matrix(f, result, old) {
                 f.replace_op_with(view, &[matrix])?;
-            } else if let Some(shape) = known_dims(f, result).and_then(|dims| sizes(&dims)) {
-                let shape = f.add_ints(&shape)?;
-                let made = OpBuilder::new("onnx.Reshape").operands([matrix, shape]);
-                let made = made.result(f.type_id(result)).loc(f.loc(view));
-                f.replace_op(view, made)?;
+            } else if let Some(made) = reshape_like(f, matrix, result)? {
+                f.replace_op(view, made.loc(f.loc(view)))?;
             }
         }
         if f.use_count(old) > 0
-            && let Some(shape) = known_dims(f, old).and_then(|dims| sizes(&dims))
+            && let Some(made) = reshape_like(f, matrix, old)?
         {
-            let shape = f.add_ints(&shape)?;
-            let made = OpBuilder::new("onnx.Reshape").operands([matrix, shape]);
-            let made = made.result(f.type_id(old)).loc(f.loc(op));
-            let made = f.create_op(made, Position::before(op))?;
+            let made = f.create_op(made.loc(f.loc(op)), Position::before(op))?;
             f.replace_uses(old, f.result(made, 0))?;
         }
         Ok(())
@@ -473,6 +428,20 @@ fn is_matrix(f: &Function, value: ValueId, rows: ValueId) -> bool {
     dims.len() == 2
         && dims[1].as_const() == Some(width)
         && (count == -1 || dims[0].as_const() == Some(count))
+}
+
+/// A `Reshape` of a matrix to the shape of another value.
+fn reshape_like(
+    f: &mut Function,
+    matrix: ValueId,
+    like: ValueId,
+) -> Result<Option<OpBuilder<'static>>, EditError> {
+    let Some(shape) = known_dims(f, like).and_then(|dims| sizes(&dims)) else {
+        return Ok(None);
+    };
+    let shape = f.add_ints(&shape)?;
+    let reshape = OpBuilder::new("onnx.Reshape").operands([matrix, shape]);
+    Ok(Some(reshape.result(f.type_id(like))))
 }
 
 /// The matrix of rows that come from elsewhere, made before an op.
