@@ -2,7 +2,8 @@
 
 Each scenario is run once under `strace`, which lists its system calls on files; then once for each of them that fails,
 and once for each change that it is killed before. After that, visible files are as before or as they should be, and a
-run that reported success has succeeded. What is hidden, the next run removes. All of it is done twice: with files that
+run that reported success has succeeded. What is hidden, the next run removes; old data may stay where its removal was
+the call. All of it is done twice: with files that
 have no name while they are written, and as on a file system that has no such files.
 """
 
@@ -191,12 +192,11 @@ class Scenario:
         # A pass that can't read a constant leaves the op alone, and says so.
         is_reported = is_before and "os error 5" in ran.stderr
         hidden = [name for name in after if is_hidden(name)]
-        # What couldn't be removed is known to the next run.
-        is_noted = any(name.endswith(".part/commit") for name in hidden)
-        if ran.returncode == 0 and not (is_done or is_reported or is_noted):
+        removes = fault.call in REMOVES
+        if ran.returncode == 0 and not (is_done or is_reported or removes):
             return "it reported success"
         # It takes many calls to remove a directory.
-        is_excused = fault.kill or fault.call in REMOVES or is_noted
+        is_excused = fault.kill or removes
         if any(".part/" not in name for name in hidden) and not is_excused:
             return "something hidden is left"
         if not (is_done or is_before or is_excused):
@@ -209,8 +209,9 @@ class Scenario:
         return "a file isn't whole"
 
     def without(self, fault: Fault, files: Files) -> set[str]:
-        """The names of files but for data of before that stay: it can't be told whether somebody needs them."""
-        stays = fault.call not in CHANGES
+        """The names of files but for data of before that stay: it wasn't removed, or it can't be told whether somebody
+        needs it."""
+        stays = fault.kill or fault.call not in CHANGES or fault.call in REMOVES
         return {name for name in files if not (stays and is_data(name) and name in self.before)}
 
     def files(self, files: Files) -> list[str]:

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use passdock::model_file::Format;
+use passdock::model_file::{Format, ReadOptions};
 use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
 use passdock::{ErrorKind, PassError, files};
 
@@ -58,7 +58,9 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
         model,
         jobs: search.jobs,
         allow_growth: search.allow_growth,
-        outside_data: search.allow_outside_data,
+        read: ReadOptions {
+            outside_data: search.allow_outside_data,
+        },
         ..of_passes(pipeline.as_deref(), search.passes)?
     })
 }

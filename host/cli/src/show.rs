@@ -11,12 +11,12 @@ pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::StagedModel;
 use passdock::pipeline::JSON_VERSION;
+use passdock::waiting::waiting;
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
 
 use crate::args::Color;
-use crate::watchdog;
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) {
@@ -147,7 +147,8 @@ static FAILED: OnceLock<io::Error> = OnceLock::new();
 pub(crate) fn write_out(text: &str) {
     let mut out = StandardOutput;
     let print = || out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written(watchdog::printing(print));
+    // A user may read page by page.
+    written(waiting(print));
 }
 
 /// Remembers for [`finish`] what came of writing to standard output. A reader that went away is no

@@ -1,7 +1,6 @@
 //! The time limit of what the command does by itself: it reads its input and writes files, any of which may be a pipe
 //! that another program never serves. The processes that it starts have limits of their own.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The activity of the command, for the error.
@@ -10,20 +9,9 @@ fn activity() -> MutexGuard<'static, String> {
     ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the command writes to standard output, where a user may read page by page.
-static PRINTS: AtomicBool = AtomicBool::new(false);
-
 /// Sets what the command does from now on.
 pub(crate) fn doing(what: &str) {
     what.clone_into(&mut activity());
-}
-
-/// Writes to standard output, which may take any time.
-pub(crate) fn printing<T>(print: impl FnOnce() -> T) -> T {
-    PRINTS.store(true, Ordering::SeqCst);
-    let printed = print();
-    PRINTS.store(false, Ordering::SeqCst);
-    printed
 }
 
 #[cfg(unix)]
@@ -31,14 +19,13 @@ pub(crate) use limit::start;
 
 #[cfg(unix)]
 mod limit {
-    use std::sync::atomic::Ordering;
     use std::thread;
     use std::time::Duration;
 
     use passdock::waiting::is_waiting;
     use passdock::{ErrorKind, PassError, crash, files, supervised};
 
-    use super::{PRINTS, activity, doing};
+    use super::{activity, doing};
     use crate::show;
 
     /// The time between two looks.
@@ -54,7 +41,7 @@ mod limit {
                 thread::sleep(look);
                 // Time in which the command is stopped doesn't count.
                 busy += look;
-                if PRINTS.load(Ordering::SeqCst) || is_waiting() {
+                if is_waiting() {
                     busy = Duration::ZERO;
                 }
             }

@@ -48,8 +48,12 @@ static WATCH: OnceLock<Watch> = OnceLock::new();
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 /// The directory that a process is in which plugins have to themselves, beside the program that watches it: relative
-/// paths start from there. -1: it isn't such a process.
-static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
+/// paths start from there.
+static DIRECTORY: AtomicI32 = AtomicI32::new(NONE);
+/// The process isn't such a process.
+const NONE: i32 = -1;
+/// A plugin forked the process, which is no part of the run.
+const FORKED: i32 = -2;
 
 /// Lets this process, which isn't in the foreground group of its terminal, and what it starts write to that, and fail
 /// to read from it, instead of being stopped.
@@ -86,7 +90,8 @@ pub fn watch(then: Then) {
         }
         if then != Then::Chain {
             let directory = libc::open(c".".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-            DIRECTORY.store(directory, Ordering::SeqCst);
+            DIRECTORY.store(directory.max(0), Ordering::SeqCst);
+            libc::pthread_atfork(None, None, Some(forked));
         }
         if matches!(then, Then::Exit(_)) {
             libc::atexit(at_exit);
@@ -97,15 +102,22 @@ pub fn watch(then: Then) {
 }
 
 /// Runs when a call into a plugin's file has returned, which may have changed the current directory, or how numbers are
-/// computed.
+/// computed, or have forked the process.
 #[inline]
 pub(crate) fn returned() {
-    let directory = DIRECTORY.load(Ordering::Relaxed);
-    if directory >= 0 {
-        // SAFETY: the call fails if there is no such directory.
-        unsafe { libc::fchdir(directory) };
-        reset_float_mode();
+    match DIRECTORY.load(Ordering::Relaxed) {
+        NONE => {}
+        FORKED => end(1),
+        directory => {
+            // SAFETY: the call fails if there is no such directory.
+            unsafe { libc::fchdir(directory) };
+            reset_float_mode();
+        }
     }
+}
+
+extern "C" fn forked() {
+    DIRECTORY.store(FORKED, Ordering::SeqCst);
 }
 
 /// Makes this thread compute as threads do when they begin: a library that was compiled with `-ffast-math` changes that

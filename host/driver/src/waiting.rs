@@ -1,15 +1,15 @@
-//! Waits for other processes, whose time has a limit of its own.
+//! Waits for other processes, which have limits of their own, and for users.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a thread of this process waits for another process.
+/// Whether a thread of this process waits.
 pub fn is_waiting() -> bool {
     WAITS.load(Ordering::SeqCst) > 0
 }
 
-/// Waits for another process.
+/// Waits for another process, or for a user.
 pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     WAITS.fetch_add(1, Ordering::SeqCst);
     let result = wait();

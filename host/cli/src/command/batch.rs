@@ -140,10 +140,8 @@ fn read_request(args: BatchArgs) -> Result<Request, PassError> {
             to_stderr: true,
             color: false,
         },
-        drop_spans: args.data.drop_spans,
-        external_data: args.data.external_data,
-        value_info: args.data.value_info,
-        outside_data: args.data.allow_outside_data,
+        read: args.data.reading(),
+        write: args.data.writing(),
         ..request
     })
 }

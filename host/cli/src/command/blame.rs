@@ -1,6 +1,7 @@
 //! `passdock blame`: which passes made or changed an op.
 
 use passdock::PassError;
+use passdock::model_file::ReadOptions;
 use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameAction, BlameStep};
 use serde::Serialize;
@@ -46,7 +47,9 @@ fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
     let request = Request {
         model,
         jobs: args.jobs,
-        outside_data: args.allow_outside_data,
+        read: ReadOptions {
+            outside_data: args.allow_outside_data,
+        },
         ..request::of_passes(pipeline.as_deref(), args.passes)?
     };
     let _progress = Progress::start("running the pipeline");

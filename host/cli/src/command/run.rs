@@ -105,10 +105,8 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         reproducer_dir: args.reproducer_dir,
         self_contained: args.self_contained,
         jobs: args.jobs,
-        drop_spans: args.data.drop_spans,
-        external_data: args.data.external_data,
-        value_info: args.data.value_info,
-        outside_data: args.data.allow_outside_data,
+        read: args.data.reading(),
+        write: args.data.writing(),
         ..request
     })
 }

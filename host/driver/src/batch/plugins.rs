@@ -38,7 +38,9 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     used.extend(instruments.map(|by| by.plugin.clone()));
     // What runs before and after the pipeline.
     let binding = BINDING.iter().filter(|_| !request.bind.is_empty());
-    let typing = [INFER_TYPE].into_iter().filter(|_| request.value_info);
+    let typing = [INFER_TYPE]
+        .into_iter()
+        .filter(|_| request.write.value_info);
     let around = binding.copied().chain(typing);
     let around = around.filter_map(|pass| registry.plugin_of(pass));
     used.extend(around.map(|plugin| plugin.name().to_owned()));

@@ -271,36 +271,27 @@ fn normal(location: impl AsRef<Path>) -> PathBuf {
 
 /// `w.bin` → `w.HASH.bin`.
 fn with_hash(location: &str, hash: &str) -> String {
-    let (stem, extension) = split(location);
-    match extension {
-        Some(extension) => format!("{stem}.{hash}.{extension}"),
-        None => format!("{stem}.{hash}"),
-    }
+    let path = Path::new(location);
+    let extension = path.extension().map(|extension| extension.display());
+    let extension = extension.map_or(hash.to_owned(), |extension| format!("{hash}.{extension}"));
+    path.with_extension(extension).display().to_string()
 }
 
 /// `w.HASH.bin` → `w.bin`.
 fn without_hash(location: &str) -> String {
-    let is_hash = |part: &str| {
-        let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
-        part.len() == DIGITS && part.bytes().all(digit)
+    let path = Path::new(location);
+    let has_hash = |path: &Path| {
+        let digit = |c: &u8| c.is_ascii_digit() || (b'a'..=b'f').contains(c);
+        let hash = path.extension().unwrap_or_default().as_encoded_bytes();
+        hash.len() == DIGITS && hash.iter().all(digit)
     };
-    match split(location) {
-        (stem, Some(extension)) if is_hash(extension) => stem.to_owned(),
-        (stem, Some(extension)) => match split(stem) {
-            (stem, Some(hash)) if is_hash(hash) => format!("{stem}.{extension}"),
-            _ => location.to_owned(),
-        },
-        (_, None) => location.to_owned(),
-    }
-}
-
-/// A location up to the last dot of its file's name, and what comes after that.
-fn split(location: &str) -> (&str, Option<&str>) {
-    let name = location.rfind('/').map_or(0, |at| at + 1);
-    match location[name..].rfind('.').filter(|&at| at > 0) {
-        Some(at) => (&location[..name + at], Some(&location[name + at + 1..])),
-        None => (location, None),
-    }
+    let stem = path.with_extension("");
+    let plain = match path.extension() {
+        _ if has_hash(path) => stem,
+        Some(extension) if has_hash(&stem) => stem.with_extension(extension),
+        _ => return location.to_owned(),
+    };
+    plain.display().to_string()
 }
 
 /// The hash of what is in a file, as it stands in a name.

@@ -22,12 +22,14 @@ pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, StagedModel, write};
 use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
 pub use passdock_onnx::ExternalData;
+use serde::{Deserialize, Serialize};
 
 /// The file that makes its directory a reproducer: models in that one may name data beside it.
 pub(crate) const REPRODUCER: &str = "reproducer.toml";
 
 /// Options for reading a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ReadOptions {
     /// Whether its data may be outside of its directory.
     pub outside_data: bool,
@@ -43,17 +45,20 @@ impl ReadOptions {
 }
 
 /// Options for writing a model.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct WriteOptions {
     /// Whether everything is encoded anew instead of copying what didn't change.
     pub drop_spans: bool,
     /// The place for the data of an ONNX model's initializers.
     pub external_data: ExternalData,
-    /// Whether all types that are known are declared in the file: an ONNX graph's `value_info`.
+    /// Whether all types that are known are declared in the file: an ONNX graph's `value_info`. A run infers them.
     pub value_info: bool,
     /// Whether text is only for reading: short, and not to be read back.
+    #[serde(skip)]
     pub brief: bool,
     /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
+    #[serde(skip)]
     pub temporary: bool,
 }
 

@@ -13,7 +13,7 @@ use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
 use super::watch::{Reproduces, Watch};
 use super::{reproduce, types};
-use crate::model_file::{Format, Output, StagedModel, WriteOptions, data_files_of};
+use crate::model_file::{Format, Output, StagedModel, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
@@ -174,7 +174,7 @@ impl Run<'_> {
             self.warn("plugin", capitalized(&error.to_string()));
         }
         prepared.load()?;
-        if self.request.value_info {
+        if self.request.write.value_info {
             types::find(&prepared.context)?;
         }
         self.emit(remarks::of_request(self.request, &prepared));
@@ -232,7 +232,7 @@ impl Run<'_> {
             result
         });
         let mut after = called.map_err(|error| blame_data(error, &self.unreadable))?;
-        if self.request.value_info && self.request.output.is_some() {
+        if self.request.write.value_info && self.request.output.is_some() {
             after = types::inferred(context, &after)?;
         }
         self.report.model.ops_after = after.op_count();
@@ -265,16 +265,10 @@ impl Run<'_> {
     /// Writes the output to its staging directory.
     fn write(&mut self, after: &Module, output: Output) -> Result<StagedModel, PassError> {
         let request = self.request;
-        let options = WriteOptions {
-            drop_spans: request.drop_spans,
-            external_data: request.external_data,
-            value_info: request.value_info,
-            ..WriteOptions::default()
-        };
         check_interrupt()?;
         let staging = self.staging.as_deref();
         let mut emit = |diagnostic| self.diagnostics.add(diagnostic);
-        let staged = caught(|| output.stage(after, options, staging, &mut emit))
+        let staged = caught(|| output.stage(after, request.write, staging, &mut emit))
             .unwrap_or_else(|panic| Err(failed(&panic)))
             .map_err(|error| {
                 let broken = verify::broken(after, &self.recorder.foreign());

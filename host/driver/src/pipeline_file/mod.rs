@@ -246,6 +246,11 @@ impl SourceText {
         }
     }
 
+    /// What shows a place in the file with an error that has none yet.
+    pub(crate) fn at(&self, span: &Range<usize>) -> impl Fn(PassError) -> PassError {
+        |error| self.locate(error, span)
+    }
+
     fn show(&self, mut error: PassError, span: &Range<usize>, label: &str) -> PassError {
         let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
         error.location = Some(snippet.location());

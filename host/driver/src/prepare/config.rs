@@ -30,7 +30,7 @@ pub(super) fn settings(
             let beside = |path: &str| request.beside_pipeline(path);
             rules::put_texts(given, &schema, beside, registry)
                 .and_then(|()| rules::place_tensors(given, request))
-                .map_err(|error| file.source.locate(error, &value.span))?;
+                .map_err(file.source.at(&value.span))?;
         }
     }
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);

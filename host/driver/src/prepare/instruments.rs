@@ -94,7 +94,7 @@ fn of_file(
 ) -> Result<Made, PassError> {
     let name = &table.name;
     let spec = registry.instrument_spec(&name.value);
-    let spec = spec.map_err(|error| source.locate(error, &name.span))?;
+    let spec = spec.map_err(source.at(&name.span))?;
     let schema = spec.schema();
     check_options(&schema, &table.options, source)?;
     for (key, value) in &table.options {
@@ -110,7 +110,7 @@ fn of_file(
             }
             _ => Ok(()),
         };
-        checked.map_err(|error| source.locate(error, &value.span))?;
+        checked.map_err(source.at(&value.span))?;
     }
     Made::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.

@@ -87,12 +87,7 @@ impl Lists<'_> {
         outer: &[PassTable],
         phases: &mut Phases,
     ) -> Result<Vec<PassRef>, PassError> {
-        let Lists {
-            request,
-            source,
-            registry,
-            taken,
-        } = *self;
+        let (registry, source) = (self.registry, self.source);
         let mut passes = Vec::with_capacity(tables.len());
         for table in tables {
             match table {
@@ -100,29 +95,19 @@ impl Lists<'_> {
                     name,
                     options,
                     disabled,
-                } => {
-                    let pass = listed(name, options, request, source, registry)?;
-                    passes.push(without(pass, disabled, source, registry)?);
-                }
-                PassTable::Rules { file, name } => {
-                    if let Some(name) = name {
-                        check_new_name(name, source, registry)?;
-                    }
-                    let path = request.beside_pipeline(&file.value);
-                    let read = path
-                        .and_then(|path| rules::read(&path, registry))
-                        .map_err(|error| source.locate(error, &file.span))?;
-                    passes.push(read.into_pass(name.as_ref().map(|name| &*name.value)));
-                }
+                } => passes.push(self.pass(name, options, disabled)?),
+                PassTable::Rules { file, name } => passes.push(self.rules(file, name.as_ref())?),
                 PassTable::Imported(place) => {
-                    let text = request.pipeline.as_ref();
-                    let trusted = request.trust || text.is_some_and(|text| text.of_program);
+                    let text = self.request.pipeline.as_ref();
+                    let trusted = self.request.trust || text.is_some_and(|text| text.of_program);
                     let pass = registry.import_pass(&place.value, trusted);
-                    passes.push(pass.map_err(|error| source.locate(error, &place.span))?);
+                    passes.push(pass.map_err(source.at(&place.span))?);
                 }
                 PassTable::Phase(phase) => {
                     let has_place = phases.places().contains(&phase.value);
-                    if taken.is_some_and(|taken| has_place || taken.contains(&phase.value)) {
+                    let is_taken =
+                        |taken: &BTreeSet<Phase>| has_place || taken.contains(&phase.value);
+                    if self.taken.is_some_and(is_taken) {
                         continue;
                     }
                     if has_place {
@@ -147,19 +132,17 @@ impl Lists<'_> {
                     disabled,
                     passes: inner,
                 } => {
-                    let mut taken = taken.cloned().unwrap_or_default();
+                    let mut taken = self.taken.cloned().unwrap_or_default();
                     own_places(outer, &mut taken);
                     let lists = Lists {
                         source: text,
                         taken: Some(&taken),
                         ..*self
                     };
-                    let check = plugins::check_built_in(registry, request, &name.value, inner);
-                    check.map_err(|error| source.locate(error, &name.span))?;
+                    plugins::check_built_in(registry, self.request, &name.value, inner)
+                        .map_err(source.at(&name.span))?;
                     let inner = lists.children(inner, inner, phases)?;
-                    for name in disabled {
-                        check_disabled(name, &inner, source, registry)?;
-                    }
+                    self.check_disabled(disabled, &inner)?;
                     let sequential = Sequential::new(inner)
                         .name(&name.value)
                         .disabled(Located::values(disabled));
@@ -173,14 +156,11 @@ impl Lists<'_> {
                     passes: inner,
                 } => {
                     for name in required {
-                        registry
-                            .get_pass(&name.value)
-                            .map_err(|error| source.locate(error, &name.span))?;
+                        let pass = registry.get_pass(&name.value);
+                        pass.map_err(source.at(&name.span))?;
                     }
                     let inner = self.children(inner, outer, phases)?;
-                    for name in disabled {
-                        check_disabled(name, &inner, source, registry)?;
-                    }
+                    self.check_disabled(disabled, &inner)?;
                     let sequential = Sequential::new(inner)
                         .name(&name.value)
                         .opt_level(*opt_level)
@@ -191,6 +171,69 @@ impl Lists<'_> {
             }
         }
         Ok(passes)
+    }
+
+    /// A pass that is listed by its name; of a Sequential, some children may be disabled.
+    fn pass(
+        &self,
+        name: &Located<String>,
+        options: &[Entry],
+        disabled: &[Located<String>],
+    ) -> Result<PassRef, PassError> {
+        let (registry, source) = (self.registry, self.source);
+        let schema = registry.option_schema(&name.value);
+        let schema = schema.map_err(source.at(&name.span))?;
+        check_options(&schema, options, source)?;
+        let options = rules::with_texts(options, &schema, self.request, source, registry)?;
+        let pass = registry.get_pass_with_options(&name.value, &options);
+        let pass = pass.map_err(source.at(&name.span))?;
+        let Some(first) = disabled.first() else {
+            return Ok(pass);
+        };
+        let Some(sequential) = pass.as_sequential() else {
+            let name = &pass.info().name;
+            let message = format!("`{name}` isn't a Sequential: it has no children to disable.");
+            return Err(source.error(&first.span, "", message));
+        };
+        self.check_disabled(disabled, sequential.passes())?;
+        Ok(disable_children(pass, Located::values(disabled)))
+    }
+
+    /// The rules of a file as a pass. A name of another pass is rejected: reports couldn't tell them apart.
+    fn rules(
+        &self,
+        file: &Located<String>,
+        name: Option<&Located<String>>,
+    ) -> Result<PassRef, PassError> {
+        if let Some(name) = name.filter(|name| self.registry.contains(&name.value)) {
+            let message = format!("There is a pass `{}` already.", name.value);
+            let error = (self.source).error(&name.span, "the name of another pass", message);
+            return Err(
+                error.help("Give the rules another name, or none: then their file says it.")
+            );
+        }
+        let path = self.request.beside_pipeline(&file.value);
+        let read = path.and_then(|path| rules::read(&path, self.registry));
+        let read = read.map_err(self.source.at(&file.span))?;
+        Ok(read.into_pass(name.map(|name| &*name.value)))
+    }
+
+    /// Rejects names to disable of passes that aren't there.
+    fn check_disabled(
+        &self,
+        disabled: &[Located<String>],
+        passes: &[PassRef],
+    ) -> Result<(), PassError> {
+        for name in disabled {
+            let canonical = self.registry.canonical(&name.value);
+            if passes.iter().all(|pass| pass.info().name != canonical) {
+                let names = passes.iter().map(|pass| pass.info().name.as_str());
+                let near = suggest::did_you_mean(&name.value, names);
+                let message = format!("There is no such pass in the Sequential to disable.{near}");
+                return Err(self.source.error(&name.span, "", message));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -203,76 +246,6 @@ fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
             _ => {}
         }
     }
-}
-
-/// A pass that is listed by its name.
-fn listed(
-    name: &Located<String>,
-    options: &[Entry],
-    request: &Request,
-    source: &SourceText,
-    registry: &Registry,
-) -> Result<PassRef, PassError> {
-    let schema = registry
-        .option_schema(&name.value)
-        .map_err(|error| source.locate(error, &name.span))?;
-    check_options(&schema, options, source)?;
-    let options = rules::with_texts(options, &schema, request, source, registry)?;
-    registry
-        .get_pass_with_options(&name.value, &options)
-        .map_err(|error| source.locate(error, &name.span))
-}
-
-/// Refuses to call rules by the name of a pass that there is: reports couldn't tell them apart.
-fn check_new_name(
-    name: &Located<String>,
-    source: &SourceText,
-    registry: &Registry,
-) -> Result<(), PassError> {
-    if !registry.contains(&name.value) {
-        return Ok(());
-    }
-    let message = format!("There is a pass `{}` already.", name.value);
-    let error = source.error(&name.span, "the name of another pass", message);
-    Err(error.help("Give the rules another name, or none: then their file says it."))
-}
-
-/// A listed Sequential without some of its children.
-fn without(
-    pass: PassRef,
-    disabled: &[Located<String>],
-    source: &SourceText,
-    registry: &Registry,
-) -> Result<PassRef, PassError> {
-    let Some(first) = disabled.first() else {
-        return Ok(pass);
-    };
-    let Some(sequential) = pass.as_sequential() else {
-        let name = &pass.info().name;
-        let message = format!("`{name}` isn't a Sequential: it has no children to disable.");
-        return Err(source.error(&first.span, "", message));
-    };
-    for name in disabled {
-        check_disabled(name, sequential.passes(), source, registry)?;
-    }
-    Ok(disable_children(pass, Located::values(disabled)))
-}
-
-/// Refuses to disable what isn't there.
-fn check_disabled(
-    name: &Located<String>,
-    passes: &[PassRef],
-    source: &SourceText,
-    registry: &Registry,
-) -> Result<(), PassError> {
-    let canonical = registry.canonical(&name.value);
-    if passes.iter().any(|pass| pass.info().name == canonical) {
-        return Ok(());
-    }
-    let names = passes.iter().map(|pass| pass.info().name.as_str());
-    let near = suggest::did_you_mean(&name.value, names);
-    let message = format!("There is no such pass in the Sequential to disable.{near}");
-    Err(source.error(&name.span, "", message))
 }
 
 /// The passes in a Sequential, and those in them.
@@ -325,7 +298,7 @@ pub(super) fn check_names(
     let check = |name: &str| check_for(name, "require or to disable");
     let context = &file.context;
     for name in context.required_pass.iter().chain(&context.disabled_pass) {
-        check(&name.value).map_err(|error| file.source.locate(error, &name.span))?;
+        check(&name.value).map_err(file.source.at(&name.span))?;
     }
     let names = request.required_pass.iter().chain(&request.disabled_pass);
     names.map(String::as_str).try_for_each(check)?;

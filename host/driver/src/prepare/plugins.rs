@@ -38,7 +38,7 @@ pub(super) fn load(
     }
     let path_of = |named: &Located<String>| {
         let path = request.used_by_pipeline(&named.value);
-        path.map_err(|error| file.source.locate(error, &named.span))
+        path.map_err(file.source.at(&named.span))
     };
     for named in &file.plugin_files {
         check_file(&path_of(named)?).map_err(|error| {

@@ -8,7 +8,7 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use super::asked::AskedInstrument;
-use crate::model_file::{self, ExternalData, ReadOptions};
+use crate::model_file::{self, ReadOptions, WriteOptions};
 use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
 
@@ -74,16 +74,14 @@ pub struct Request {
     pub allow_growth: bool,
     /// The number of threads that run function passes; `None`: one for each core.
     pub jobs: Option<usize>,
-    /// Whether everything is encoded anew instead of copying what didn't change.
-    pub drop_spans: bool,
-    /// The place for the data of the written model's initializers.
-    pub external_data: ExternalData,
-    /// Whether the types that can be inferred of the result are declared in the written model.
-    pub value_info: bool,
+    /// The options for reading the model.
+    #[serde(flatten)]
+    pub read: ReadOptions,
+    /// The options for writing the result.
+    #[serde(flatten)]
+    pub write: WriteOptions,
     /// Whether an output that is a link is replaced: its name isn't the user's. Otherwise the link's target is written.
     pub replaces_links: bool,
-    /// Whether the model's data may be outside of its directory.
-    pub outside_data: bool,
     /// Whether the pipeline may name files outside of its directory, and a reproducer's plugins and libraries.
     pub trust: bool,
     /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
@@ -116,8 +114,7 @@ impl Request {
     /// # Errors
     /// If it can't be read, or isn't right.
     pub fn read_model(&self) -> Result<Module, PassError> {
-        let outside_data = self.outside_data;
-        model_file::read_with(&self.model, ReadOptions { outside_data }).map_err(|mut error| {
+        model_file::read_with(&self.model, self.read).map_err(|mut error| {
             if self.resumes {
                 let (theirs, ours) = ("--allow-outside-data", "--trust");
                 error.message = error.message.replace(theirs, ours);

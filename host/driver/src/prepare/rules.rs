@@ -69,10 +69,9 @@ pub(super) fn with_texts(
     for (key, located) in options {
         let mut value = located.value.clone();
         if takes_rules(schema, &key.value) {
-            put_into(&mut value, path_of, registry)
-                .map_err(|error| source.locate(error, &located.span))?;
+            put_into(&mut value, path_of, registry).map_err(source.at(&located.span))?;
         }
-        place_tensors(&mut value, request).map_err(|error| source.locate(error, &located.span))?;
+        place_tensors(&mut value, request).map_err(source.at(&located.span))?;
         table.insert(key.value.clone(), value);
     }
     Ok(table)

@@ -7,6 +7,7 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{Judge, Verdict};
+use crate::model_file::ReadOptions;
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
@@ -199,7 +200,9 @@ impl Reproducer {
             model: self.dir.join(BEFORE),
             verify: self.about.verify,
             // What a trusted one refers to elsewhere has the hash that it should have.
-            outside_data: self.trust,
+            read: ReadOptions {
+                outside_data: self.trust,
+            },
             trust: self.trust,
             resumes: true,
             ..request

@@ -162,7 +162,7 @@ impl PluginFile {
 /// The BLAKE3 hash of a file.
 fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    io::copy(&mut File::open(path)?, &mut hasher)?;
+    hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<St
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut hasher = blake3::Hasher::new();
-    match io::copy(&mut file.take(length), &mut hasher)? < length {
+    match hasher.update_reader(file.take(length))?.count() < length {
         true => Err(io::ErrorKind::UnexpectedEof.into()),
         false => Ok(hasher.finalize().to_hex().to_string()),
     }

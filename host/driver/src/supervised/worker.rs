@@ -8,7 +8,7 @@ use std::thread;
 
 use passdock_core::util;
 use passdock_crash::{
-    Record, Then, expect, finish, flush_streams, ignore_terminal_stops, inherited, lose_channel,
+    Record, Then, expect, flush_streams, ignore_terminal_stops, inherited, lose_channel,
     met_deaths, record_to, watch,
 };
 use rustix::event::{PollFd, PollFlags, poll};
@@ -26,7 +26,6 @@ use super::message::{Task, WorkerMessage, receive, send};
 pub struct Worker {
     channel: Arc<Mutex<UnixStream>>,
     sends_passes: bool,
-    process: Pid,
 }
 
 impl Worker {
@@ -51,7 +50,6 @@ impl Worker {
         let worker = Worker {
             channel,
             sends_passes: task.sends_passes,
-            process: getpid(),
         };
         Ok((worker, task.job))
     }
@@ -80,10 +78,6 @@ impl Worker {
     /// # Errors
     /// If it can't be written as a message.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
-        if getpid() != self.process {
-            // A plugin forked this process, which isn't the supervisor's.
-            finish(1);
-        }
         flush_streams();
         let answer = WorkerMessage::Answer(answer, met_deaths());
         let sent = send(&mut *util::lock(&self.channel), &answer);

@@ -85,6 +85,7 @@ pub(super) const PASS: &[Fault] = &[
         "crashes, and leaves a process behind",
     ),
     harmless("pass", "child stays", "leaves a process behind"),
+    harmless("pass", "fork returns", "returns twice (`fork`)"),
     deadly("pass", "status 77", "answers a status that there isn't"),
     deadly("pass", "scribble", "writes zeros where it may only read"),
     deadly(
