@@ -271,17 +271,17 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "echo it is gone; ! test -e {}",
         1,
         expect![[r#"
-            error[check]: The model is bad before any pass.
+            error[check]: The check calls the model bad before any pass.
              |
              = note: the command's last words: it is gone
-             = help: The check has to call it good, a command with status 0; no pass is to blame here.
+             = help: It has to call the model good as it is, a command with status 0.
         "#]],
     );
     check(
         "test -e {}",
         1,
         expect![[r#"
-            error[check]: The check calls what the whole pipeline makes good: there is no pass to find.
+            error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
              |
              = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
         "#]],
@@ -290,10 +290,10 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "exit 125 # {}",
         1,
         expect![[r#"
-        error[check]: The check can't tell whether the untouched model is good.
-         |
-         = help: Without a good model there is nothing to compare with.
-    "#]],
+            error[check]: The check can't tell whether the model is good before any pass.
+             |
+             = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
+        "#]],
     );
     let ran = run(
         &bench,
@@ -319,10 +319,10 @@ fn bisect_says_why_there_is_nothing_to_find() {
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
     expect![[r#"
-        error[check]: The check can't tell whether the untouched model is good.
+        error[check]: The check can't tell whether the model is good before any pass.
          |
          = note: the command's last words: (it took too long and was ended)
-         = help: Without a good model there is nothing to compare with.
+         = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop};
-use crate::queries::unused_constants;
+use crate::queries::{function_results, set_results, unused_constants};
 use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
@@ -73,9 +73,9 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let what = format!("results of @{}", f.text(name));
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
-            let all = ops::results(f)?;
+            let all = function_results(f)?;
             let kept: Vec<_> = kept.iter().map(|&at| all[at].clone()).collect();
-            ops::set_results(f, &kept)
+            set_results(f, &kept).ok()
         })
     })
 }
