@@ -165,7 +165,7 @@ fn check_params(
         let inputs = suggest::listed(bounds.inputs.iter().map(String::as_str));
         let outputs = suggest::listed(outputs.iter().map(|(_, name, _)| name.as_str()));
         let more = suggest::listed(missing.iter().map(String::as_str));
-        let message = format!("To compute {outputs} takes more than {inputs}: also {more}.");
+        let message = format!("Computing {outputs} needs more than {inputs}: also {more}.");
         let all = [&bounds.inputs[..], &missing].concat().join(",");
         return Err(usage(message).help(format!(
             "Add them, `--inputs {all}`, or values between them and the outputs."

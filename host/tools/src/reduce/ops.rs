@@ -199,12 +199,12 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
 /// Returns the attributes of ops that aren't regions, and those of the function itself.
 pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     let is_region = |kind: AttrKind| matches!(kind, AttrKind::REGION | AttrKind::REGIONS);
-    let of = |op: OpId| {
+    let attrs_of = |op: OpId| {
         let attrs = f.attrs(op).iter().filter(move |attr| !is_region(attr.kind));
         attrs.map(move |attr| (op, attr.name))
     };
     let ops = f.walk(f.body()).chain([OpId::NONE]);
-    ops.flat_map(of).collect()
+    ops.flat_map(attrs_of).collect()
 }
 
 /// Whether anything calls a function, so that its parameters can't change.

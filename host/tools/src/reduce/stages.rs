@@ -23,10 +23,13 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     }
     loop {
         let before = r.steps.len();
+        for name in r.best.names().collect::<Vec<_>>() {
+            unused(r, name)?;
+        }
         // First the functions that no other calls: what they don't call any more can go.
-        let mut names: Vec<SymbolId> = r.best.names().collect();
-        names.retain(|&name| !ops::is_called(&r.best, name));
-        for name in names {
+        let mut entries: Vec<SymbolId> = r.best.names().collect();
+        entries.retain(|&name| !ops::is_called(&r.best, name));
+        for name in entries {
             fewest_ops(r, name, Instead::FloatParameterAndResult)?;
         }
         functions(r)?;
