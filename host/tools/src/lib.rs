@@ -1,10 +1,9 @@
-//! Tools around a run: what a model holds, what differs between two, and which pass is to blame.
+//! Tools around a run: the content of a model, the differences of two, and the pass that breaks one.
 //!
 //! [`stats`](mod@stats) counts, [`diff`](mod@diff) compares two modules, [`bisect`](mod@bisect)
-//! finds the pass that breaks a model, [`reduce`](mod@reduce) makes a failing model small,
-//! [`extract`](mod@extract) takes a part out of one, [`blame`](mod@blame) says which passes made an op,
-//! [`numerics`] is the instrument that runs modules in ONNX Runtime after each pass, and
-//! [`plugin_check`] tries a plugin for its author.
+//! finds the pass that breaks a model, [`reduce`](mod@reduce) shrinks a failing model,
+//! [`extract`](mod@extract) cuts a part out of one, [`blame`](mod@blame) lists the passes that made or changed an op,
+//! [`numerics`] runs modules in ONNX Runtime, and [`plugin_check`] checks a plugin for its author.
 //!
 //! **Invariant:** `unsafe` is in `numerics/ort/` only, in calls to ONNX Runtime.
 

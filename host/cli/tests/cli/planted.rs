@@ -271,17 +271,17 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "echo it is gone; ! test -e {}",
         1,
         expect![[r#"
-            error[check]: The model is bad before any pass.
+            error[check]: The check calls the model bad before any pass.
              |
              = note: the command's last words: it is gone
-             = help: The check has to call it good, a command with status 0; no pass is to blame here.
+             = help: It has to call the model good as it is, a command with status 0.
         "#]],
     );
     check(
         "test -e {}",
         1,
         expect![[r#"
-            error[check]: The check calls what the whole pipeline makes good: there is no pass to find.
+            error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
              |
              = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
         "#]],
@@ -290,10 +290,10 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "exit 125 # {}",
         1,
         expect![[r#"
-        error[check]: The check can't tell whether the untouched model is good.
-         |
-         = help: Without a good model there is nothing to compare with.
-    "#]],
+            error[check]: The check can't tell whether the model is good before any pass.
+             |
+             = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
+        "#]],
     );
     let ran = run(
         &bench,
@@ -319,10 +319,10 @@ fn bisect_says_why_there_is_nothing_to_find() {
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
     expect![[r#"
-        error[check]: The check can't tell whether the untouched model is good.
+        error[check]: The check can't tell whether the model is good before any pass.
          |
          = note: the command's last words: (it took too long and was ended)
-         = help: Without a good model there is nothing to compare with.
+         = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
@@ -384,19 +384,20 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[r#"
-           1,005 ops  5 of 10 ops of the body of @main
-           1,002 ops  2 of 10 ops of the body of @main
-           1,001 ops  1 of 10 ops of the body of @main
+           1,000 ops  0 of 10 ops of @main
              500 ops  5 of 11 functions
              300 ops  3 of 11 functions
              200 ops  2 of 11 functions
              100 ops  1 of 11 functions
-              75 ops  75 of 100 ops of the body of @f6
-              71 ops  71 of 100 ops of the body of @f6
-               8 ops  8 of 100 ops of the body of @f6
-               2 ops  2 of 100 ops of the body of @f6
+              50 ops  50 of 100 ops of @f6
+              25 ops  25 of 100 ops of @f6
+              12 ops  12 of 100 ops of @f6
+               6 ops  6 of 100 ops of @f6
+               3 ops  3 of 100 ops of @f6
+               2 ops  2 of 100 ops of @f6
+               2 ops  0 of 2 unused parameters of @f6
         still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
-        1010 → 2 ops after 28 runs of the pipeline, written to small.ir
+        1010 → 2 ops after 38 runs of the pipeline, written to small.ir
     "#]].assert_eq(&ran.stdout);
     expect![[r#"
         module {
@@ -469,7 +470,7 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     );
     assert_eq!(ran.status, 1);
     expect![[r#"
-        error[check]: The check calls what the whole pipeline makes good: there is no fault to keep.
+        error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
          |
          = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
     "#]]

@@ -135,7 +135,7 @@ pub fn bisect(
         bisection.proof = Some(proof);
     }
     let numbered = suspects.iter().zip(good + 1..);
-    bisection.suspects = numbered.map(|(run, at)| Suspect::of(run, at)).collect();
+    bisection.suspects = numbered.map(|(run, at)| Suspect::new(run, at)).collect();
     bisection.checks = checks;
     Ok(bisection)
 }
@@ -194,7 +194,7 @@ impl Proof {
 }
 
 impl Suspect {
-    fn of(run: &PassRun, number: usize) -> Suspect {
+    fn new(run: &PassRun, number: usize) -> Suspect {
         let provider = run.pass.provider();
         Suspect {
             pass: run.pass.info().name.clone(),

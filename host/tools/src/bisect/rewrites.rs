@@ -50,16 +50,16 @@ pub(super) fn narrow(
         before: &pass.before,
     };
     let (all, cx) = again.run(u64::MAX);
-    let (of, _) = cx.last_rewrite();
+    let (total, _) = cx.last_rewrite();
     // Without the passes around it, a pass may do something else.
     let is_same = |module| diff::compare(&pass.after, &module).is_ok_and(|diff| diff.is_same());
-    if of == 0 || !all.is_ok_and(is_same) {
+    if total == 0 || !all.is_ok_and(is_same) {
         return Ok(None);
     }
-    let number = again.search(of, &mut |number| {
+    let number = again.search(total, &mut |number| {
         let candidate = match number {
             0 => "it, without rewrites".to_owned(),
-            number => format!("it, with {number} of {of} rewrites"),
+            number => format!("it, with {number} of {total} rewrites"),
         };
         match again.run(number).0 {
             // It was judged.
@@ -68,7 +68,7 @@ pub(super) fn narrow(
             Err(_) => Ok(Verdict::Unknown),
         }
     })?;
-    Ok(number.and_then(|number| again.narrowed(number, of)))
+    Ok(number.and_then(|number| again.narrowed(number, total)))
 }
 
 /// Finds the rewrite in which a pass fails; `None` if it fails without any. If the process crashes, the supervisor runs
@@ -119,7 +119,7 @@ pub(crate) struct LimitedPass<'r> {
 }
 
 impl LimitedPass<'_> {
-    /// Runs the pass alone with so many rewrites at most. The context tells of them.
+    /// Runs the pass alone with at most so many rewrites, which the context counts.
     pub(crate) fn run(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
         let cx = self.context.limited(rewrites);
         (run::call(&**self.pass, self.before, &cx, false), cx)
@@ -145,7 +145,7 @@ impl LimitedPass<'_> {
         Ok((bad - good == 1).then_some(bad as u64))
     }
 
-    /// What there is to tell of one rewrite.
+    /// Describes one rewrite.
     fn narrowed(&self, number: u64, done: u64) -> Option<Narrowed> {
         let (bad, context) = self.run(number);
         let (_, rule) = match &bad {
@@ -173,8 +173,8 @@ impl LimitedPass<'_> {
 
 /// Returns the op that a rule was applied to: the last one that was removed, or the first that changed.
 fn rewritten(ops: &[OpDiff]) -> Option<String> {
-    let of = |change: Change| ops.iter().filter(move |op| op.change == change);
-    let op = of(Change::Removed).next_back();
-    let op = op.or_else(|| of(Change::Changed).next())?;
+    let with = |change: Change| ops.iter().filter(move |op| op.change == change);
+    let op = with(Change::Removed).next_back();
+    let op = op.or_else(|| with(Change::Changed).next())?;
     Some(op.location.clone().unwrap_or_else(|| op.op.clone()))
 }

@@ -101,14 +101,14 @@ pub(super) fn output(module: &Module, name: &str) -> Option<OpRef> {
 fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<OpRef> {
     let main = module.function_named("main");
     let functions = main.into_iter().chain(module.functions());
-    let mut found = functions.filter_map(|f| {
+    let mut ops = functions.filter_map(|f| {
         let op = f.walk(f.body()).find(|&op| is_meant(f, op))?;
         Some(OpRef {
             function: f.text(f.name()).to_owned(),
             op,
         })
     });
-    found.next()
+    ops.next()
 }
 
 /// Finds the op whose result has a number in the brief text of the main graph.
@@ -125,16 +125,16 @@ pub(super) fn number(module: &Module, number: &str) -> Option<OpRef> {
 }
 
 pub(super) fn unknown(last: &Module, first: &Module, name: &str) -> PassError {
-    let mut known: Vec<String> = Vec::new();
+    let mut all: Vec<String> = Vec::new();
     for f in last.functions().chain(first.functions()) {
         for op in f.walk(f.body()) {
-            known.extend(result_names(f, op).map(str::to_owned));
-            known.extend(names(f, op));
+            all.extend(result_names(f, op).map(str::to_owned));
+            all.extend(names(f, op));
         }
     }
     let message = format!("Neither the result nor the model has an op `{name}`.");
     let error = PassError::new(ErrorKind::Usage, message);
-    match suggest::help(name, known.iter().map(String::as_str)) {
+    match suggest::help(name, all.iter().map(String::as_str)) {
         Some(help) => error.help(help),
         None => error.help(
             "It goes by the name of a result or of a node, or by its number in the result's brief text: \

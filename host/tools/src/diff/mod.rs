@@ -1,4 +1,4 @@
-//! What differs between two modules, as a person wants to know it.
+//! The differences of two modules.
 //!
 //! ```
 //! use passdock::model_file::parse_text;
@@ -24,18 +24,18 @@
 //!
 //! Functions are paired by name. In a pair of functions each op, constant and argument is paired
 //! with at most one of the other side (`matching.rs` says how), and what isn't the same in a pair is
-//! reported, field by field. The rules that keep a report as short as what was done:
+//! reported, field by field. The rules that keep a report as short as the edits:
 //!
 //! - An operand that is a result of an added op (or an added constant), or was one of a removed one,
-//!   is told there, as [`Rewired`]: it is no change of its user.
+//!   is listed there, as [`Rewired`]: it is no change of its user.
 //! - A value under another name is one [`Renaming`], and no change of its users; so is a type.
 //! - Ops in the regions of an added or removed op are counted there and not listed.
-//! - What means the same is no difference: the order of attributes, operands left out at the end, and
-//!   in graph functions the order of ops, which [`FunctionDiff::moved`] tells nevertheless.
+//! - A different spelling of the same meaning is no difference: the order of attributes, operands left out at the end, and
+//!   in graph functions the order of ops, which [`FunctionDiff::moved`] lists nevertheless.
 //!
-//! What a file says beyond the IR (doc strings, fields nobody knows) isn't compared.
+//! The content of a file beyond the IR (doc strings, unknown fields) isn't compared.
 //!
-//! Time and memory grow with the number of ops and uses, never with its square, and nothing recurses, however
+//! Time and memory are linear in the number of ops and uses, and nothing recurses, however
 //! deep regions nest. A constant's bytes are read only where the other module has one of the same type
 //! and length at another place.
 

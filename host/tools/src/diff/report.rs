@@ -1,4 +1,4 @@
-//! What is reported: plain data, and its counts.
+//! The report: plain data, and its counts.
 
 use passdock_ir::Function;
 use serde::Serialize;
@@ -8,7 +8,7 @@ pub use super::content::Numbers;
 /// The differences of two modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
-    /// Key-value pairs of the module: what a model's header says.
+    /// Key-value pairs of the module: a model's header.
     pub model: Vec<Setting>,
     /// The functions that differ: those of the second module in its order, then those it doesn't
     /// have.
@@ -44,7 +44,7 @@ pub struct Setting {
 pub struct FunctionDiff {
     /// The function's canonical name.
     pub name: String,
-    /// A function that is only in one module has no more to say than how many ops it has.
+    /// The kind of difference; a function that is only in one module has only its number of ops.
     pub change: Change,
     /// The number of ops in the first module, without terminators.
     pub ops_before: usize,
@@ -58,13 +58,13 @@ pub struct FunctionDiff {
     pub ops: Vec<OpDiff>,
     /// Constants, in program order.
     pub constants: Vec<ConstantDiff>,
-    /// Values inside whose type is another one.
+    /// Values inside with another type.
     pub types: Vec<Renaming>,
-    /// Values inside that are the same under another name.
+    /// Values inside with another name.
     pub renamed: Vec<Renaming>,
     /// Ops that come from another ONNX node than before, by the nodes' names.
     pub relocated: Vec<Relocation>,
-    /// Ops that stand at another place among the others.
+    /// Ops at another position among the others.
     pub moved: Vec<String>,
     /// Whether the order of ops has a meaning here, so that `moved` is a difference.
     pub ordered: bool,
@@ -75,7 +75,7 @@ pub struct FunctionDiff {
 pub struct PortDiff {
     /// `input` or `output`.
     pub port: &'static str,
-    /// The port's place; where it is, if it was moved.
+    /// The port's position; the new one, if it was moved.
     pub index: usize,
     /// The port's name, in the second module if it is there.
     pub name: String,
@@ -105,11 +105,11 @@ pub enum PortChange {
         /// The name now.
         new: Option<String>,
     },
-    /// The port is at another place among the others.
+    /// The port is at another position among the others.
     Moved {
-        /// The place before, from 0.
+        /// The position before, from 0.
         old: usize,
-        /// The place now.
+        /// The position now.
         new: usize,
     },
     /// The port has another type.
@@ -146,11 +146,11 @@ pub struct OpDiff {
     pub op: String,
     /// The ONNX node it comes from.
     pub location: Option<String>,
-    /// The region it stands in; `None`: the function's body.
+    /// The region that it is in; `None`: the function's body.
     pub inside: Option<String>,
-    /// The added constant that stands for its result: it was folded.
+    /// The added constant that replaces its result: it was folded.
     pub folded: Option<String>,
-    /// The number of ops that came or went with it, in its regions; those aren't listed for themselves.
+    /// The number of ops that came or went with it, in its regions; those aren't listed themselves.
     pub nested: usize,
     /// Operands of other ops, and results, that became one of its results, or no longer are one.
     pub rewired: Vec<Rewired>,
@@ -236,7 +236,7 @@ pub struct ConstantDiff {
     pub change: Change,
     /// The constant's name, in the second module if it is there.
     pub name: String,
-    /// The region it stands in; `None`: the function's body.
+    /// The region that it is in; `None`: the function's body.
     pub inside: Option<String>,
     /// Type and data before, short.
     pub old: Option<String>,
@@ -244,7 +244,7 @@ pub struct ConstantDiff {
     pub new: Option<String>,
     /// The difference of the numbers, if the type is the same.
     pub numbers: Option<Numbers>,
-    /// The removed op whose result it stands for.
+    /// The removed op whose result it replaces.
     pub replaces: Option<String>,
     /// Whether all ops that use it came or went with it.
     pub with_users: bool,
@@ -252,7 +252,7 @@ pub struct ConstantDiff {
     pub rewired: Vec<Rewired>,
 }
 
-/// A value whose name, or whose type, is another one.
+/// A value with another name or another type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renaming {
     /// The value's name in the second module.
@@ -263,7 +263,7 @@ pub struct Renaming {
     pub new: Option<String>,
 }
 
-/// An op whose ONNX node's name is another one.
+/// An op whose ONNX node has another name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Relocation {
     /// The op.
@@ -274,7 +274,7 @@ pub struct Relocation {
     pub new: Option<String>,
 }
 
-/// The counts of what differs.
+/// The counts of the differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Key-value pairs of the model; kinds, opset versions and attributes of functions.
@@ -295,15 +295,15 @@ pub struct Summary {
     pub constants_added: usize,
     /// Constants that are only in the first.
     pub constants_removed: usize,
-    /// Constants whose content or type is another one.
+    /// Constants with another content or type.
     pub constants_changed: usize,
-    /// Values whose type is another one.
+    /// Values with another type.
     pub types: usize,
     /// Values that have another name.
     pub renamed: usize,
     /// Ops whose ONNX node has another name.
     pub relocated: usize,
-    /// Ops that stand at another place where order has a meaning.
+    /// Ops at another position where order has a meaning.
     pub moved: usize,
 }
 
@@ -313,7 +313,7 @@ impl Diff {
         self.summary() == Summary::default()
     }
 
-    /// Counts what differs.
+    /// Counts the differences.
     pub fn summary(&self) -> Summary {
         let mut sum = Summary {
             settings: self.model.len(),
@@ -339,7 +339,7 @@ impl FunctionDiff {
         }
     }
 
-    /// Counts what differs in one function.
+    /// Counts the differences of one function.
     pub fn summary(&self) -> Summary {
         let mut sum = Summary::default();
         self.add_to(&mut sum);

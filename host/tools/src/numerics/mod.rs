@@ -5,16 +5,16 @@
 //! when it is first needed, into this process: a model that makes it crash ends the run.
 //!
 //! A module that can't be checked is "not checked", with the reason, and never "same". Results
-//! are the same if each element is as near to the one before as its type allows (`elements`: in f32
-//! `max(1e-7, 1e-5 · max|a|) + 1e-4 · |a|`), or the `precision` that passes brought in; integers, bools and strings are
+//! are the same if each element is as near to the one before as its type allows (`tolerance`: in f32
+//! `max(1e-7, 1e-5 · max|a|) + 1e-4 · |a|`), or the `precision` that passes introduced; integers, bools and strings are
 //! equal; NaN is NaN.
 //!
 //! - `ort/` is the runtime: finding its library, calling it, its tensors; `sessions` opens modules in it.
 //! - `samples/` generates inputs, or reads them from files; `sizes` finds those that a model runs with.
-//! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`elements`); for
+//! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`tolerance`); for
 //!   `passdock compare`, `--check numerics` and both instruments.
-//! - `instrument` is `numerics`, which compares each module with the one before; `verify_outputs` compares the last one
-//!   of a run with the first.
+//! - `instrument` is `numerics`, which compares the module after each pass with the one before; `verify_outputs` compares
+//!   the last module of a run with the first.
 
 mod compare;
 mod instrument;

@@ -87,10 +87,10 @@ pub fn reduce(
     // A span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
     let mut target = Target::new(trials, &module, check)?;
-    let typed = target.typed(&module);
+    let typed = trials.typed(&module);
     let mut reducer = Reducer {
         best: module.clone(),
-        test: &mut |candidate| target.goes_wrong(candidate),
+        test: &mut |candidate| target.has(trials, candidate),
         checks: 0,
         options,
         start: Instant::now(),
@@ -114,7 +114,7 @@ pub fn reduce(
         module: stages::compacted(best),
         checks,
         minimal,
-        failure: target.failure().cloned(),
+        failure: target.into_failure(),
         steps,
     })
 }

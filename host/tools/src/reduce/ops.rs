@@ -1,13 +1,11 @@
 //! The removal of ops, parameters and constants from a function, which stays valid.
 
-use passdock_abi::{
-    AttrKind, ConstId, DType, OpId, SymbolId, TypeId, TypeKind, Value, ValueId, symbol,
-};
+use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeKind, Value, ValueId, symbol};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-use crate::queries::{callee, unused_constants};
+use crate::queries::{callee, function_results, set_results, unused_constants};
 
 /// The replacement of the results of an op that is removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,30 +78,9 @@ fn may_be_parameter(f: &Function, value: ValueId) -> bool {
     f.shape(id).is_some() && ty.is_some_and(|ty| ty.kind == TypeKind::TENSOR && is_float(ty.dtype))
 }
 
-/// A result of a function: the value, its name and its type.
-pub(super) type FunctionResult = (ValueId, String, TypeId);
-
-/// Returns the results of a function.
-pub(super) fn results(f: &Function) -> Option<Vec<FunctionResult>> {
-    let slots = f.operands(f.terminator(f.body())?).iter();
-    let name = |name: SymbolId| name.option().map_or("", |name| f.text(name)).to_owned();
-    let results = slots.zip(f.ports(f.body()));
-    let results = results.map(|(slot, port)| (slot.value, name(port.name), port.ty));
-    Some(results.collect())
-}
-
-pub(super) fn set_results(f: &mut Function, results: &[FunctionResult]) -> Option<()> {
-    let values: Vec<ValueId> = results.iter().map(|(value, ..)| *value).collect();
-    let ports = results
-        .iter()
-        .map(|(_, name, ty)| NewPort { name, ty: *ty });
-    let ports: Vec<NewPort<'_>> = ports.collect();
-    f.set_results(f.body(), &values, &ports).ok()
-}
-
 /// Makes values results, instead of parameters that are results.
 fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
-    let Some(mut results) = results(f).filter(|_| !values.is_empty()) else {
+    let Some(mut results) = function_results(f).filter(|_| !values.is_empty()) else {
         return Some(());
     };
     results.retain(|(value, ..)| f.value(*value).flags & Value::KIND != Value::ARG);
@@ -112,7 +89,7 @@ fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
         let name = name.option().unwrap_or_else(|| f.fresh_name("result"));
         results.push((value, f.text(name).to_owned(), ty));
     }
-    set_results(f, &results)
+    set_results(f, &results).ok()
 }
 
 /// Removes an op; parameters replace its results that are used.
@@ -222,12 +199,12 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
 /// Returns the attributes of ops that aren't regions, and those of the function itself.
 pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     let is_region = |kind: AttrKind| matches!(kind, AttrKind::REGION | AttrKind::REGIONS);
-    let of = |op: OpId| {
+    let attrs_of = |op: OpId| {
         let attrs = f.attrs(op).iter().filter(move |attr| !is_region(attr.kind));
         attrs.map(move |attr| (op, attr.name))
     };
     let ops = f.walk(f.body()).chain([OpId::NONE]);
-    ops.flat_map(of).collect()
+    ops.flat_map(attrs_of).collect()
 }
 
 /// Whether anything calls a function, so that its parameters can't change.

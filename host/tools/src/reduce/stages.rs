@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop};
-use crate::queries::unused_constants;
+use crate::queries::{function_results, set_results, unused_constants};
 use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
@@ -23,10 +23,13 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     }
     loop {
         let before = r.steps.len();
+        for name in r.best.names().collect::<Vec<_>>() {
+            unused(r, name)?;
+        }
         // First the functions that no other calls: what they don't call any more can go.
-        let mut names: Vec<SymbolId> = r.best.names().collect();
-        names.retain(|&name| !ops::is_called(&r.best, name));
-        for name in names {
+        let mut entries: Vec<SymbolId> = r.best.names().collect();
+        entries.retain(|&name| !ops::is_called(&r.best, name));
+        for name in entries {
             fewest_ops(r, name, Instead::FloatParameterAndResult)?;
         }
         functions(r)?;
@@ -73,9 +76,9 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let what = format!("results of @{}", f.text(name));
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
-            let all = ops::results(f)?;
+            let all = function_results(f)?;
             let kept: Vec<_> = kept.iter().map(|&at| all[at].clone()).collect();
-            ops::set_results(f, &kept)
+            set_results(f, &kept).ok()
         })
     })
 }

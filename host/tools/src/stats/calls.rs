@@ -1,4 +1,4 @@
-//! Who calls whom, and how large the entry is with every call replaced by a body.
+//! The calls among functions, and the size of the entry with all calls inlined.
 
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
@@ -7,12 +7,15 @@ use rustc_hash::FxHashMap;
 use super::{FunctionKind, FunctionStats, Stats, interface};
 use crate::queries::callee;
 
-/// Tells of each function, and counts calls.
+/// Describes each function, and counts calls.
 pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats) {
     let names = module.names().enumerate().map(|(at, name)| (name, at));
-    let places: FxHashMap<SymbolId, usize> = names.collect();
-    let graph: Vec<Calls> = module.functions().map(|f| Calls::of(f, &places)).collect();
-    let entry = entry.and_then(|name| places.get(&name).copied());
+    let positions: FxHashMap<SymbolId, usize> = names.collect();
+    let graph: Vec<Calls> = module
+        .functions()
+        .map(|f| Calls::new(f, &positions))
+        .collect();
+    let entry = entry.and_then(|name| positions.get(&name).copied());
     let copies = entry.map_or_else(|| Some(Vec::new()), |entry| copies(&graph, entry));
     stats.ops.inlined = copies.as_ref().and_then(|copies| {
         let bodies = graph.iter().zip(copies);
@@ -21,7 +24,7 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
             .try_fold(0_u64, |all, ops| all.checked_add(ops?))
     });
     let mut called = vec![0; graph.len()];
-    for (callee, count) in graph.iter().flat_map(|calls| &calls.to) {
+    for (callee, count) in graph.iter().flat_map(|calls| &calls.callees) {
         called[*callee] += count;
     }
     for (at, f) in module.functions().enumerate() {
@@ -45,61 +48,57 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
 
 /// The calls of one function.
 struct Calls {
-    /// OpCounts that aren't calls of functions of the module.
+    /// The number of ops that aren't calls of functions of the module.
     own_ops: u64,
-    /// Functions by their place in the module, each once, and how many ops call it.
-    to: Vec<(usize, u64)>,
+    /// The callees by their position in the module, each once, with the number of calls.
+    callees: Vec<(usize, u64)>,
 }
 
 impl Calls {
-    fn of(f: &Function, places: &FxHashMap<SymbolId, usize>) -> Calls {
+    fn new(f: &Function, positions: &FxHashMap<SymbolId, usize>) -> Calls {
         let mut own_ops = 0;
-        let mut to: FxHashMap<usize, u64> = FxHashMap::default();
+        let mut callees: FxHashMap<usize, u64> = FxHashMap::default();
         for (op, _) in f.ops() {
-            match callee(f, op).and_then(|name| places.get(&name).copied()) {
-                Some(callee) => *to.entry(callee).or_default() += 1,
+            match callee(f, op).and_then(|name| positions.get(&name)) {
+                Some(&callee) => *callees.entry(callee).or_default() += 1,
                 None => own_ops += 1,
             }
         }
-        let to = to.into_iter().collect();
-        Calls { own_ops, to }
+        let callees = callees.into_iter().collect();
+        Calls { own_ops, callees }
     }
 }
 
-/// The number of times each function's body would stand in the entry; `None` if the entry reaches a circle of
-/// calls, or if a count has more than 64 bits.
+/// Returns how often the body of each function would be in the entry with all calls inlined; `None` if the entry
+/// reaches a circle of calls, or if a count has more than 64 bits.
 fn copies(graph: &[Calls], entry: usize) -> Option<Vec<u64>> {
-    // How many functions that the entry reaches call each, and have yet to be done.
-    let mut waiting = vec![0_u32; graph.len()];
-    let mut reached = vec![false; graph.len()];
-    reached[entry] = true;
-    let mut left = 0_usize;
-    let mut stack = vec![entry];
-    while let Some(caller) = stack.pop() {
-        left += 1;
-        for &(callee, _) in &graph[caller].to {
-            waiting[callee] += 1;
-            if !reached[callee] {
-                reached[callee] = true;
-                stack.push(callee);
+    // The number of callers that the entry reaches and whose copies aren't counted yet.
+    let mut callers = vec![0_u32; graph.len()];
+    let mut reached = vec![entry];
+    let mut at = 0;
+    while let Some(&caller) = reached.get(at) {
+        at += 1;
+        for &(callee, _) in &graph[caller].callees {
+            callers[callee] += 1;
+            if callers[callee] == 1 && callee != entry {
+                reached.push(callee);
             }
         }
     }
     let mut copies = vec![0_u64; graph.len()];
     copies[entry] = 1;
-    if waiting[entry] == 0 {
-        stack.push(entry);
-    }
-    while let Some(caller) = stack.pop() {
-        left -= 1;
-        for &(callee, count) in &graph[caller].to {
+    let mut ready: Vec<usize> = (callers[entry] == 0).then_some(entry).into_iter().collect();
+    let mut counted = 0;
+    while let Some(caller) = ready.pop() {
+        counted += 1;
+        for &(callee, count) in &graph[caller].callees {
             let more = copies[caller].checked_mul(count)?;
             copies[callee] = copies[callee].checked_add(more)?;
-            waiting[callee] -= 1;
-            if waiting[callee] == 0 {
-                stack.push(callee);
+            callers[callee] -= 1;
+            if callers[callee] == 0 {
+                ready.push(callee);
             }
         }
     }
-    (left == 0).then_some(copies)
+    (counted == reached.len()).then_some(copies)
 }

@@ -1,6 +1,7 @@
-//! Constants: how much of what, where the bytes are. Lengths only.
+//! The sizes and places of constants, whose elements aren't read.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use passdock_abi::{AttrKind, ConstId, Constant, DType, TypeKind, Value};
@@ -173,18 +174,12 @@ fn sum_up(entries: &[Entry<'_>], stats: &mut Stats) {
     parameters.by_dtype = by_dtype.collect();
 }
 
-/// The largest parameters; of equal ones those that come first.
+/// Returns the largest parameters; of equal ones those that come first.
 fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
-    let all = entries.iter().enumerate();
-    let mut order: Vec<(Reverse<u64>, usize)> = all
-        .filter(|(_, entry)| entry.role.is_parameter())
-        .map(|(at, entry)| (Reverse(entry.bytes), at))
-        .collect();
-    if top < order.len() {
-        order.select_nth_unstable(top);
-        order.truncate(top);
-    }
-    order.sort_unstable();
+    let mut order: Vec<&Entry<'_>> = entries.iter().collect();
+    order.retain(|entry| entry.role.is_parameter());
+    order.sort_by_key(|entry| Reverse(entry.bytes));
+    order.truncate(top);
     let large = |entry: &Entry<'_>| {
         let (f, constant) = (entry.f, entry.f.constant(entry.id));
         let (storage, file) = match entry.payload() {
@@ -203,11 +198,12 @@ fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
             file,
         }
     };
-    order.iter().map(|&(_, at)| large(&entries[at])).collect()
+    order.into_iter().map(large).collect()
 }
 
+/// Returns the external files of the parameters, sorted by path.
 fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
-    let mut files: FxHashMap<&str, (ConstantsFile, &Arc<dyn ByteSource>)> = FxHashMap::default();
+    let mut files: BTreeMap<&str, (ConstantsFile, &Arc<dyn ByteSource>)> = BTreeMap::new();
     for entry in entries {
         let Payload::External(FileRange {
             source,
@@ -217,36 +213,28 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
         else {
             continue;
         };
-        let (file, _) = files.entry(source.name()).or_insert_with(|| {
-            let path = source.name().to_owned();
-            let file = ConstantsFile {
-                path,
-                ..ConstantsFile::default()
-            };
-            (file, source)
-        });
+        let (file, _) = files
+            .entry(source.name())
+            .or_insert_with(|| (ConstantsFile::default(), source));
         file.tensors += 1;
         file.bytes_used = file.bytes_used.saturating_add(*len);
         file.bytes_needed = file.bytes_needed.max(offset.saturating_add(*len));
     }
-    let mut files: Vec<ConstantsFile> = files.into_values().map(|(f, s)| look_at(f, s)).collect();
-    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    files
-}
-
-/// Asks the system how long a file is.
-fn look_at(mut file: ConstantsFile, source: &Arc<dyn ByteSource>) -> ConstantsFile {
-    match source.size() {
-        Ok(bytes) => {
-            file.bytes = Some(bytes);
-            let needed = file.bytes_needed;
-            file.problem = (bytes < needed).then(|| {
-                format!("The file has {bytes} bytes, and its tensors reach to byte {needed}.")
-            });
+    let files = files.into_iter().map(|(path, (mut file, source))| {
+        file.path = path.to_owned();
+        let needed = file.bytes_needed;
+        match source.size() {
+            Ok(bytes) => {
+                file.bytes = Some(bytes);
+                file.problem = (bytes < needed).then(|| {
+                    format!("The file has {bytes} bytes, and its tensors reach to byte {needed}.")
+                });
+            }
+            Err(problem) => file.problem = Some(problem),
         }
-        Err(problem) => file.problem = Some(problem),
-    }
-    file
+        file
+    });
+    files.collect()
 }
 
 /// Adds an op that is a sparse constant.

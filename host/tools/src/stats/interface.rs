@@ -1,6 +1,6 @@
 //! The entry's parameters and results, and the dims in their types.
 
-use passdock_abi::{DType, Dim, DimKind, ExprId, SymbolId, TypeId, TypeKind, ValueId};
+use passdock_abi::{DType, Dim, DimKind, ExprId, SymbolId, TypeId, TypeKind};
 use passdock_ir::{Function, text};
 use rustc_hash::FxHashSet;
 
@@ -47,20 +47,18 @@ pub(super) fn dtype_name(dtype: DType) -> String {
     }
 }
 
-/// Names and types of the results; what the interface doesn't say, the values that go out do.
+/// Returns the names and types of the results, from the values where the interface has none.
 fn results(f: &Function) -> impl Iterator<Item = (SymbolId, TypeId)> + '_ {
-    let ports = f.ports(f.body());
-    let values = (0..result_count(f)).map(|at| match f.terminator(f.body()) {
-        Some(op) => f.operand(op, at),
-        None => ValueId::NONE,
-    });
-    values.enumerate().map(|(at, value)| {
-        let known = value.option().map(|value| f.value(value));
-        let (name, ty) = known.map_or((SymbolId::NONE, TypeId::NONE), |v| (v.name, v.ty));
-        let port = ports.get(at);
+    let end = f.terminator(f.body());
+    let slots = end.map_or(&[][..], |op| f.operands(op));
+    slots.iter().enumerate().map(|(at, slot)| {
+        let port = f.ports(f.body()).get(at);
+        let value = slot.value.option().map(|value| f.value(value));
+        let name = port.and_then(|port| port.name.option());
+        let ty = port.and_then(|port| port.ty.option());
         (
-            port.and_then(|port| port.name.option()).unwrap_or(name),
-            port.and_then(|port| port.ty.option()).unwrap_or(ty),
+            name.unwrap_or_else(|| value.map_or(SymbolId::NONE, |value| value.name)),
+            ty.unwrap_or_else(|| value.map_or(TypeId::NONE, |value| value.ty)),
         )
     })
 }

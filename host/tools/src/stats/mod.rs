@@ -1,12 +1,9 @@
-//! What is in a module: its interface, its ops by kind, its parameters by type, where their bytes
-//! are.
+//! The content of a module: its interface, its ops by kind, its parameters by type, and the places of their bytes.
 //!
-//! Everything is told from headers: no element of a constant is read, and of an external file only
-//! whether it is there and how long it is. Time is linear in the ops and constants, and regions may
-//! nest as deeply as they can.
+//! Only headers are read: no element of a constant, and of an external file only its length. Time is linear in the
+//! ops and constants, and regions may nest to any depth.
 //!
-//! [`Stats`] is what `passdock stats --json` prints, under these names. A name once given stays; new
-//! ones may come. Lists are in the order of the module where they don't say otherwise.
+//! `passdock stats --json` prints [`Stats`] under these names. A name is never removed; new ones may be added. Lists are in the order of the module where they don't say otherwise.
 
 mod calls;
 mod constants;
@@ -53,7 +50,7 @@ pub struct Stats {
     pub ops: OpStats,
     /// Domains of ops that are neither ONNX's own nor the IR's nor local functions; most ops first.
     pub custom_domains: Vec<CustomDomain>,
-    /// The values that ops make.
+    /// The results of ops.
     pub results: ResultStats,
     /// The constants.
     pub parameters: Parameters,
@@ -147,7 +144,7 @@ pub struct OpKindStats {
     pub nested: u64,
 }
 
-/// The definer of an op: it says what the op means.
+/// The definer of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpProvider {
@@ -174,7 +171,7 @@ pub struct CustomDomain {
     pub kinds: u64,
 }
 
-/// The knowledge of the values that ops make.
+/// The types of the results of ops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultStats {
     /// The number of values, without those that ops leave out.
@@ -357,10 +354,10 @@ pub struct ConstantsFile {
     pub problem: Option<String>,
 }
 
-/// Looks through a module. `top` is how many of the largest constants to tell.
+/// Counts the content of a module. `top` is the number of the largest constants to list.
 ///
 /// # Errors
-/// If a part of the model that reading it had no use for isn't what it should be.
+/// If a part of the model that reading it skipped is invalid.
 pub fn stats(module: &Module, top: usize) -> Result<Stats, PassError> {
     let mut stats = Stats::default();
     read_header(module, &mut stats)?;
@@ -376,7 +373,7 @@ pub fn stats(module: &Module, top: usize) -> Result<Stats, PassError> {
     Ok(stats)
 }
 
-/// The header: what the module says of itself.
+/// Reads the header.
 fn read_header(module: &Module, stats: &mut Stats) -> Result<(), PassError> {
     for (key, value) in module.metadata() {
         match key.as_str() {

@@ -1,4 +1,4 @@
-//! OpCounts by kind, the regions they hold, the values they make.
+//! The ops by kind, their regions and their results.
 
 use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Function, Module, OpName};
@@ -30,7 +30,7 @@ struct Kind {
 pub(super) fn count(module: &Module, stats: &mut Stats) {
     let mut kinds: FxHashMap<SymbolId, Kind> = FxHashMap::default();
     for f in module.functions() {
-        let known: Vec<Known> = types(f);
+        let types = types(f);
         for (id, op) in f.ops() {
             let kind = kinds.entry(op.name).or_default();
             kind.count += 1;
@@ -47,10 +47,10 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
                 if value.flags & Value::ABSENT != 0 {
                     continue;
                 }
-                let known = known.get(value.ty.index()).copied().unwrap_or_default();
+                let ty = types.get(value.ty.index()).copied().unwrap_or_default();
                 stats.results.total += 1;
-                stats.results.typed += u64::from(known.typed);
-                stats.results.static_shape += u64::from(known.fixed);
+                stats.results.typed += u64::from(ty.is_typed);
+                stats.results.static_shape += u64::from(ty.is_static);
             }
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
         }
     }
     stats.custom_domains = custom.into_values().collect();
-    // The order of a hash map is no order.
+    // A hash map has no order.
     let kinds = &mut stats.ops.kinds;
     kinds.sort_unstable_by(|a, b| (b.count, &a.op).cmp(&(a.count, &b.op)));
     let holders = &mut stats.subgraphs.holders;
@@ -103,26 +103,26 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
     domains.sort_unstable_by(|a, b| (b.ops, &a.domain).cmp(&(a.ops, &b.domain)));
 }
 
-/// The knowledge that a type gives of a value.
+/// The knowledge of a type.
 #[derive(Clone, Copy, Default)]
-struct Known {
-    typed: bool,
-    fixed: bool,
+struct TypeFacts {
+    is_typed: bool,
+    is_static: bool,
 }
 
-/// The knowledge that each type of a function gives, by its id: there are few, and many values of each.
-fn types(f: &Function) -> Vec<Known> {
+/// Returns the facts of each type of a function, by its id: there are few, and many values of each.
+fn types(f: &Function) -> Vec<TypeFacts> {
     let ids = (0..).map(passdock_abi::TypeId);
     let types = ids.map_while(|id| Some((id, f.live_type(id).ok()?)));
     types
-        .map(|(id, ty)| Known {
-            typed: ty.kind != TypeKind::UNKNOWN,
-            fixed: f.static_shape(id).is_some(),
+        .map(|(id, ty)| TypeFacts {
+            is_typed: ty.kind != TypeKind::UNKNOWN,
+            is_static: f.static_shape(id).is_some(),
         })
         .collect()
 }
 
-/// The versions of a domain that functions declare, each once.
+/// Returns the versions of a domain that functions declare, each once.
 fn versions(module: &Module, domain: &str) -> Vec<i64> {
     let Some(domain) = module.symbols().find(domain) else {
         return Vec::new();

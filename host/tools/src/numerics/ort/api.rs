@@ -98,13 +98,13 @@ pub(super) fn kind_name(kind: c_int) -> &'static str {
 const RENUMBERED: [(DType, c_int); 3] = [(DType::U2, 24), (DType::I2, 25), (DType::F8E8M0, 26)];
 
 pub(super) fn dtype_code(dtype: DType) -> c_int {
-    let known = RENUMBERED.iter().find(|(known, _)| *known == dtype);
-    known.map_or(dtype.0 as c_int, |(_, code)| *code)
+    let renumbered = RENUMBERED.iter().find(|pair| pair.0 == dtype);
+    renumbered.map_or(dtype.0 as c_int, |pair| pair.1)
 }
 
 pub(super) fn dtype_of(code: c_int) -> DType {
-    let known = RENUMBERED.iter().find(|(_, known)| *known == code);
-    known.map_or(DType(code as u32), |(dtype, _)| *dtype)
+    let renumbered = RENUMBERED.iter().find(|pair| pair.1 == code);
+    renumbered.map_or(DType(code as u32), |pair| pair.0)
 }
 
 /// A result whose error is what ONNX Runtime says.
@@ -122,7 +122,7 @@ impl Api {
         Err(message)
     }
 
-    /// Calls a function that gives an object.
+    /// Calls a function that creates an object.
     pub(super) fn object(
         self,
         release: unsafe fn(Api, Pointer),
@@ -137,14 +137,14 @@ impl Api {
         Ok(object)
     }
 
-    /// Calls a function that gives a plain value.
+    /// Calls a function that writes a plain value.
     pub(super) fn value<T: Default>(self, make: impl FnOnce(*mut T) -> Status) -> Result<T> {
         let mut value = T::default();
         self.check(make(&mut value))?;
         Ok(value)
     }
 
-    /// Calls a function that gives a pointer to what somebody else owns.
+    /// Calls a function that writes a pointer to an object that isn't the caller's.
     pub(super) fn borrowed(self, make: impl FnOnce(*mut Pointer) -> Status) -> Result<Pointer> {
         let mut pointer = ptr::null_mut();
         self.check(make(&mut pointer))?;
@@ -164,7 +164,7 @@ pub(super) unsafe fn text(text: Text) -> String {
     }
 }
 
-/// An object of ONNX Runtime's that is released in the end.
+/// An object of ONNX Runtime, which is released when it is dropped.
 pub(super) struct Object {
     pub(super) api: Api,
     pub(super) pointer: Pointer,

@@ -65,7 +65,7 @@ impl Runtime {
         // SAFETY: the function has no conditions; the library stays loaded from here on.
         let base = unsafe { entry().as_ref() };
         std::mem::forget(library);
-        let base = base.ok_or("its `OrtGetApiBase` answers nothing")?;
+        let base = base.ok_or("its `OrtGetApiBase` returns null")?;
         // SAFETY: neither has conditions; the version is a constant text.
         let (table, version) = unsafe { ((base.get_api)(VERSION), text((base.version)())) };
         if table.is_null() {
@@ -240,7 +240,7 @@ impl Runtime {
         Ok(ModelPort { name, ty })
     }
 
-    /// Element type and shape of a description that is there.
+    /// Returns the element type and the shape of a description.
     fn tensor_type(&self, info: Pointer) -> Result<(DType, Vec<i64>)> {
         let api = self.api;
         // SAFETY: the description is there.
@@ -269,7 +269,7 @@ fn system_path(path: &Path) -> Result<Vec<PathChar>> {
 }
 
 impl OrtSession<'_> {
-    /// Runs it; all outputs, in order.
+    /// Runs the model; returns all outputs, in order.
     pub(crate) fn run(&self, inputs: &[(String, Tensor)]) -> Result<Vec<ModelOutput>> {
         let api = self.runtime.api;
         let names = |names: &mut dyn Iterator<Item = &String>| -> Result<Vec<CString>> {
@@ -279,37 +279,37 @@ impl OrtSession<'_> {
         let output_names = names(&mut self.ports.outputs.iter().map(|output| &output.name))?;
         let pointers = |names: &[CString]| names.iter().map(|name| name.as_ptr()).collect();
         let (from, to): (Vec<Text>, Vec<Text>) = (pointers(&input_names), pointers(&output_names));
-        let values = inputs.iter().map(|(_, tensor)| self.make(tensor));
-        let values = values.collect::<Result<Vec<Object>>>()?;
-        let given: Vec<Pointer> = values.iter().map(|value| value.pointer).collect();
-        let mut made = vec![ptr::null_mut(); to.len()];
-        // SAFETY: names and values are as many as is said, and live longer than the call; outputs
-        // that are null are made by it. No run options is allowed.
+        let values = inputs.iter().map(|(_, tensor)| self.create(tensor));
+        let objects = values.collect::<Result<Vec<Object>>>()?;
+        let values: Vec<Pointer> = objects.iter().map(|value| value.pointer).collect();
+        let mut outputs = vec![ptr::null_mut(); to.len()];
+        // SAFETY: there are as many names and values as the counts say, and they live longer than the call, which
+        // creates the outputs that are null. No run options is allowed.
         let status = unsafe {
             api.run(
                 self.session.pointer,
                 ptr::null_mut(),
                 from.as_ptr(),
-                given.as_ptr(),
-                given.len(),
+                values.as_ptr(),
+                values.len(),
                 to.as_ptr(),
                 to.len(),
-                made.as_mut_ptr(),
+                outputs.as_mut_ptr(),
             )
         };
-        // Also of a run that failed: whoever made some has to release them.
-        let made = made.into_iter().map(|pointer| Object {
+        // A run that failed may have created some, too, which are released.
+        let outputs = outputs.into_iter().map(|pointer| Object {
             api,
             pointer,
             release: Api::release_value,
         });
-        let made: Vec<Object> = made.collect();
+        let outputs: Vec<Object> = outputs.collect();
         api.check(status)?;
         let output = |(port, object): (&ModelPort, Object)| {
             let name = port.name.clone();
-            let value = self.look_into(object)?;
+            let value = self.read_value(object)?;
             Ok(ModelOutput { name, value })
         };
-        self.ports.outputs.iter().zip(made).map(output).collect()
+        self.ports.outputs.iter().zip(outputs).map(output).collect()
     }
 }

@@ -11,8 +11,8 @@ use super::api::{Api, MAP, Object, Result, SEQUENCE, TENSOR, Text, c_text, dtype
 use super::tensor::{OutputValue, Tensor};
 
 impl OrtSession<'_> {
-    /// A tensor for ONNX Runtime: a copy.
-    pub(super) fn make(&self, tensor: &Tensor) -> Result<Object> {
+    /// Copies a tensor into ONNX Runtime.
+    pub(super) fn create(&self, tensor: &Tensor) -> Result<Object> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let (shape, code) = (&tensor.shape, dtype_code(tensor.dtype));
         let count = Tensor::elements(shape).ok_or("a shape is negative or too large")?;
@@ -46,12 +46,12 @@ impl OrtSession<'_> {
         Ok(value)
     }
 
-    /// The value that an object is; sequences and maps are taken apart.
-    pub(super) fn look_into(&self, value: Object) -> Result<OutputValue> {
+    /// Copies a value out of ONNX Runtime, with the tensors of sequences and maps.
+    pub(super) fn read_value(&self, value: Object) -> Result<OutputValue> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let mut tensors = Vec::new();
-        let mut left = vec![(String::new(), value)];
-        while let Some((place, value)) = left.pop() {
+        let mut stack = vec![(String::new(), value)];
+        while let Some((position, value)) = stack.pop() {
             if value.pointer.is_null() {
                 return Ok(OutputValue::Opaque("nothing"));
             }
@@ -60,7 +60,7 @@ impl OrtSession<'_> {
             let parts = match kind {
                 Ok(TENSOR) => {
                     let tensor = self.read(&value)?;
-                    tensors.push((place, tensor));
+                    tensors.push((position, tensor));
                     continue;
                 }
                 Ok(SEQUENCE | MAP) => {
@@ -72,17 +72,17 @@ impl OrtSession<'_> {
                 Err(_) => return Ok(OutputValue::Opaque("nothing")),
             };
             for part in (0..parts).rev() {
-                let place = match (&kind, part) {
-                    (Ok(MAP), 0) => format!("{place}.keys"),
-                    (Ok(MAP), _) => format!("{place}.values"),
-                    _ => format!("{place}[{part}]"),
+                let position = match (&kind, part) {
+                    (Ok(MAP), 0) => format!("{position}.keys"),
+                    (Ok(MAP), _) => format!("{position}.values"),
+                    _ => format!("{position}[{part}]"),
                 };
                 let index = part as c_int;
                 // SAFETY: the value has a part of this index; what comes back is a value of its own.
                 let part = api.object(Api::release_value, |out| unsafe {
                     api.get_value(value.pointer, index, allocator, out)
                 })?;
-                left.push((place, part));
+                stack.push((position, part));
             }
         }
         Ok(OutputValue::Tensors(tensors))

@@ -32,7 +32,7 @@ const SIZES: [(i64, i64); 8] = [
 ];
 /// Integers are below this: ids first, flags and small indices where that fails.
 const BELOW: [i64; 2] = [8, 2];
-/// An input with more elements isn't made up.
+/// An input with more elements isn't generated.
 const MOST_ELEMENTS: u64 = 1 << 24;
 
 /// A guess at what a model leaves open.
@@ -44,7 +44,7 @@ pub(super) struct Guess {
     pub(super) below: i64,
 }
 
-/// Everything to try, in order.
+/// Returns everything to try, in order.
 pub(super) fn guesses() -> impl Iterator<Item = Guess> {
     let sizes = SIZES.into_iter();
     sizes.flat_map(|(first, other)| {
@@ -56,26 +56,22 @@ pub(super) fn guesses() -> impl Iterator<Item = Guess> {
     })
 }
 
-/// The shapes of all inputs under a guess.
+/// Returns the shapes of all inputs under a guess.
 pub(super) fn shapes(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
     guess: Guess,
 ) -> Result<Vec<Vec<i64>>, String> {
-    let mut bound: HashMap<&str, i64> = HashMap::new();
-    let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
     let size = |axis| if axis == 0 { guess.first } else { guess.other };
+    let mut bound: HashMap<&str, i64> = HashMap::new();
+    bound.extend(dims.iter().map(|(symbol, size)| (&**symbol, *size)));
     // Plain symbols first, so that `past + 1` fits to `past`.
-    for ty in types {
-        for (axis, dim) in ty.dims.iter().enumerate() {
-            if let PortDim::Symbol(symbol) = dim
-                && is_name(symbol)
-            {
-                let given = dims.get(symbol).copied();
-                bound
-                    .entry(symbol)
-                    .or_insert_with(|| given.unwrap_or(size(axis)));
-            }
+    let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
+    for (axis, dim) in types.flat_map(|ty| ty.dims.iter().enumerate()) {
+        if let PortDim::Symbol(symbol) = dim
+            && is_name(symbol)
+        {
+            bound.entry(symbol).or_insert_with(|| size(axis));
         }
     }
     let shape = |input: &ModelPort| {
@@ -86,12 +82,9 @@ pub(super) fn shapes(
             PortDim::Known(size) => *size,
             PortDim::Open => size(axis),
             PortDim::Symbol(symbol) => {
-                let value = |name: &str| {
-                    let bound = bound.get(name).or_else(|| dims.get(name));
-                    bound.copied().unwrap_or(guess.other)
-                };
-                let given = dims.get(symbol).or_else(|| bound.get(&**symbol)).copied();
-                given
+                let value = |name: &str| bound.get(name).copied().unwrap_or(guess.other);
+                let bound = bound.get(&**symbol).copied();
+                bound
                     .or_else(|| evaluate(symbol, value))
                     .unwrap_or_else(|| size(axis))
             }
@@ -102,7 +95,7 @@ pub(super) fn shapes(
             _ => {
                 let (name, ty) = (&input.name, describe(ty.dtype, shape.iter()));
                 Err(format!(
-                    "the input `{name}` would be {ty}, which is too large to be made up"
+                    "the input `{name}` would be {ty}, which is too large to be generated"
                 ))
             }
         }
@@ -153,7 +146,7 @@ fn is_name(symbol: &str) -> bool {
     !symbol.contains(['+', '-', '*', '(', ')', '/', ' '])
 }
 
-/// The value of `a + b*2 - 1`; `None` if it is something else.
+/// Evaluates an expression such as `a + b*2 - 1`; `None` if it is something else.
 fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
     let atom = |text: &str| {
         let text = text.trim();
@@ -175,7 +168,7 @@ fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
     Some(sum)
 }
 
-/// The names that a model's inputs leave open.
+/// Returns the symbols of a model's inputs.
 pub(super) fn symbols(inputs: &[ModelPort]) -> Vec<&str> {
     let mut symbols = Vec::new();
     let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
@@ -191,33 +184,38 @@ pub(super) fn symbols(inputs: &[ModelPort]) -> Vec<&str> {
     symbols
 }
 
-/// Inputs of these shapes; the seeds tell the samples of one model apart.
+/// Generates inputs of these shapes; each pair of seeds gives another sample.
 ///
 /// # Errors
-/// An input of a type that can't be made up.
+/// If an input is of a type that can't be generated.
 pub(super) fn generate(
     inputs: &[ModelPort],
     shapes: &[Vec<i64>],
     guess: Guess,
     seeds: [usize; 2],
 ) -> Result<Sample, String> {
-    let make = |(at, (input, shape)): (usize, (&ModelPort, &Vec<i64>))| {
+    let generate = |(at, (input, shape)): (usize, (&ModelPort, &Vec<i64>))| {
         let name = &input.name;
         let ty = input.ty.as_ref();
         let ty =
-            ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are made up"))?;
+            ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are generated"))?;
         let [seed, number] = seeds.map(|seed| seed as u64);
         // The seed 0 is that of the instrument, which has none.
         let mut random = Random::new([seed.rotate_left(32) ^ number, at as u64]);
         let data = elements(ty.dtype, shape, guess.below, &mut random);
         let data = data.ok_or_else(|| {
             let dtype = describe(ty.dtype, shape.iter());
-            format!("the input `{name}` is {dtype}, of which no elements are made up")
+            format!("the input `{name}` is {dtype}, of which no elements are generated")
         })?;
         let (dtype, shape) = (ty.dtype, shape.clone());
         Ok((name.clone(), Tensor { dtype, shape, data }))
     };
-    inputs.iter().zip(shapes).enumerate().map(make).collect()
+    inputs
+        .iter()
+        .zip(shapes)
+        .enumerate()
+        .map(generate)
+        .collect()
 }
 
 /// Generates floats in [-1, 1), integers in [0, `below`), bools, and strings of one letter; `None` for other types.
@@ -350,7 +348,9 @@ mod tests {
         check_shapes(
             &inputs,
             &large,
-            expect!["the input `ids` would be i64[1073741824,3], which is too large to be made up"],
+            expect![
+                "the input `ids` would be i64[1073741824,3], which is too large to be generated"
+            ],
         );
     }
 
@@ -416,12 +416,12 @@ mod tests {
     }
 
     #[test]
-    fn only_tensors_are_made_up() {
+    fn only_tensors_are_generated() {
         let (name, ty) = ("s".to_owned(), Err("a sequence"));
         let error = generate(&[ModelPort { name, ty }], &[vec![]], first(), [0, 0]).unwrap_err();
         assert_eq!(
             error,
-            "the input `s` is a sequence; only tensors are made up"
+            "the input `s` is a sequence; only tensors are generated"
         );
     }
 }

@@ -1,0 +1,277 @@
+//! A part of a model as a model: the ops between some of its values.
+//!
+//! [`extract`] makes parameters of the inputs and results of the outputs, and removes what is unused then. Weights,
+//! names and functions that are called stay as they are.
+
+use passdock_abi::{DType, OpId, SymbolId, TypeId, TypeKind, Value, ValueId};
+use passdock_core::{ErrorKind, PassError, suggest};
+use passdock_ir::edit::NewPort;
+use passdock_ir::{EditFailure, Function, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::queries::{FunctionResult, callee, function_results, set_results, unused_constants};
+
+/// The values between which a part is, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// The inputs of the part; empty: the model's own inputs that the outputs need.
+    pub inputs: Vec<String>,
+    /// The outputs of the part; empty: the model's own outputs.
+    pub outputs: Vec<String>,
+}
+
+/// A part of a model.
+#[derive(Debug)]
+pub struct ModelPart {
+    /// The part, as a model.
+    pub module: Module,
+    /// The number of ops in the whole main graph.
+    pub ops_before: usize,
+    /// The number of ops in the part's.
+    pub ops_after: usize,
+    /// Inputs that no output needs.
+    pub idle: Vec<String>,
+    /// Inputs and outputs of unknown shape, which a model's file should declare.
+    pub unshaped: Vec<String>,
+}
+
+/// Extracts the part of a model between some of its values.
+///
+/// # Errors
+/// If there is no such value in the main graph, or if an output depends on values that aren't among the inputs.
+pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError> {
+    let Some(f) = module.function_named("main") else {
+        return Err(usage("The model has no main graph."));
+    };
+    let names = Names::new(f);
+    let inputs = names.find_all(&bounds.inputs)?;
+    let own = function_results(f).unwrap_or_default();
+    let mut outputs = match bounds.outputs.is_empty() {
+        true => own,
+        false => {
+            let values = names.find_all(&bounds.outputs)?.into_iter();
+            let outputs = values.map(|value| {
+                let name = names.text(value);
+                // The type that the model declares for its output.
+                let declared = own.iter().find(|own| (own.0, &own.1) == (value, &name));
+                let ty = declared.map_or(TypeId::NONE, |own| own.2);
+                (value, name, ty)
+            });
+            outputs.collect()
+        }
+    };
+    for (value, _, ty) in outputs.iter_mut().filter(|output| output.2.is_none()) {
+        *ty = f.value(*value).ty;
+    }
+    let refused = |error: EditFailure| {
+        let message = format!("The part can't be extracted: {error}");
+        PassError::new(ErrorKind::Write, message)
+    };
+    let mut part = module.clone();
+    let Some(edited) = part.function_mut(f.name()) else {
+        return Err(usage("The model has no main graph."));
+    };
+    let params = cut(edited, &inputs, &outputs).map_err(refused)?;
+    check_params(edited, &params, bounds, &outputs)?;
+    let idle = inputs.iter().zip(&params);
+    let idle = idle.filter(|(_, param)| edited.value(**param).use_count == 0);
+    let idle = idle.map(|(&input, _)| names.text(input)).collect();
+    let (args, results) = (edited.args(edited.body()), function_results(edited));
+    let args = args.map(|arg| (arg, describe(edited, arg)));
+    let results = results.into_iter().flatten();
+    let all = args.chain(results.map(|(value, name, _)| (value, name)));
+    let unshaped = all.filter(|(value, _)| !is_shaped(edited, *value));
+    let unshaped = unshaped.map(|(_, name)| name).collect();
+    let ops_after = edited.op_count();
+    drop_uncalled(&mut part, f.name());
+    Ok(ModelPart {
+        ops_before: f.op_count(),
+        ops_after,
+        idle,
+        unshaped,
+        module: part,
+    })
+}
+
+/// Cuts the main function down to the ops between inputs and outputs. Returns the parameters of the inputs.
+fn cut(
+    f: &mut Function,
+    inputs: &[ValueId],
+    outputs: &[FunctionResult],
+) -> Result<Vec<ValueId>, EditFailure> {
+    let mut params = Vec::new();
+    let mut names = Vec::new();
+    for &input in inputs {
+        let Value {
+            flags, name, ty, ..
+        } = *f.value(input);
+        if flags & Value::KIND == Value::ARG {
+            params.push(input);
+            continue;
+        }
+        let param = f.add_arg(f.body(), &NewPort { name: "", ty })?;
+        f.replace_uses(input, param)?;
+        params.push(param);
+        names.push((input, param, name));
+    }
+    let outputs: Vec<FunctionResult> = outputs
+        .iter()
+        .map(|(value, name, ty)| {
+            let at = inputs.iter().position(|input| input == value);
+            (at.map_or(*value, |at| params[at]), name.clone(), *ty)
+        })
+        .collect();
+    set_results(f, &outputs)?;
+    let end = f.terminator(f.body());
+    let ops: Vec<OpId> = f.ops_in(f.body()).filter(|op| Some(*op) != end).collect();
+    // From the end, so that the users of an op are erased before it.
+    for op in ops.into_iter().rev() {
+        if f.results(op).all(|result| f.value(result).use_count == 0) {
+            f.erase_op(op)?;
+        }
+    }
+    for id in unused_constants(f) {
+        f.erase_constant(id)?;
+    }
+    for (input, param, name) in names {
+        // If its op is kept for other results, the parameter has the name all the same.
+        if f.live_value(input).is_ok() {
+            f.set_name(input, "")?;
+        }
+        if name.is_some() {
+            // Not `set_name`: the model's output of this name, which is removed, would keep it taken.
+            f.import_name(param, name);
+        }
+    }
+    let is_unused = |arg: &ValueId| f.value(*arg).use_count == 0 && !params.contains(arg);
+    let unused: Vec<ValueId> = f.args(f.body()).filter(is_unused).collect();
+    f.remove_args(&unused)?;
+    Ok(params)
+}
+
+/// Checks that each parameter has a type, and that the outputs need no other parameters than the inputs, if there are
+/// any.
+fn check_params(
+    f: &Function,
+    params: &[ValueId],
+    bounds: &Bounds,
+    outputs: &[FunctionResult],
+) -> Result<(), PassError> {
+    // A parameter with a default stays one.
+    let is_missing = |arg: &ValueId| !params.contains(arg) && f.value(*arg).constant.is_none();
+    let missing = f.args(f.body()).filter(is_missing);
+    let missing: Vec<String> = missing.map(|arg| describe(f, arg)).collect();
+    if !bounds.inputs.is_empty() && !missing.is_empty() {
+        let inputs = suggest::listed(bounds.inputs.iter().map(String::as_str));
+        let outputs = suggest::listed(outputs.iter().map(|(_, name, _)| name.as_str()));
+        let more = suggest::listed(missing.iter().map(String::as_str));
+        let message = format!("Computing {outputs} needs more than {inputs}: also {more}.");
+        let all = [&bounds.inputs[..], &missing].concat().join(",");
+        return Err(usage(message).help(format!(
+            "Add them, `--inputs {all}`, or values between them and the outputs."
+        )));
+    }
+    let Some(untyped) = f.args(f.body()).find(|arg| !is_typed(f, *arg)) else {
+        return Ok(());
+    };
+    let name = describe(f, untyped);
+    let message = format!("The type of `{name}` isn't known, and an input needs one.");
+    Err(usage(message)
+        .help("Give the plugin that defines the operators before it: `--plugin FILE`."))
+}
+
+fn is_typed(f: &Function, value: ValueId) -> bool {
+    let ty = f.live_type(f.value(value).ty);
+    ty.is_ok_and(|ty| match ty.kind {
+        TypeKind::UNKNOWN => false,
+        TypeKind::TENSOR | TypeKind::SPARSE => ty.dtype != DType::NONE,
+        _ => true,
+    })
+}
+
+/// Whether a value's type is all that a model's file has to declare of its interface.
+fn is_shaped(f: &Function, value: ValueId) -> bool {
+    let ty = f.value(value).ty;
+    let is_tensor = f.live_type(ty).is_ok_and(|ty| ty.kind == TypeKind::TENSOR);
+    is_typed(f, value) && (!is_tensor || f.shape(ty).is_some())
+}
+
+/// Returns a value's name, or a description of it.
+fn describe(f: &Function, value: ValueId) -> String {
+    match f.value(value).name.option() {
+        Some(name) => f.text(name).to_owned(),
+        None => f.describe(value),
+    }
+}
+
+/// Removes the functions that `main` doesn't reach by calls.
+fn drop_uncalled(module: &mut Module, main: SymbolId) {
+    let mut called: FxHashSet<SymbolId> = FxHashSet::default();
+    let mut stack = vec![main];
+    while let Some(name) = stack.pop() {
+        let Some(f) = module.function(name) else {
+            continue;
+        };
+        if called.insert(name) {
+            stack.extend(f.walk(f.body()).filter_map(|op| callee(f, op)));
+        }
+    }
+    module.retain(|f| called.contains(&f.name()));
+}
+
+/// The names of the body's values.
+struct Names<'f> {
+    f: &'f Function,
+    values: FxHashMap<String, ValueId>,
+    /// The names of outputs whose values have another one, or none.
+    outputs: FxHashMap<ValueId, String>,
+}
+
+impl<'f> Names<'f> {
+    fn new(f: &'f Function) -> Names<'f> {
+        let results = f.ops_in(f.body()).flat_map(|op| f.results(op));
+        let constants = f.live_constants().map(|(_, constant)| constant.value);
+        let constants = constants.filter(|value| value.is_some() && f.home(*value) == f.body());
+        let all = f.args(f.body()).chain(results).chain(constants);
+        let mut values: FxHashMap<String, ValueId> = FxHashMap::default();
+        for value in all.filter(|value| f.value(*value).name.is_some()) {
+            values.entry(describe(f, value)).or_insert(value);
+        }
+        let mut outputs = FxHashMap::default();
+        for (value, name, _) in function_results(f).into_iter().flatten() {
+            if !name.is_empty() && !values.contains_key(&name) {
+                values.insert(name.clone(), value);
+                outputs.entry(value).or_insert(name);
+            }
+        }
+        Names { f, values, outputs }
+    }
+
+    fn text(&self, value: ValueId) -> String {
+        match self.outputs.get(&value) {
+            Some(name) if self.f.value(value).name.is_none() => name.clone(),
+            _ => describe(self.f, value),
+        }
+    }
+
+    /// Finds the values of these names, each once.
+    fn find_all(&self, names: &[String]) -> Result<Vec<ValueId>, PassError> {
+        let mut values = Vec::new();
+        for name in names {
+            let Some(&value) = self.values.get(name) else {
+                let known = self.values.keys().map(String::as_str);
+                let help = "`passdock convert MODEL -` shows them. Values of regions and of other functions don't count.";
+                let help = suggest::help(name, known).unwrap_or_else(|| help.to_owned());
+                return Err(usage(format!("The main graph has no value `{name}`.")).help(help));
+            };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Ok(values)
+    }
+}
+
+fn usage(message: impl Into<String>) -> PassError {
+    PassError::new(ErrorKind::Usage, message)
+}
