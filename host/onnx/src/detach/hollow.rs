@@ -8,6 +8,7 @@ use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
 use crate::extras::carry;
+use crate::extras::kept::Keep;
 use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
 use crate::format::error::Result;
 use crate::format::header::read_metadata;
@@ -17,7 +18,7 @@ use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
 use crate::format::texts::{plain_doc, plain_metadata};
 use crate::format::typed::{is_data, typed_field};
 use crate::format::types::{dtype, encode_type, read_type};
-use crate::format::wire::{Message, Value, WireField, put_bytes, put_int, put_varint};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int};
 
 /// A message without what the IR says itself.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub(super) struct Hollow {
     pub(super) rest: Vec<u8>,
     /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
     pub(super) stays: bool,
+    /// The other data that its entity's extras keep.
+    pub(super) keep: Keep,
 }
 
 impl Hollow {
@@ -99,10 +102,7 @@ fn is_odd_domain(domain: Message<'_>) -> bool {
 fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Varint(_) => put_int(rest, field.number, 0),
-        Value::Fixed32(_) => {
-            put_varint(rest, u64::from(field.number) << 3 | 5);
-            rest.extend([0; 4]);
-        }
+        Value::Fixed32(_) => put_float(rest, field.number, 0),
         _ => put_bytes(rest, field.number, &[]),
     }
 }
@@ -199,11 +199,11 @@ pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
     Ok(hollow)
 }
 
-/// `NodeProto` of a `Constant` that is a constant in the IR, and the field of its value if that isn't a
+/// `NodeProto` of a `Constant` that is a constant in the IR; its extras keep the field of its value if that isn't a
 /// tensor.
-pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>)> {
+pub(super) fn constant_node(message: Message<'_>) -> Result<Hollow> {
     let mut form = None;
-    let hollow = Hollow::of(message, doc::NODE, |field, rest| {
+    let mut hollow = Hollow::of(message, doc::NODE, |field, rest| {
         Ok(match (field.number, field.value) {
             (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => false,
             (node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -219,7 +219,8 @@ pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>
             _ => true,
         })
     })?;
-    Ok((hollow, form))
+    form.into_iter().for_each(|number| hollow.keep.form(number));
+    Ok(hollow)
 }
 
 /// The remains of the attribute of a `Constant`; `None`: it is as the writer would make it, of the

@@ -127,22 +127,6 @@ struct Detacher<'d> {
     found: Vec<(Entity, Extras)>,
 }
 
-/// The parts of one entity's extras found so far.
-#[derive(Default)]
-struct Parts {
-    left: Hollow,
-    keep: Keep,
-}
-
-impl Parts {
-    fn of(left: Hollow) -> Parts {
-        Parts {
-            left,
-            keep: Keep::default(),
-        }
-    }
-}
-
 impl<'d> Detacher<'d> {
     fn function(&mut self) -> Result {
         let f = self.f;
@@ -157,9 +141,9 @@ impl<'d> Detacher<'d> {
                 BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
                 BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
             };
-            let mut parts = Parts::of(left);
+            let mut parts = left;
             if self.carries {
-                let order = parts.left.without_attributes(f, message, number)?;
+                let order = parts.without_attributes(f, message, number)?;
                 parts.keep.order(number, &order);
             }
             self.region(body, message, kind, &mut parts)?;
@@ -176,14 +160,11 @@ impl<'d> Detacher<'d> {
             let Some(message) = self.message(entity) else {
                 continue;
             };
-            let mut parts = Parts::default();
-            if constant.flags & Constant::NODE != 0 {
-                let (left, form) = hollow::constant_node(message)?;
-                parts.left = left;
-                form.into_iter().for_each(|number| parts.keep.form(number));
+            let parts = if constant.flags & Constant::NODE != 0 {
+                hollow::constant_node(message)?
             } else {
-                parts.left = hollow::tensor(message, constant.value.is_some(), doc::TENSOR)?;
-            }
+                hollow::tensor(message, constant.value.is_some(), doc::TENSOR)?
+            };
             self.keep(entity, parts);
         }
         Ok(())
@@ -194,7 +175,7 @@ impl<'d> Detacher<'d> {
         let Some(message) = self.message(entity) else {
             return Ok(());
         };
-        let mut parts = Parts::of(hollow::graph(message)?);
+        let mut parts = hollow::graph(message)?;
         self.region(region, message, BodyKind::Graph, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
@@ -202,10 +183,10 @@ impl<'d> Detacher<'d> {
 
     fn op(&mut self, op: OpId) -> Result {
         let entity = Entity::Op(op);
-        let mut parts = Parts::default();
-        if let Some(message) = self.message(entity) {
-            parts.left = hollow::node(&mut self.types, message)?;
-        }
+        let mut parts = match self.message(entity) {
+            Some(message) => hollow::node(&mut self.types, message)?,
+            None => Hollow::default(),
+        };
         if Kept::of_entity(self.f, entity).sparse.is_some() {
             parts.keep.sparse(0);
         }
@@ -219,23 +200,23 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        parts: &mut Parts,
+        parts: &mut Hollow,
     ) -> Result {
         let f = self.f;
-        let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
+        let mut values: FxHashMap<ValueId, Hollow> = FxHashMap::default();
         let constants = self.layout.initializers(region);
         if kind == BodyKind::Graph {
             for arg in f.args(region) {
                 if let Some(message) = self.message(Entity::Value(arg)) {
                     let info = self.info(message, f.value(arg).ty)?;
-                    values.entry(arg).or_default().left = info;
+                    values.insert(arg, info);
                 }
             }
             for (id, port) in (f.region(region).ports.start..).zip(f.ports(region)) {
                 let entity = Entity::Port(id);
                 if let Some(message) = self.message(entity) {
                     let info = self.info(message, port.ty)?;
-                    self.keep(entity, Parts::of(info));
+                    self.keep(entity, info);
                 }
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
@@ -266,8 +247,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         constants: &[passdock_abi::ConstId],
-        values: &mut FxHashMap<ValueId, Parts>,
-        parts: &mut Parts,
+        values: &mut FxHashMap<ValueId, Hollow>,
+        parts: &mut Hollow,
     ) -> Result {
         let f = self.f;
         let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
@@ -285,7 +266,7 @@ impl<'d> Detacher<'d> {
             let Some(&place) = places.get(&body.at) else {
                 // Erased; but a quantization annotation would name nothing.
                 if parameters.contains(string_of(body, tensor::NAME)?) {
-                    put_bytes(&mut parts.left.rest, graph::INITIALIZER, body.bytes);
+                    put_bytes(&mut parts.rest, graph::INITIALIZER, body.bytes);
                 }
                 continue;
             };
@@ -353,7 +334,7 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'_>,
         kind: BodyKind,
-        parts: &mut Parts,
+        parts: &mut Hollow,
     ) -> Result {
         let Some(nodes) = self.sorted.get(&region) else {
             return Ok(());
@@ -373,8 +354,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        values: &mut FxHashMap<ValueId, Parts>,
-        parts: &mut Parts,
+        values: &mut FxHashMap<ValueId, Hollow>,
+        parts: &mut Hollow,
     ) -> Result {
         let f = self.f;
         let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
@@ -407,7 +388,8 @@ impl<'d> Detacher<'d> {
                 Some(&value) if last.get(name) == Some(&at) => {
                     let hollow = self.info(info, f.value(value).ty)?;
                     let parts = values.entry(value).or_default();
-                    parts.left = hollow;
+                    let keep = std::mem::take(&mut parts.keep);
+                    *parts = Hollow { keep, ..hollow };
                     order.push(rank[&value]);
                 }
                 _ => {
@@ -426,7 +408,7 @@ impl<'d> Detacher<'d> {
             parts.keep.order(graph::VALUE_INFO, &order);
         }
         for info in whole {
-            put_bytes(&mut parts.left.rest, kind.info(), info.bytes);
+            put_bytes(&mut parts.rest, kind.info(), info.bytes);
         }
         Ok(())
     }
@@ -458,14 +440,14 @@ impl<'d> Detacher<'d> {
         self.source.message(self.f.origins().get(entity))
     }
 
-    fn keep(&mut self, entity: Entity, parts: Parts) {
+    fn keep(&mut self, entity: Entity, parts: Hollow) {
         let mut keep = parts.keep;
-        if !parts.left.rest.is_empty() || parts.left.stays {
-            keep.hollow(&parts.left.rest);
+        if !parts.rest.is_empty() || parts.stays {
+            keep.hollow(&parts.rest);
         }
         let extras = Extras {
             bytes: keep.into_bytes(),
-            ..parts.left.extras
+            ..parts.extras
         };
         if !extras.is_empty() {
             self.found.push((entity, extras));
