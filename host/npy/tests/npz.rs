@@ -59,7 +59,10 @@ fn what_is_no_archive_is_a_sentence() {
         b"not an archive, though it is as long as one",
         expect!["it isn't a `.npz` file"],
     );
-    check(&PACKED[40..], expect!["`x.npy` in it gives none: it is cut off"]);
+    check(
+        &PACKED[40..],
+        expect!["`x.npy` in it gives none: it is cut off"],
+    );
     let (signature, flags, method, size) = (3, 8, 10, 24);
     check(&changed(signature, 9), expect!["its directory is cut off"]);
     check(

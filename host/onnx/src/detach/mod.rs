@@ -2,8 +2,8 @@
 //!
 //! One walk over the messages of what lives. Weights stay where they are.
 
-mod hollow;
-mod old;
+mod constant_inputs;
+mod stripped;
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use passdock_abi::{
 use passdock_ir::{Entity, Extras, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use hollow::Hollow;
+use stripped::StrippedMessage;
 
-use crate::extras::carry;
-use crate::extras::kept::{Keep, Kept};
+use crate::extras::function_attributes;
+use crate::extras::importer_data::{ImporterData, ImporterDataBuilder};
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
 use crate::format::body::{BodyKind, parameters_of};
@@ -38,7 +38,7 @@ use crate::layout::version::final_version;
 /// If the file isn't what it was when it was read.
 pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     let mut detached = module.clone();
-    let Some(file) = ModelFile::of(module) else {
+    let Some(file) = ModelFile::from_module(module) else {
         return Ok(detached);
     };
     let Some(source) = &file.source else {
@@ -55,10 +55,10 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
 
 fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
     let old = ir_version(module) < 4;
-    let carries = final_version(module) >= carry::SINCE;
+    let carries = final_version(module) >= function_attributes::SINCE;
     let main = module.symbols().intern(MAIN);
     if let (true, Some(f)) = (old, detached.function_mut(main)) {
-        old::prepare(f, source)?;
+        constant_inputs::prepare(f, source)?;
     }
     for name in module.names() {
         let Some(function) = detached.function(name).cloned() else {
@@ -93,12 +93,12 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             }
         }
     }
-    let model = hollow::model(Message::whole(source.bytes()))?;
+    let model = stripped::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
     let versioned = module.metadata().iter().any(|(key, _)| key == version);
-    let mut keep = Keep::default();
+    let mut keep = ImporterDataBuilder::default();
     if !model.rest.is_empty() || !versioned {
-        keep.hollow(&model.rest);
+        keep.stripped(&model.rest);
     }
     detached.set_extras(Extras {
         bytes: keep.into_bytes(),
@@ -138,8 +138,10 @@ impl<'d> Detacher<'d> {
         };
         if let Some(message) = self.message(Entity::Function) {
             let (left, [_, number]) = match kind {
-                BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
-                BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
+                BodyKind::Graph => (stripped::graph(message)?, doc::GRAPH),
+                BodyKind::Function => {
+                    (stripped::function(&mut self.types, message)?, doc::FUNCTION)
+                }
             };
             let mut parts = left;
             if self.carries {
@@ -161,9 +163,9 @@ impl<'d> Detacher<'d> {
                 continue;
             };
             let parts = if constant.flags & Constant::NODE != 0 {
-                hollow::constant_node(message)?
+                stripped::constant_node(message)?
             } else {
-                hollow::tensor(message, constant.value.is_some(), doc::TENSOR)?
+                stripped::tensor(message, constant.value.is_some(), doc::TENSOR)?
             };
             self.keep(entity, parts);
         }
@@ -175,7 +177,7 @@ impl<'d> Detacher<'d> {
         let Some(message) = self.message(entity) else {
             return Ok(());
         };
-        let mut parts = hollow::graph(message)?;
+        let mut parts = stripped::graph(message)?;
         self.region(region, message, BodyKind::Graph, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
@@ -184,10 +186,10 @@ impl<'d> Detacher<'d> {
     fn op(&mut self, op: OpId) -> Result {
         let entity = Entity::Op(op);
         let mut parts = match self.message(entity) {
-            Some(message) => hollow::node(&mut self.types, message)?,
-            None => Hollow::default(),
+            Some(message) => stripped::node(&mut self.types, message)?,
+            None => StrippedMessage::default(),
         };
-        if Kept::of_entity(self.f, entity).sparse.is_some() {
+        if ImporterData::from_entity(self.f, entity).sparse.is_some() {
             parts.keep.sparse(0);
         }
         self.keep(entity, parts);
@@ -200,10 +202,10 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        parts: &mut Hollow,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
-        let mut values: FxHashMap<ValueId, Hollow> = FxHashMap::default();
+        let mut values: FxHashMap<ValueId, StrippedMessage> = FxHashMap::default();
         let constants = self.layout.initializers(region);
         if kind == BodyKind::Graph {
             for arg in f.args(region) {
@@ -227,7 +229,9 @@ impl<'d> Detacher<'d> {
         let defined = constants.iter().map(|&id| f.constant(id).value);
         let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
         for value in named {
-            if let Some([given, original]) = Kept::of_entity(f, Entity::Value(value)).names {
+            if let Some([given, original]) =
+                ImporterData::from_entity(f, Entity::Value(value)).names
+            {
                 values.entry(value).or_default().keep.names(given, original);
             }
         }
@@ -237,8 +241,8 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
-        hollow::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
+    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<StrippedMessage> {
+        stripped::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
     }
 
     /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
@@ -247,8 +251,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         constants: &[passdock_abi::ConstId],
-        values: &mut FxHashMap<ValueId, Hollow>,
-        parts: &mut Hollow,
+        values: &mut FxHashMap<ValueId, StrippedMessage>,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
         let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
@@ -295,7 +299,7 @@ impl<'d> Detacher<'d> {
             {
                 // Documentation and metadata included.
                 let ty = encode_type(f, f.constant(id).ty)?;
-                let rest = hollow::info(body, &ty, hollow::NO_TEXTS)?.rest;
+                let rest = stripped::info(body, &ty, stripped::NO_TEXTS)?.rest;
                 // What is an initializer there is an input too, if nobody says otherwise.
                 if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
                     values.entry(value).or_default().keep.input(Some(&rest));
@@ -334,7 +338,7 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'_>,
         kind: BodyKind,
-        parts: &mut Hollow,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let Some(nodes) = self.sorted.get(&region) else {
             return Ok(());
@@ -354,8 +358,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        values: &mut FxHashMap<ValueId, Hollow>,
-        parts: &mut Hollow,
+        values: &mut FxHashMap<ValueId, StrippedMessage>,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
         let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
@@ -386,10 +390,10 @@ impl<'d> Detacher<'d> {
                 .and_then(|name| by_name.get(name));
             match value {
                 Some(&value) if last.get(name) == Some(&at) => {
-                    let hollow = self.info(info, f.value(value).ty)?;
+                    let stripped = self.info(info, f.value(value).ty)?;
                     let parts = values.entry(value).or_default();
                     let keep = std::mem::take(&mut parts.keep);
-                    *parts = Hollow { keep, ..hollow };
+                    *parts = StrippedMessage { keep, ..stripped };
                     order.push(rank[&value]);
                 }
                 _ => {
@@ -440,10 +444,10 @@ impl<'d> Detacher<'d> {
         self.source.message(self.f.origins().get(entity))
     }
 
-    fn keep(&mut self, entity: Entity, parts: Hollow) {
+    fn keep(&mut self, entity: Entity, parts: StrippedMessage) {
         let mut keep = parts.keep;
         if !parts.rest.is_empty() || parts.stays {
-            keep.hollow(&parts.rest);
+            keep.stripped(&parts.rest);
         }
         let extras = Extras {
             bytes: keep.into_bytes(),

@@ -8,7 +8,7 @@ use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::header::MAIN;
 
 /// The plan of the names of one function.
@@ -115,7 +115,7 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
     all.map(|value| {
         let name = f.value(value).name;
-        match Kept::of_entity(f, Entity::Value(value)).names {
+        match ImporterData::from_entity(f, Entity::Value(value)).names {
             Some([given, original]) if f.text(name) == given => f.symbols().intern(original),
             _ => name,
         }

@@ -7,7 +7,7 @@ use passdock_ir::{AttrData, ConstantData, Entity, NewAttr, NewOp, NewRegion, Pos
 
 use super::frame::{Frame, named};
 use super::importer::Importer;
-use crate::extras::kept::Keep;
+use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::attribute::{
     Attribute, MAX_ATTRS, of_kind, put_sparse_value, read_floats, read_ints,
 };
@@ -351,7 +351,7 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let mut keep = Keep::default();
+        let mut keep = ImporterDataBuilder::default();
         keep.sparse(message.at);
         self.f
             .origins_mut()

@@ -87,7 +87,7 @@ pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
 }
 
 /// A function's attributes on their way into its metadata.
-pub(crate) struct Carried<'f> {
+pub(crate) struct FunctionAttributes<'f> {
     f: &'f Function,
     /// The values of the attributes, with whether they were written.
     values: FxHashMap<SymbolId, (String, bool)>,
@@ -98,18 +98,18 @@ pub(crate) struct Carried<'f> {
 }
 
 /// The fate of an entry of the original's metadata.
-pub(crate) enum Fate {
+pub(crate) enum EntryChange {
     Stays,
     Goes,
     Becomes(Vec<u8>),
 }
 
-impl<'f> Carried<'f> {
+impl<'f> FunctionAttributes<'f> {
     pub(crate) fn new(
         f: &'f Function,
         original: &[Message<'f>],
         carries: bool,
-    ) -> Result<Carried<'f>> {
+    ) -> Result<FunctionAttributes<'f>> {
         let attrs = f.attrs(OpId::NONE).iter();
         let own = attrs.filter(|attr| carries && attr.flags & Attr::PARAM == 0);
         let values = own.filter_map(|attr| Some((attr.name, (attr_text(f, attr)?, false))));
@@ -119,7 +119,7 @@ impl<'f> Carried<'f> {
                 last.insert(name, pair.at);
             }
         }
-        Ok(Carried {
+        Ok(FunctionAttributes {
             f,
             values: values.collect(),
             last,
@@ -128,9 +128,9 @@ impl<'f> Carried<'f> {
     }
 
     /// The fate of an entry: it stays as long as it says what the attribute is.
-    pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<Fate> {
+    pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<EntryChange> {
         let Some((name, value)) = attribute(pair)?.filter(|_| self.carries) else {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         };
         let symbol = self.f.symbols().find(name);
         let new = symbol.and_then(|symbol| self.values.get_mut(&symbol));
@@ -139,14 +139,18 @@ impl<'f> Carried<'f> {
             // A parameter of this name was never the entry's.
             let param = symbol.and_then(|symbol| self.f.attr(OpId::NONE, symbol));
             let erased = old.is_some() && param.is_none();
-            return Ok(if erased { Fate::Goes } else { Fate::Stays });
+            return Ok(if erased {
+                EntryChange::Goes
+            } else {
+                EntryChange::Stays
+            });
         };
         if self.last.get(name) != Some(&pair.at) {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         }
         *written = true;
         if old.as_deref() == Some(text) {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         }
         let mut bytes = Vec::new();
         put_pair(
@@ -154,7 +158,7 @@ impl<'f> Carried<'f> {
             format!("{PREFIX}{name}").as_bytes(),
             text.as_bytes(),
         );
-        Ok(Fate::Becomes(bytes))
+        Ok(EntryChange::Becomes(bytes))
     }
 
     /// Whether a key is that of an attribute that is written.
