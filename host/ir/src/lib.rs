@@ -7,11 +7,11 @@
 //! Reading order: [`symbols`], [`constant`], [`origin`], [`function`] (what one reads), [`edit`]
 //! (what one changes), [`module`], [`text`], [`verify`](mod@verify).
 
+mod cache;
 pub mod constant;
 pub mod edit;
 pub mod error;
 pub mod function;
-mod kept;
 pub mod module;
 pub mod name;
 mod names;
@@ -23,6 +23,7 @@ pub mod symbols;
 pub mod text;
 pub mod verify;
 
+pub use cache::{CacheKey, CachedValue};
 pub use constant::{ByteSource, ConstantData, Deferred, FileRange, Payload};
 pub use edit::{
     AttrData, CloneOps, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, OutlinedOps,
@@ -32,11 +33,10 @@ pub use error::{Edit, EditFailure};
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;
-pub use function::room::OutgrownPools;
+pub use function::reserve::OutgrownPools;
 pub use function::types::{BufferSpec, TypeData};
 pub use function::walk::OpWalk;
 pub use function::{Function, column};
-pub use kept::{KeptKey, KeptValue};
 pub use module::Module;
 pub use name::OpName;
 pub use origin::{Entity, Extras, Origins, SourceSpan};

@@ -59,7 +59,7 @@ pub use operators::Operators;
 pub(crate) use operators::SharedNames;
 pub use order::OrderAnalysis;
 use passdock_abi as abi;
-use passdock_ir::{Function, KeptKey};
+use passdock_ir::{CacheKey, Function};
 
 /// An analysis: a result computed from a function.
 pub trait FunctionAnalysis: Send + Sync + 'static {
@@ -79,7 +79,7 @@ const HOST: usize = 1;
 /// # Panics
 /// If two types of analyses have the same name.
 pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
-    let key = KeptKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
+    let key = CacheKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
     let kept = match function.kept(&key) {
         Some(kept) => kept,
         None => {

@@ -40,7 +40,7 @@ impl Function {
             None => self.regions[region.index()].last = op,
         }
         if low.is_some_and(|low| low >= order) || high.is_some_and(|high| high <= order) {
-            self.make_room(op);
+            self.spread_labels(op);
         }
     }
 
@@ -58,7 +58,7 @@ impl Function {
     }
 
     /// Spreads out the labels around an op whose label is a neighbour's.
-    fn make_room(&mut self, op: OpId) {
+    fn spread_labels(&mut self, op: OpId) {
         let label = self.ops[op.index()].order;
         let (mut first, mut last, mut count) = (op, op, 1_u64);
         let mut capacity = 1.0_f64;

@@ -12,7 +12,7 @@ use passdock_abi::{
 
 use super::Function;
 use super::locs::loc_range;
-use crate::kept::KeptValues;
+use crate::cache::CachedValues;
 use crate::origin::{Entity, Origins, SourceSpan, set_origin};
 use crate::pool::{AttrPools, push_range, slice, span};
 
@@ -77,7 +77,7 @@ impl Function {
         self.origins = maps.origins(std::mem::take(&mut self.origins));
         self.body = maps.region(self.body);
         self.version += 1;
-        self.kept = KeptValues::default();
+        self.kept = CachedValues::default();
         self.nested_constants.clear();
         for (at, constant) in self.constants.iter().enumerate() {
             if constant.region != self.body {

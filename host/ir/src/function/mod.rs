@@ -3,20 +3,20 @@
 //! Edits stand in [`crate::edit`]; both are the only ways in, so the invariants that the verifier
 //! lists hold between calls.
 
+mod cached;
 mod compact;
 mod depth;
 pub(crate) mod differences;
 pub(crate) mod expr;
-mod kept;
 pub(crate) mod locs;
 mod memory;
 mod merge;
 pub(crate) mod premises;
 mod read;
-pub(crate) mod room;
-mod still;
+pub(crate) mod reserve;
 pub(crate) mod transfer;
 pub mod types;
+mod unchanged;
 pub(crate) mod walk;
 
 use std::sync::Arc;
@@ -28,8 +28,8 @@ use passdock_abi::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::cache::CachedValues;
 use crate::constant::ConstantData;
-use crate::kept::KeptValues;
 use crate::names::NameTable;
 use crate::origin::Origins;
 use crate::pool::AttrPools;
@@ -86,7 +86,7 @@ pub struct Function {
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
     pub(crate) names: Option<NameTable>,
-    pub(crate) kept: KeptValues,
+    pub(crate) kept: CachedValues,
 }
 
 impl Function {
@@ -136,7 +136,7 @@ impl Function {
             expr_index: HashTable::new(),
             loc_index: HashTable::new(),
             names: None,
-            kept: KeptValues::default(),
+            kept: CachedValues::default(),
         };
         function.add_unknown_type();
         function

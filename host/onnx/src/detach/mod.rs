@@ -2,8 +2,8 @@
 //!
 //! One walk over the messages of what lives. Weights stay where they are.
 
-mod hollow;
-mod old;
+mod constant_inputs;
+mod stripped;
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use passdock_abi::{
 use passdock_ir::{Entity, Extras, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use hollow::Hollow;
+use stripped::StrippedMessage;
 
-use crate::extras::carry;
-use crate::extras::kept::{Keep, Kept};
+use crate::extras::function_attributes;
+use crate::extras::importer_data::{ImporterData, ImporterDataBuilder};
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
 use crate::format::body::{BodyKind, parameters_of};
@@ -38,7 +38,7 @@ use crate::layout::version::final_version;
 /// If the file isn't what it was when it was read.
 pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     let mut detached = module.clone();
-    let Some(file) = ModelFile::of(module) else {
+    let Some(file) = ModelFile::from_module(module) else {
         return Ok(detached);
     };
     let Some(source) = &file.source else {
@@ -55,10 +55,10 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
 
 fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
     let old = ir_version(module) < 4;
-    let carries = final_version(module) >= carry::SINCE;
+    let carries = final_version(module) >= function_attributes::SINCE;
     let main = module.symbols().intern(MAIN);
     if let (true, Some(f)) = (old, detached.function_mut(main)) {
-        old::prepare(f, source)?;
+        constant_inputs::prepare(f, source)?;
     }
     for name in module.names() {
         let Some(function) = detached.function(name).cloned() else {
@@ -93,12 +93,12 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             }
         }
     }
-    let model = hollow::model(Message::whole(source.bytes()))?;
+    let model = stripped::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
     let versioned = module.metadata().iter().any(|(key, _)| key == version);
-    let mut keep = Keep::default();
+    let mut keep = ImporterDataBuilder::default();
     if !model.rest.is_empty() || !versioned {
-        keep.hollow(&model.rest);
+        keep.stripped(&model.rest);
     }
     detached.set_extras(Extras {
         bytes: keep.into_bytes(),
@@ -127,22 +127,6 @@ struct Detacher<'d> {
     found: Vec<(Entity, Extras)>,
 }
 
-/// The parts of one entity's extras found so far.
-#[derive(Default)]
-struct Parts {
-    left: Hollow,
-    keep: Keep,
-}
-
-impl Parts {
-    fn of(left: Hollow) -> Parts {
-        Parts {
-            left,
-            keep: Keep::default(),
-        }
-    }
-}
-
 impl<'d> Detacher<'d> {
     fn function(&mut self) -> Result {
         let f = self.f;
@@ -154,12 +138,14 @@ impl<'d> Detacher<'d> {
         };
         if let Some(message) = self.message(Entity::Function) {
             let (left, [_, number]) = match kind {
-                BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
-                BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
+                BodyKind::Graph => (stripped::graph(message)?, doc::GRAPH),
+                BodyKind::Function => {
+                    (stripped::function(&mut self.types, message)?, doc::FUNCTION)
+                }
             };
-            let mut parts = Parts::of(left);
+            let mut parts = left;
             if self.carries {
-                let order = parts.left.without_attributes(f, message, number)?;
+                let order = parts.without_attributes(f, message, number)?;
                 parts.keep.order(number, &order);
             }
             self.region(body, message, kind, &mut parts)?;
@@ -176,14 +162,11 @@ impl<'d> Detacher<'d> {
             let Some(message) = self.message(entity) else {
                 continue;
             };
-            let mut parts = Parts::default();
-            if constant.flags & Constant::NODE != 0 {
-                let (left, form) = hollow::constant_node(message)?;
-                parts.left = left;
-                form.into_iter().for_each(|number| parts.keep.form(number));
+            let parts = if constant.flags & Constant::NODE != 0 {
+                stripped::constant_node(message)?
             } else {
-                parts.left = hollow::tensor(message, constant.value.is_some(), doc::TENSOR)?;
-            }
+                stripped::tensor(message, constant.value.is_some(), doc::TENSOR)?
+            };
             self.keep(entity, parts);
         }
         Ok(())
@@ -194,7 +177,7 @@ impl<'d> Detacher<'d> {
         let Some(message) = self.message(entity) else {
             return Ok(());
         };
-        let mut parts = Parts::of(hollow::graph(message)?);
+        let mut parts = stripped::graph(message)?;
         self.region(region, message, BodyKind::Graph, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
@@ -202,11 +185,11 @@ impl<'d> Detacher<'d> {
 
     fn op(&mut self, op: OpId) -> Result {
         let entity = Entity::Op(op);
-        let mut parts = Parts::default();
-        if let Some(message) = self.message(entity) {
-            parts.left = hollow::node(&mut self.types, message)?;
-        }
-        if Kept::of_entity(self.f, entity).sparse.is_some() {
+        let mut parts = match self.message(entity) {
+            Some(message) => stripped::node(&mut self.types, message)?,
+            None => StrippedMessage::default(),
+        };
+        if ImporterData::from_entity(self.f, entity).sparse.is_some() {
             parts.keep.sparse(0);
         }
         self.keep(entity, parts);
@@ -219,23 +202,23 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        parts: &mut Parts,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
-        let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
+        let mut values: FxHashMap<ValueId, StrippedMessage> = FxHashMap::default();
         let constants = self.layout.initializers(region);
         if kind == BodyKind::Graph {
             for arg in f.args(region) {
                 if let Some(message) = self.message(Entity::Value(arg)) {
                     let info = self.info(message, f.value(arg).ty)?;
-                    values.entry(arg).or_default().left = info;
+                    values.insert(arg, info);
                 }
             }
             for (id, port) in (f.region(region).ports.start..).zip(f.ports(region)) {
                 let entity = Entity::Port(id);
                 if let Some(message) = self.message(entity) {
                     let info = self.info(message, port.ty)?;
-                    self.keep(entity, Parts::of(info));
+                    self.keep(entity, info);
                 }
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
@@ -246,7 +229,9 @@ impl<'d> Detacher<'d> {
         let defined = constants.iter().map(|&id| f.constant(id).value);
         let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
         for value in named {
-            if let Some([given, original]) = Kept::of_entity(f, Entity::Value(value)).names {
+            if let Some([given, original]) =
+                ImporterData::from_entity(f, Entity::Value(value)).names
+            {
                 values.entry(value).or_default().keep.names(given, original);
             }
         }
@@ -256,8 +241,8 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
-        hollow::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
+    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<StrippedMessage> {
+        stripped::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
     }
 
     /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
@@ -266,8 +251,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         constants: &[passdock_abi::ConstId],
-        values: &mut FxHashMap<ValueId, Parts>,
-        parts: &mut Parts,
+        values: &mut FxHashMap<ValueId, StrippedMessage>,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
         let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
@@ -285,7 +270,7 @@ impl<'d> Detacher<'d> {
             let Some(&place) = places.get(&body.at) else {
                 // Erased; but a quantization annotation would name nothing.
                 if parameters.contains(string_of(body, tensor::NAME)?) {
-                    put_bytes(&mut parts.left.rest, graph::INITIALIZER, body.bytes);
+                    put_bytes(&mut parts.rest, graph::INITIALIZER, body.bytes);
                 }
                 continue;
             };
@@ -314,7 +299,7 @@ impl<'d> Detacher<'d> {
             {
                 // Documentation and metadata included.
                 let ty = encode_type(f, f.constant(id).ty)?;
-                let rest = hollow::info(body, &ty, hollow::NO_TEXTS)?.rest;
+                let rest = stripped::info(body, &ty, stripped::NO_TEXTS)?.rest;
                 // What is an initializer there is an input too, if nobody says otherwise.
                 if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
                     values.entry(value).or_default().keep.input(Some(&rest));
@@ -353,7 +338,7 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'_>,
         kind: BodyKind,
-        parts: &mut Parts,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let Some(nodes) = self.sorted.get(&region) else {
             return Ok(());
@@ -373,8 +358,8 @@ impl<'d> Detacher<'d> {
         region: RegionId,
         message: Message<'d>,
         kind: BodyKind,
-        values: &mut FxHashMap<ValueId, Parts>,
-        parts: &mut Parts,
+        values: &mut FxHashMap<ValueId, StrippedMessage>,
+        parts: &mut StrippedMessage,
     ) -> Result {
         let f = self.f;
         let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
@@ -405,9 +390,10 @@ impl<'d> Detacher<'d> {
                 .and_then(|name| by_name.get(name));
             match value {
                 Some(&value) if last.get(name) == Some(&at) => {
-                    let hollow = self.info(info, f.value(value).ty)?;
+                    let stripped = self.info(info, f.value(value).ty)?;
                     let parts = values.entry(value).or_default();
-                    parts.left = hollow;
+                    let keep = std::mem::take(&mut parts.keep);
+                    *parts = StrippedMessage { keep, ..stripped };
                     order.push(rank[&value]);
                 }
                 _ => {
@@ -426,7 +412,7 @@ impl<'d> Detacher<'d> {
             parts.keep.order(graph::VALUE_INFO, &order);
         }
         for info in whole {
-            put_bytes(&mut parts.left.rest, kind.info(), info.bytes);
+            put_bytes(&mut parts.rest, kind.info(), info.bytes);
         }
         Ok(())
     }
@@ -458,14 +444,14 @@ impl<'d> Detacher<'d> {
         self.source.message(self.f.origins().get(entity))
     }
 
-    fn keep(&mut self, entity: Entity, parts: Parts) {
+    fn keep(&mut self, entity: Entity, parts: StrippedMessage) {
         let mut keep = parts.keep;
-        if !parts.left.rest.is_empty() || parts.left.stays {
-            keep.hollow(&parts.left.rest);
+        if !parts.rest.is_empty() || parts.stays {
+            keep.stripped(&parts.rest);
         }
         let extras = Extras {
             bytes: keep.into_bytes(),
-            ..parts.left.extras
+            ..parts.extras
         };
         if !extras.is_empty() {
             self.found.push((entity, extras));

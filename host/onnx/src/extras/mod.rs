@@ -1,4 +1,4 @@
 //! ONNX's data in the extras and the metadata of entities.
 
-pub(crate) mod carry;
-pub(crate) mod kept;
+pub(crate) mod function_attributes;
+pub(crate) mod importer_data;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::external::{ExternalFile, Reach, or_here};
 use super::source::Source;
-use crate::extras::kept::external_location;
+use crate::extras::importer_data::external_location;
 use crate::format::error::OnnxError;
 use crate::format::tensor::stands_at;
 
@@ -40,7 +40,7 @@ impl ModelFile {
     }
 
     /// The files that a module was read from, if it was read from ONNX.
-    pub(crate) fn of(module: &Module) -> Option<&ModelFile> {
+    pub(crate) fn from_module(module: &Module) -> Option<&ModelFile> {
         module.source()?.downcast_ref()
     }
 }
@@ -205,5 +205,5 @@ pub fn external_locations(module: &Module) -> impl Iterator<Item = &str> {
 
 /// The files that the tensors of a module's model point to.
 pub(crate) fn files_of(module: &Module) -> &[Arc<ExternalFile>] {
-    ModelFile::of(module).map_or(&[], |file| &file.external)
+    ModelFile::from_module(module).map_or(&[], |file| &file.external)
 }

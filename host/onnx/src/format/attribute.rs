@@ -217,18 +217,12 @@ pub(crate) fn read_ints(attribute: Attribute<'_>) -> Result<Vec<i64>> {
 
 /// Decodes a `FLOATS` attribute.
 pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
-    let bytes = float_bytes(attribute)?;
-    let words = bytes.as_chunks::<4>().0;
-    Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
-}
-
-/// The little-endian bytes of a `FLOATS` attribute.
-pub(crate) fn float_bytes(attribute: Attribute<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for item in attribute.items() {
         push_fixed(item?, 4, &mut bytes)?;
     }
-    Ok(bytes)
+    let words = bytes.as_chunks::<4>().0;
+    Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
 }
 
 /// The attribute that a sparse initializer is as a `Constant`'s value.

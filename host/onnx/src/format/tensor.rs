@@ -20,7 +20,7 @@ pub(crate) enum DataForm {
 
 impl DataForm {
     /// The form of a tensor of the file, or of what is left of one: that has marks of typed data.
-    pub(crate) fn of(original: Message<'_>) -> Result<DataForm> {
+    pub(crate) fn from_tensor(original: Message<'_>) -> Result<DataForm> {
         let left = original.is_detached();
         let (mut raw, mut external) = (left, false);
         for field in original.fields() {

@@ -7,7 +7,7 @@ use passdock_ir::{Entity, Function};
 pub(crate) struct RegionConstants(Vec<(RegionId, ConstId)>);
 
 impl RegionConstants {
-    pub(crate) fn of(f: &Function) -> RegionConstants {
+    pub(crate) fn new(f: &Function) -> RegionConstants {
         let mut constants: Vec<(RegionId, ConstId)> = f
             .live_constants()
             .filter(|(_, constant)| constant.value.is_some())

@@ -8,7 +8,7 @@ use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::header::MAIN;
 
 /// The plan of the names of one function.
@@ -115,7 +115,7 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
     all.map(|value| {
         let name = f.value(value).name;
-        match Kept::of_entity(f, Entity::Value(value)).names {
+        match ImporterData::from_entity(f, Entity::Value(value)).names {
             Some([given, original]) if f.text(name) == given => f.symbols().intern(original),
             _ => name,
         }
@@ -150,32 +150,37 @@ impl Planner<'_> {
     /// Whether a value stood in the file, or in the text.
     fn is_imported(&self, entity: Entity, value: ValueId) -> bool {
         let touched = self.f.value(value).flags & Value::TOUCHED != 0;
-        !touched || self.f.origins().get(entity).is_some()
+        let is_arg = entity == Entity::Value(value);
+        is_arg || !touched || self.f.origins().get(entity).is_some()
     }
 
     /// Takes the names that have to stay: outputs', and those of the file's values.
     fn take(&mut self) {
-        let f = self.f;
-        for &region in &self.plan.regions {
-            self.taken
-                .extend(f.ports(region).iter().map(|port| port.name));
-            self.taken
-                .extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
-        }
-        for op in f.walk(f.body()) {
-            for value in f.results(op) {
-                if self.is_imported(Entity::Op(op), value) {
-                    self.taken.insert(self.plan.names[value.index()]);
-                }
-            }
-        }
-        for (id, constant) in f.live_constants() {
-            let value = constant.value;
-            if value.is_some() && self.is_imported(Entity::Constant(id), value) {
-                self.taken.insert(self.plan.names[constant.value.index()]);
-            }
-        }
+        let regions = self.plan.regions.iter();
+        let ports = regions.flat_map(|&region| self.f.ports(region));
+        let outputs: Vec<SymbolId> = ports.map(|port| port.name).collect();
+        let is_imported = |&(value, entity): &(ValueId, Entity)| self.is_imported(entity, value);
+        let imported = self.definitions().filter(is_imported);
+        let imported: Vec<SymbolId> = imported.map(|(value, _)| self.plan.name(value)).collect();
+        self.taken.extend(outputs);
+        self.taken.extend(imported);
         self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
+    }
+
+    /// The values, each with the entity that defines it: an argument is its own.
+    fn definitions(&self) -> impl Iterator<Item = (ValueId, Entity)> {
+        let f = self.f;
+        let args = self.plan.regions.iter().flat_map(|&region| f.args(region));
+        let results = f.walk(f.body()).flat_map(|op| {
+            let entity = Entity::Op(op);
+            f.results(op).map(move |result| (result, entity))
+        });
+        let constants = f.live_constants().filter_map(|(id, constant)| {
+            let value = constant.value.option()?;
+            Some((value, Entity::Constant(id)))
+        });
+        let args = args.map(|arg| (arg, Entity::Value(arg)));
+        args.chain(results).chain(constants)
     }
 
     /// A value that has its name in the file again, though it means another value outside, keeps the
@@ -283,16 +288,14 @@ impl Planner<'_> {
     /// The values of each region by the names that they have now.
     fn holders_by_name(&self) -> FxHashMap<(RegionId, SymbolId), Vec<ValueId>> {
         let f = self.f;
-        let args = self.plan.regions.iter().flat_map(|&region| f.args(region));
-        let results = f.walk(f.body()).flat_map(|op| f.results(op));
-        let constants = f.live_constants().map(|(_, constant)| constant.value);
-        let constants = constants.filter(|value| value.is_some());
-        let constants =
-            constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST);
         let mut holders: FxHashMap<(RegionId, SymbolId), Vec<ValueId>> = FxHashMap::default();
-        for value in args.chain(results).chain(constants) {
-            let key = (home(f, value), self.plan.names[value.index()]);
-            holders.entry(key).or_default().push(value);
+        for (value, entity) in self.definitions() {
+            let is_default =
+                matches!(entity, Entity::Constant(_)) && f.as_constant(value).is_none();
+            if !is_default {
+                let key = (home(f, value), self.plan.name(value));
+                holders.entry(key).or_default().push(value);
+            }
         }
         holders
     }

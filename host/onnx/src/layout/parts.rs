@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::RegionConstants;
 use super::sparse::sparse_initializers;
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 
 /// The parts of one function.
 pub(crate) struct Layout<'f> {
@@ -26,7 +26,7 @@ impl<'f> Layout<'f> {
     pub(crate) fn new(f: &'f Function, has_old_inputs: bool) -> Layout<'f> {
         Layout {
             f,
-            constants: RegionConstants::of(f),
+            constants: RegionConstants::new(f),
             sparse: sparse_initializers(f),
             has_old_inputs,
             places: vec![0; f.op_ids()],
@@ -68,7 +68,7 @@ impl<'f> Layout<'f> {
     /// IR version 4: both are its interface.
     pub(crate) fn is_old_input(&self, id: ConstId) -> bool {
         let record = self.f.constant(id);
-        let kept = Kept::of_entity(self.f, Entity::Value(record.value));
+        let kept = ImporterData::from_entity(self.f, Entity::Value(record.value));
         if kept.input.is_some() || kept.no_input {
             return kept.input.is_some();
         }
@@ -81,7 +81,7 @@ impl<'f> Layout<'f> {
     /// Whether a constant was an initializer before IR version 4.
     pub(crate) fn is_old_initializer(&self, id: ConstId) -> bool {
         let value = self.f.constant(id).value;
-        self.is_old_input(id) || Kept::of_entity(self.f, Entity::Value(value)).no_input
+        self.is_old_input(id) || ImporterData::from_entity(self.f, Entity::Value(value)).no_input
     }
 
     /// Whether a constant is a value of its own, not a parameter's default.

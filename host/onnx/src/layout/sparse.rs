@@ -1,6 +1,6 @@
 //! Sparse initializers: ops that hold them in ONNX's form.
 
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::fields::bodies;
 use crate::format::schema::attr;
 use crate::format::wire::Message;
@@ -15,7 +15,7 @@ pub(crate) fn sparse_initializers(f: &Function) -> FxHashMap<OpId, u64> {
         return found;
     }
     for op in f.walk(f.body()) {
-        let at = Kept::of_entity(f, Entity::Op(op)).sparse;
+        let at = ImporterData::from_entity(f, Entity::Op(op)).sparse;
         if let Some(at) = at.filter(|_| sparse_value(f, op).is_some()) {
             found.insert(op, at);
         }

@@ -1,7 +1,5 @@
 //! A graph whose nodes are being read, and what errors say of it.
 
-use std::fmt;
-
 use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::{Extras, SourceSpan};
 use rustc_hash::FxHashMap;
@@ -56,23 +54,9 @@ impl<'a> Info<'a> {
 
 impl Frame<'_> {
     /// The node at hand, as errors name it.
-    pub(super) fn place(&self) -> NodePlace<'_> {
-        NodePlace {
-            node: self.current,
-            index: self.index,
-        }
-    }
-}
-
-pub(super) struct NodePlace<'a> {
-    node: Option<Message<'a>>,
-    index: usize,
-}
-
-impl fmt::Display for NodePlace<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(message) = self.node else {
-            return f.write_str("graph");
+    pub(super) fn place(&self) -> String {
+        let Some(message) = self.current else {
+            return "graph".to_owned();
         };
         let (mut name, mut op) = (None, "".into());
         for field in message.fields().map_while(std::result::Result::ok) {
@@ -85,11 +69,11 @@ impl fmt::Display for NodePlace<'_> {
                 _ => {}
             }
         }
-        write!(f, "node[{}]", self.index)?;
+        let index = self.index;
         match name {
-            Some(name) => write!(f, " ({op} {})", quoted(name)),
-            None if op.is_empty() => Ok(()),
-            None => write!(f, " ({op})"),
+            Some(name) => format!("node[{index}] ({op} {})", quoted(name)),
+            None if op.is_empty() => format!("node[{index}]"),
+            None => format!("node[{index}] ({op})"),
         }
     }
 }

@@ -9,7 +9,7 @@ use passdock_ir::{Entity, Extras, Function, NewPort};
 
 use super::frame::Frame;
 use super::importer::{Importer, Work};
-use crate::extras::kept::Keep;
+use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::error::{OnnxError, Result};
 use crate::format::wire::Message;
 
@@ -224,7 +224,7 @@ impl<'c, 'a> Importer<'c, 'a> {
             self.f
                 .set_name(*value, &format!("{original}.{}", count + 1))?;
             let given = self.f.text(self.f.value(*value).name);
-            let mut keep = Keep::default();
+            let mut keep = ImporterDataBuilder::default();
             keep.names(given, &original);
             let entity = Entity::Value(*value);
             let known = self.f.origins().extras(entity).cloned().unwrap_or_default();

@@ -10,7 +10,7 @@ use super::frame::span;
 use super::importer::Importer;
 use super::node::Decoded;
 use super::sort;
-use crate::extras::carry;
+use crate::extras::function_attributes;
 use crate::file::external::Reach;
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
@@ -62,7 +62,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
     };
     let mut names = Vec::with_capacity(functions.len());
-    cx.carries = version_of(&metadata) >= carry::SINCE;
+    cx.carries = version_of(&metadata) >= function_attributes::SINCE;
     for &body in &functions {
         let name = function_name(&mut cx, body)?;
         if !cx.local.insert(name) {
@@ -127,7 +127,7 @@ fn finish(
         function.set_opset(cx.symbols.intern(domain), *version);
     }
     if cx.carries {
-        carry::read(&mut function, message, kind.texts()[1])?;
+        function_attributes::read(&mut function, message, kind.texts()[1])?;
     }
     function.origins_mut().set(Entity::Function, span(message));
     function.seal();

@@ -7,9 +7,9 @@ use passdock_ir::{AttrData, ConstantData, Entity, NewAttr, NewOp, NewRegion, Pos
 
 use super::frame::{Frame, named};
 use super::importer::Importer;
-use crate::extras::kept::Keep;
+use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::attribute::{
-    Attribute, MAX_ATTRS, float_bytes, of_kind, put_sparse_value, read_floats, read_ints,
+    Attribute, MAX_ATTRS, of_kind, put_sparse_value, read_floats, read_ints,
 };
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::text;
@@ -311,7 +311,7 @@ impl<'a> Importer<'_, 'a> {
             let place = || named("attribute", 0, attribute.message, attr::NAME);
             let tensor = self.cx.tensor(attribute.body()).within(place)?;
             (tensor.ty(&mut self.f), tensor.data)
-        } else if let Some((dtype, len, bytes)) = plain_value(attribute)? {
+        } else if let Some((dtype, len, bytes)) = plain_constant(attribute)? {
             let dim = len.map(|len| Dim::constant(len as i64));
             let ty = TypeData::Tensor(dtype, Some(dim.as_slice()));
             (self.f.add_type(ty), ConstantData::inline(bytes))
@@ -351,7 +351,7 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let mut keep = Keep::default();
+        let mut keep = ImporterDataBuilder::default();
         keep.sparse(message.at);
         self.f
             .origins_mut()
@@ -361,32 +361,30 @@ impl<'a> Importer<'_, 'a> {
 }
 
 /// Element type, length of a list, and bytes of the plain attribute of a `Constant`.
-type Plain = (DType, Option<usize>, Vec<u8>);
+type PlainConstant = (DType, Option<usize>, Vec<u8>);
 
 /// Reads the plain attribute of a `Constant`; `None`: it isn't one of the kind that its name says.
-fn plain_value(attribute: Attribute<'_>) -> Result<Option<Plain>> {
+fn plain_constant(attribute: Attribute<'_>) -> Result<Option<PlainConstant>> {
     let field = of_kind(attribute.kind).map(|(_, field)| field);
     let mut known = PLAIN_VALUES.iter();
     if !known.any(|form| form.0 == attribute.name && Some(form.1) == field) {
         return Ok(None);
     }
-    let bits = attribute.bits().to_le_bytes();
-    Ok(Some(match attribute.kind {
-        AttrKind::INT => (DType::I64, None, bits.to_vec()),
-        AttrKind::FLOAT => (DType::F32, None, bits[..4].to_vec()),
-        AttrKind::INTS => {
-            let ints = read_ints(attribute)?;
+    let decoded = Decoded::plain(&attribute)?;
+    let value = decoded.plain_value(&attribute);
+    Ok(value.and_then(|value| match value {
+        AttrData::Int(int) => Some((DType::I64, None, int.to_le_bytes().to_vec())),
+        AttrData::Float(float) => Some((DType::F32, None, float.to_le_bytes().to_vec())),
+        AttrData::String(text) => Some((DType::STRING, None, string_data(&[text]))),
+        AttrData::Ints(ints) => {
             let bytes = ints.iter().flat_map(|int| int.to_le_bytes());
-            (DType::I64, Some(ints.len()), bytes.collect())
+            Some((DType::I64, Some(ints.len()), bytes.collect()))
         }
-        AttrKind::FLOATS => {
-            let bytes = float_bytes(attribute)?;
-            (DType::F32, Some(bytes.len() / 4), bytes)
+        AttrData::Floats(floats) => {
+            let bytes = floats.iter().flat_map(|float| float.to_le_bytes());
+            Some((DType::F32, Some(floats.len()), bytes.collect()))
         }
-        AttrKind::STRING => (DType::STRING, None, string_data(&[attribute.body().bytes])),
-        _ => {
-            let texts = attribute.texts()?;
-            (DType::STRING, Some(texts.len()), string_data(&texts))
-        }
+        AttrData::Strings(texts) => Some((DType::STRING, Some(texts.len()), string_data(texts))),
+        _ => None,
     }))
 }

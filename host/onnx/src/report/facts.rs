@@ -46,7 +46,7 @@ pub struct SparseFacts {
 /// # Errors
 /// If a part that the reader had no use for isn't what it should be.
 pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
-    let Some(source) = ModelFile::of(module).and_then(|file| file.source.as_ref()) else {
+    let Some(source) = ModelFile::from_module(module).and_then(|file| file.source.as_ref()) else {
         let extras = module.extras();
         let pairs = extras.metadata.iter();
         let facts = FileFacts {

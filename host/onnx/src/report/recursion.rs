@@ -11,6 +11,6 @@ pub fn recursion(module: &Module) -> Option<String> {
     if module.len() < 2 {
         return None;
     }
-    let circle = Domains::of(module).circle(module, |_| true)?;
+    let circle = Domains::new(module).circle(module, |_| true)?;
     Some(calls(module, &circle))
 }

@@ -4,7 +4,7 @@ use passdock_abi::{Attr, AttrKind, OpId};
 use passdock_ir::text::attr_text;
 use passdock_ir::{Function, Module};
 
-use crate::extras::carry::SINCE;
+use crate::extras::function_attributes::SINCE;
 use crate::format::header::{MAIN, METADATA};
 use crate::layout::version::final_version;
 use crate::write::imports::Domains;
@@ -99,7 +99,7 @@ fn kind(kind: AttrKind) -> &'static str {
 }
 
 fn imports(module: &Module) -> impl Iterator<Item = Remark> {
-    let missing = Domains::of(module).missing.into_iter();
+    let missing = Domains::new(module).missing.into_iter();
     missing.map(|(holder, domain, op)| {
         let symbols = module.symbols();
         let (function, op) = (symbols.text(holder), symbols.text(op));

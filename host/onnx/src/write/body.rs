@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::imports::Imports;
 use super::writer::FunctionWriter;
-use crate::extras::carry::{Carried, Fate};
-use crate::extras::kept::Kept;
+use crate::extras::function_attributes::{EntryChange, FunctionAttributes};
+use crate::extras::importer_data::ImporterData;
 use crate::format::body::{BodyKind, parameters_of};
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::bodies;
@@ -47,7 +47,7 @@ const PARTS: usize = Part::Other as usize + 1;
 
 impl Part {
     /// The part that a field holds.
-    fn of(kind: BodyKind, number: u32) -> Part {
+    fn from_field(kind: BodyKind, number: u32) -> Part {
         match kind {
             BodyKind::Graph => match number {
                 graph::NODE => Part::Node,
@@ -96,14 +96,14 @@ pub(super) struct Skeleton<'o> {
 }
 
 impl<'o> Skeleton<'o> {
-    fn of(kind: BodyKind, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
+    fn from_message(kind: BodyKind, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
         for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
             };
-            let part = Part::of(kind, field.number);
+            let part = Part::from_field(kind, field.number);
             match part {
                 Part::Node => skeleton.nodes.push(body.at),
                 Part::Input => skeleton.inputs.push(body.at),
@@ -140,7 +140,7 @@ pub(super) struct Body<'o> {
     /// Whether the outputs are the original's.
     pub(super) same_outputs: bool,
     /// Orders that differ from the IR's.
-    pub(super) kept: Kept<'o>,
+    pub(super) kept: ImporterData<'o>,
     pub(super) found: Found<'o>,
 }
 
@@ -216,10 +216,10 @@ impl<'w> FunctionWriter<'w> {
     }
 
     fn body(&mut self, region: RegionId, kind: BodyKind, original: Option<Message<'w>>) -> Result {
-        let skeleton = Skeleton::of(kind, original)?;
+        let skeleton = Skeleton::from_message(kind, original)?;
         let no_initializers = kind == BodyKind::Function || self.ir_version < 4;
         let entity = self.entity(region);
-        let kept = Kept::of_entity(self.f, entity);
+        let kept = ImporterData::from_entity(self.f, entity);
         self.check_sparse(region, kind, &skeleton);
         self.name_nodes(region)?;
         let mut items = self
@@ -244,7 +244,7 @@ impl<'w> FunctionWriter<'w> {
         self.sort_inputs(&mut body);
         self.find_declared(&mut body)?;
         let carries = self.carries && entity == Entity::Function;
-        let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
+        let mut carried = FunctionAttributes::new(self.f, &body.skeleton.metadata, carries)?;
         let mut imports = match kind {
             BodyKind::Graph => None,
             BodyKind::Function => {
@@ -258,7 +258,7 @@ impl<'w> FunctionWriter<'w> {
                 self.store.copy(field.record);
                 continue;
             };
-            let part = Part::of(kind, field.number);
+            let part = Part::from_field(kind, field.number);
             match (part, &mut imports) {
                 (Part::Node, _) => self.nodes_until(&mut body, Some(field))?,
                 (Part::Input, _) => self.input_at(&mut body, field)?,
@@ -280,9 +280,9 @@ impl<'w> FunctionWriter<'w> {
                 (Part::Param, _) => self.param_at(&mut body, field),
                 (Part::Default, _) => self.default_at(&mut body, field)?,
                 (Part::Metadata, _) => match carried.at(message)? {
-                    Fate::Stays => self.store.copy(field.record),
-                    Fate::Becomes(pair) => self.store.field(field.number, &pair),
-                    Fate::Goes => {}
+                    EntryChange::Stays => self.store.copy(field.record),
+                    EntryChange::Becomes(pair) => self.store.field(field.number, &pair),
+                    EntryChange::Goes => {}
                 },
                 _ => self.store.copy(field.record),
             }
@@ -302,7 +302,12 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Documentation and metadata, which attributes of the function are too.
-    fn function_texts(&mut self, body: &mut Body<'_>, entity: Entity, carried: Carried<'_>) {
+    fn function_texts(
+        &mut self,
+        body: &mut Body<'_>,
+        entity: Entity,
+        carried: FunctionAttributes<'_>,
+    ) {
         let [doc, metadata] = body.kind.texts();
         let extras = self.f.origins().extras(entity);
         if let Some(text) = extras.and_then(|extras| extras.doc.as_deref()) {

@@ -28,7 +28,7 @@ pub(crate) struct Domains {
 }
 
 impl Domains {
-    pub(crate) fn of(module: &Module) -> Domains {
+    pub(crate) fn new(module: &Module) -> Domains {
         let mut domains = Domains::default();
         let Some(main) = module.function_named(MAIN) else {
             return domains;

@@ -6,7 +6,7 @@ use passdock_ir::text::value_text;
 
 use super::body::Body;
 use super::writer::FunctionWriter;
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::error::{Result, Within};
 use crate::format::schema::{doc, graph, value_info};
 use crate::format::types::{check_dtypes, encode_type, read_type};
@@ -148,7 +148,7 @@ impl<'w> FunctionWriter<'w> {
             };
             let (name, ty) = (self.name(value), self.f.value(value).ty);
             let entity = Entity::Value(value);
-            let original = Kept::of_entity(self.f, entity).hollow;
+            let original = ImporterData::from_entity(self.f, entity).stripped;
             if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
                 self.info(number, name, ty, original, Some(entity))?;
             }

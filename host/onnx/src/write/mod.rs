@@ -79,7 +79,7 @@ pub fn write(
 }
 
 fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<EncodedModel> {
-    let source = ModelFile::of(module).and_then(|file| file.source.clone());
+    let source = ModelFile::from_module(module).and_then(|file| file.source.clone());
     let placement = match module.function_named(MAIN) {
         Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),

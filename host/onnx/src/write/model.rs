@@ -7,7 +7,7 @@ use passdock_ir::{Entity, Function, Module};
 
 use super::imports::Imports;
 use super::writer::{FunctionWriter, Writer};
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::bodies;
 use crate::format::header::{
@@ -32,7 +32,7 @@ impl Writer<'_> {
         let source = self.source.clone();
         let template = match &source {
             Some(source) => Some(Message::whole(source.bytes())),
-            None => Kept::of(module.extras()).hollow,
+            None => ImporterData::from_extras(module.extras()).stripped,
         };
         let is_file = source.is_some();
         self.domains.check_recursion(module, |f| {

@@ -38,7 +38,7 @@ impl<'w> FunctionWriter<'w> {
         for (at, attr) in attrs.iter().enumerate() {
             by_name.insert(f.text(attr.name), (at, false));
         }
-        let same = Same::of(original, &inputs, &outputs, &domain)?;
+        let same = Same::new(original, &inputs, &outputs, &domain)?;
         let sources = self.sources(op);
         let node_name = self.node_name(op);
         let text_of = |number| match number {
@@ -235,7 +235,7 @@ struct Same {
 }
 
 impl Same {
-    fn of(
+    fn new(
         original: Option<Message<'_>>,
         inputs: &[&str],
         outputs: &[&str],

@@ -162,7 +162,7 @@ impl Placement {
 
     /// Lists the files that don't go along, and those that are `whole` for what else refers to them.
     fn find_dropped(&mut self, module: &Module, now: &[u64], whole: &FxHashSet<&str>) {
-        let Some(model) = ModelFile::of(module) else {
+        let Some(model) = ModelFile::from_module(module) else {
             return;
         };
         let kept: FxHashSet<*const ExternalFile> = self
@@ -294,7 +294,7 @@ fn stale<'m>(
     ir_version: i64,
 ) -> FxHashMap<&'m str, Option<Vec<ConstId>>> {
     let mut stale = FxHashMap::default();
-    let Some(model) = ModelFile::of(module) else {
+    let Some(model) = ModelFile::from_module(module) else {
         return stale;
     };
     let files = || model.external.iter().zip(model.referenced.iter().zip(now));

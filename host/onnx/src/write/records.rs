@@ -8,7 +8,7 @@ use passdock_ir::Entity;
 use super::body::{Body, Part};
 use super::node::is_placeholder;
 use super::writer::FunctionWriter;
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
 use crate::format::error::{Result, Within};
@@ -187,7 +187,7 @@ impl<'w> FunctionWriter<'w> {
     fn old_input(&mut self, id: ConstId) -> Result {
         let record = self.f.constant(id);
         let (name, mut ty) = (self.name(record.value), record.ty);
-        let input = Kept::of_entity(self.f, Entity::Value(record.value)).input;
+        let input = ImporterData::from_entity(self.f, Entity::Value(record.value)).input;
         // A type that says something else than the constant's.
         if has_field(input, value_info::TYPE)? {
             ty = TypeId::NONE;

@@ -6,7 +6,7 @@ use passdock_ir::{Entity, FileRange};
 
 use super::placement::Home;
 use super::writer::FunctionWriter;
-use crate::extras::kept::Kept;
+use crate::extras::importer_data::ImporterData;
 use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
@@ -66,7 +66,7 @@ impl<'w> FunctionWriter<'w> {
         let encode = detached || home.is_some();
         let form = match (home, original) {
             (Some(Home::At(_)), _) => DataForm::Moved,
-            (_, Some(original)) => DataForm::of(original)?,
+            (_, Some(original)) => DataForm::from_tensor(original)?,
             (_, None) => DataForm::Raw,
         };
         let form = match form {
@@ -238,7 +238,7 @@ impl<'w> FunctionWriter<'w> {
         if !valued {
             return Ok(());
         }
-        let form = Kept::of_entity(self.f, Entity::Constant(id)).form;
+        let form = ImporterData::from_entity(self.f, Entity::Constant(id)).form;
         let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
         let inner = self.store.begin();

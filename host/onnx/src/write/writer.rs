@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::imports::Domains;
 use super::placement::Home;
 use super::rope::{ChainId, Store};
-use crate::extras::carry::SINCE;
-use crate::extras::kept::Kept;
+use crate::extras::function_attributes::SINCE;
+use crate::extras::importer_data::ImporterData;
 use crate::file::source::Source;
 use crate::format::body::constant_inputs;
 use crate::format::error::Result;
@@ -48,7 +48,7 @@ impl<'m> Writer<'m> {
             ir_version: final_version(module),
             drops_entries: ir_version(module) < 4 && final_version(module) >= 4,
             carries: final_version(module) >= SINCE,
-            domains: Domains::of(module),
+            domains: Domains::new(module),
             homes,
             store: Store::default(),
         }
@@ -126,7 +126,7 @@ impl<'w> FunctionWriter<'w> {
     /// The message that an entity came from: its bytes in the file, or what is left of them.
     pub(super) fn original(&self, entity: Entity) -> Option<Message<'w>> {
         self.span(entity)
-            .or_else(|| Kept::of_entity(self.f, entity).hollow)
+            .or_else(|| ImporterData::from_entity(self.f, entity).stripped)
     }
 
     /// The bytes of the file that an entity came from.

@@ -173,8 +173,7 @@ impl<'c> OpCall<'c> {
         let made = self.session.with(|state| {
             let function = state.own();
             let parts = parts.iter().fold(0, |sum, &n| n.saturating_add(sum));
-            self.left
-                .extend(function.make_room_for_type(parts.min(MAX_LIST)));
+            self.left.extend(function.reserve_type(parts.min(MAX_LIST)));
             // SAFETY: the caller's promise.
             unsafe { describe::add_type(function, desc) }
         });
@@ -379,8 +378,7 @@ impl OpCall<'_> {
         self.may_add()?;
         let made = self.session.with(|state| {
             let function = state.own();
-            self.left
-                .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
+            self.left.extend(function.reserve_exprs(MAX_NEW_EXPRS));
             functions::checked_expr(function, kind, lhs, rhs)
         });
         self.session.refresh();

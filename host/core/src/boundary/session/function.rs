@@ -245,7 +245,7 @@ impl FunctionSession {
             if access == Access::Broken {
                 return Err(broken());
             }
-            Ok((!own.is_still(&slot.function)).then(|| {
+            Ok((!own.is_unchanged(&slot.function)).then(|| {
                 own.forget_all_stale();
                 Arc::new(*own)
             }))

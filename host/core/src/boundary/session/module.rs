@@ -304,7 +304,7 @@ impl State<'_> {
             let function = self.now(name)?;
             let module = self.editable()?;
             let known = module.function(name);
-            let same = known.is_some_and(|f| function.is_still(f));
+            let same = known.is_some_and(|f| function.is_unchanged(f));
             if !same {
                 module.replace(function)?;
             }

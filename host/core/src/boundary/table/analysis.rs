@@ -14,7 +14,7 @@ use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
 use passdock_crash::{CallKind, Callee};
 use passdock_diagnostic::suggest;
-use passdock_ir::{Edit, EditFailure, KeptKey};
+use passdock_ir::{CacheKey, Edit, EditFailure};
 use passdock_loader::OpDefs;
 
 use crate::analyses::{self, Operators, SharedNames};
@@ -161,7 +161,7 @@ fn unknown(name: &[u8]) -> EditFailure {
 }
 
 #[cold]
-fn full(key: &KeptKey<'_>) -> EditFailure {
+fn full(key: &CacheKey<'_>) -> EditFailure {
     EditFailure::refused(format!(
         "`{}` isn't kept: the function has {MAX_KEPT} analyses. Keep what belongs together under one \
          key.",
@@ -175,12 +175,12 @@ fn full(key: &KeptKey<'_>) -> EditFailure {
 /// # Safety
 /// As [`input::list`].
 #[inline]
-unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
+unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
     // Results may depend on what the definitions say of ops.
     let stamp = context::with_current(|context| context.shared_names().stamp()).unwrap_or(0);
-    Ok(KeptKey::new(owner.addr(), stamp, name))
+    Ok(CacheKey::new(owner.addr(), stamp, name))
 }
 
 /// The data of a kept result, if a plugin put it there.

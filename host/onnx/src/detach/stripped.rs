@@ -7,7 +7,8 @@
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
-use crate::extras::carry;
+use crate::extras::function_attributes;
+use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
 use crate::format::error::Result;
 use crate::format::header::read_metadata;
@@ -17,20 +18,22 @@ use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
 use crate::format::texts::{plain_doc, plain_metadata};
 use crate::format::typed::{is_data, typed_field};
 use crate::format::types::{dtype, encode_type, read_type};
-use crate::format::wire::{Message, Value, WireField, put_bytes, put_int, put_varint};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int};
 
 /// A message without what the IR says itself.
 #[derive(Debug, Default)]
-pub(super) struct Hollow {
+pub(super) struct StrippedMessage {
     /// Its documentation and metadata.
     pub(super) extras: Extras,
     /// The records of its other fields.
     pub(super) rest: Vec<u8>,
     /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
     pub(super) stays: bool,
+    /// The other data that its entity's extras keep.
+    pub(super) keep: ImporterDataBuilder,
 }
 
-impl Hollow {
+impl StrippedMessage {
     /// Removes the attributes that a function has from its metadata; all of that stays as it is
     /// where an attribute isn't written as the writer would. The answer is the places of the
     /// entries among those left, then of the attributes.
@@ -42,7 +45,7 @@ impl Hollow {
     ) -> Result<Vec<usize>> {
         let metadata = std::mem::take(&mut self.extras.metadata);
         let pairs = metadata.iter().map(|(key, value)| (&**key, &**value));
-        if !carry::is_plain(f, pairs) {
+        if !function_attributes::is_plain(f, pairs) {
             for field in message.fields() {
                 let field = field?;
                 if field.number == number {
@@ -54,7 +57,7 @@ impl Hollow {
         let (own, left): (Vec<_>, Vec<_>) = metadata
             .into_iter()
             .enumerate()
-            .partition(|(_, (key, value))| carry::is_attribute(f, key, value));
+            .partition(|(_, (key, value))| function_attributes::is_attribute(f, key, value));
         let order = left.iter().map(|(at, _)| *at);
         let order: Vec<usize> = order.chain(own.into_iter().map(|(at, _)| at)).collect();
         self.extras.metadata = left.into_iter().map(|(_, pair)| pair).collect();
@@ -68,25 +71,25 @@ impl Hollow {
 
     /// Removes the documentation and metadata from a message; `keep` says whether another field
     /// remains, or writes what does.
-    fn of<'a>(
+    fn from_message<'a>(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
         mut keep: impl FnMut(WireField<'a>, &mut Vec<u8>) -> Result<bool>,
-    ) -> Result<Hollow> {
-        let mut hollow = Hollow::default();
+    ) -> Result<StrippedMessage> {
+        let mut stripped = StrippedMessage::default();
         let plain_doc = plain_doc(message, doc)?;
         let plain_metadata = plain_metadata(message, metadata)?;
         for field in message.fields() {
             let field = field?;
             let taken = field.number == doc && plain_doc.is_some()
                 || field.number == metadata && plain_metadata.is_some();
-            if !taken && keep(field, &mut hollow.rest)? {
-                hollow.rest.extend(field.record.bytes);
+            if !taken && keep(field, &mut stripped.rest)? {
+                stripped.rest.extend(field.record.bytes);
             }
         }
-        hollow.extras.doc = plain_doc.map(Into::into);
-        hollow.extras.metadata = plain_metadata.unwrap_or_default();
-        Ok(hollow)
+        stripped.extras.doc = plain_doc.map(Into::into);
+        stripped.extras.metadata = plain_metadata.unwrap_or_default();
+        Ok(stripped)
     }
 }
 
@@ -99,18 +102,15 @@ fn is_odd_domain(domain: Message<'_>) -> bool {
 fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Varint(_) => put_int(rest, field.number, 0),
-        Value::Fixed32(_) => {
-            put_varint(rest, u64::from(field.number) << 3 | 5);
-            rest.extend([0; 4]);
-        }
+        Value::Fixed32(_) => put_float(rest, field.number, 0),
         _ => put_bytes(rest, field.number, &[]),
     }
 }
 
-/// The hollow of a `ModelProto`.
-pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
+/// Strips a `ModelProto`.
+pub(super) fn model(message: Message<'_>) -> Result<StrippedMessage> {
     let plain = is_plain_imports(message, model::OPSET_IMPORT)?;
-    Hollow::of(message, doc::MODEL, |field, _| {
+    StrippedMessage::from_message(message, doc::MODEL, |field, _| {
         Ok(match (field.number, field.value) {
             (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => false,
             (model::OPSET_IMPORT, Value::Bytes(_)) => !plain,
@@ -120,9 +120,9 @@ pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
 }
 
 /// `GraphProto`, without the value infos.
-pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
+pub(super) fn graph(message: Message<'_>) -> Result<StrippedMessage> {
     let mut stays = true;
-    let hollow = Hollow::of(message, doc::GRAPH, |field, _| {
+    let stripped = StrippedMessage::from_message(message, doc::GRAPH, |field, _| {
         stays &= field.number != graph::NAME;
         Ok(match (field.number, field.value) {
             (graph::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -138,14 +138,14 @@ pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
             _ => true,
         })
     })?;
-    Ok(Hollow { stays, ..hollow })
+    Ok(StrippedMessage { stays, ..stripped })
 }
 
 /// `FunctionProto`, without the value infos.
-pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
+pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<StrippedMessage> {
     let plain = is_plain_imports(message, function::OPSET_IMPORT)?;
     let mut attrs = Attrs::default();
-    let mut hollow = Hollow::of(message, doc::FUNCTION, |field, _| {
+    let mut stripped = StrippedMessage::from_message(message, doc::FUNCTION, |field, _| {
         Ok(match (field.number, field.value) {
             (function::NAME | function::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
             (function::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
@@ -162,8 +162,8 @@ pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow>
             _ => true,
         })
     })?;
-    attrs.put(&mut hollow.rest, function::ATTRIBUTE_PROTO);
-    Ok(hollow)
+    attrs.put(&mut stripped.rest, function::ATTRIBUTE_PROTO);
+    Ok(stripped)
 }
 
 /// Whether a message's opset imports are what the writer makes of the IR's.
@@ -183,10 +183,10 @@ fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
     Ok(encoded == records)
 }
 
-/// The hollow of a `NodeProto`.
-pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
+/// Strips a `NodeProto`.
+pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<StrippedMessage> {
     let mut attrs = Attrs::default();
-    let mut hollow = Hollow::of(message, doc::NODE, |field, _| {
+    let mut stripped = StrippedMessage::from_message(message, doc::NODE, |field, _| {
         Ok(match (field.number, field.value) {
             (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => false,
             (node::OP_TYPE | node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -195,31 +195,33 @@ pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
             _ => true,
         })
     })?;
-    attrs.put(&mut hollow.rest, node::ATTRIBUTE);
-    Ok(hollow)
+    attrs.put(&mut stripped.rest, node::ATTRIBUTE);
+    Ok(stripped)
 }
 
-/// `NodeProto` of a `Constant` that is a constant in the IR, and the field of its value if that isn't a
+/// `NodeProto` of a `Constant` that is a constant in the IR; its extras keep the field of its value if that isn't a
 /// tensor.
-pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>)> {
+pub(super) fn constant_node(message: Message<'_>) -> Result<StrippedMessage> {
     let mut form = None;
-    let hollow = Hollow::of(message, doc::NODE, |field, rest| {
+    let mut stripped = StrippedMessage::from_message(message, doc::NODE, |field, rest| {
         Ok(match (field.number, field.value) {
             (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => false,
             (node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
             (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
             (node::ATTRIBUTE, Value::Bytes(body)) => {
-                let (hollow, number) = constant_attr(body)?;
+                let (stripped, number) = constant_attr(body)?;
                 form = number;
-                if let Some(hollow) = hollow {
-                    put_bytes(rest, node::ATTRIBUTE, &hollow);
+                if let Some(stripped) = stripped {
+                    put_bytes(rest, node::ATTRIBUTE, &stripped);
                 }
                 false
             }
             _ => true,
         })
     })?;
-    Ok((hollow, form))
+    form.into_iter()
+        .for_each(|number| stripped.keep.form(number));
+    Ok(stripped)
 }
 
 /// The remains of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
@@ -338,8 +340,12 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
 pub(super) const NO_TEXTS: [u32; 2] = [0; 2];
 
 /// `ValueInfoProto` whose type the IR has: `encoded`.
-pub(super) fn info(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Hollow> {
-    Hollow::of(message, texts, |field, _| {
+pub(super) fn info(
+    message: Message<'_>,
+    encoded: &[u8],
+    texts: [u32; 2],
+) -> Result<StrippedMessage> {
+    StrippedMessage::from_message(message, texts, |field, _| {
         Ok(match (field.number, field.value) {
             (value_info::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
             (value_info::TYPE, Value::Bytes(body)) => body.bytes != encoded || encoded.is_empty(),
@@ -349,7 +355,11 @@ pub(super) fn info(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Res
 }
 
 /// `TensorProto`; `named`: its name is a value's.
-pub(super) fn tensor(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hollow> {
+pub(super) fn tensor(
+    message: Message<'_>,
+    named: bool,
+    texts: [u32; 2],
+) -> Result<StrippedMessage> {
     let (mut code, mut raw, mut external) = (0, false, false);
     for field in message.fields() {
         let field = field?;
@@ -364,7 +374,7 @@ pub(super) fn tensor(message: Message<'_>, named: bool, texts: [u32; 2]) -> Resu
     let known = typed_field(dtype);
     let typed = (!raw && !external).then(|| known.unwrap_or(tensor::INT32_DATA));
     let (mut keys, mut entries, mut usual) = (Vec::new(), Vec::new(), true);
-    let mut hollow = Hollow::of(message, texts, |field, _| {
+    let mut stripped = StrippedMessage::from_message(message, texts, |field, _| {
         Ok(match (field.number, field.value) {
             (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => false,
             (tensor::DATA_TYPE, Value::Varint(value)) => value == 0 && code == 0,
@@ -382,12 +392,12 @@ pub(super) fn tensor(message: Message<'_>, named: bool, texts: [u32; 2]) -> Resu
         })
     })?;
     if !(usual && keys == EXTERNAL_KEYS) {
-        hollow.rest.extend(entries);
+        stripped.rest.extend(entries);
     }
     if let Some(number) = typed.filter(|_| dtype != DType::STRING) {
-        put_bytes(&mut hollow.rest, number, &[]);
+        put_bytes(&mut stripped.rest, number, &[]);
     }
-    Ok(hollow)
+    Ok(stripped)
 }
 
 /// Hollows one key and value of external data, of which the IR says file, offset and length;

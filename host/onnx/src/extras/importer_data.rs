@@ -1,8 +1,8 @@
 //! The importer's data in an entity's extras: a small protobuf message of our own.
 //!
 //! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
-//! is left of each entity's message goes there too: the **hollow**, which is the message without
-//! what the IR says itself. The writer walks a hollow just as it walks a span of the file.
+//! is left of each entity's message goes there too: the **stripped message**, without what the IR says
+//! itself. The writer walks it just as it walks a span of the file.
 
 use passdock_ir::{Entity, Extras, Function};
 
@@ -14,7 +14,7 @@ use crate::format::wire::{
 };
 
 mod field {
-    pub(super) const HOLLOW: u32 = 1;
+    pub(super) const STRIPPED: u32 = 1;
     pub(super) const GIVEN: u32 = 2;
     pub(super) const ORIGINAL: u32 = 3;
     pub(super) const SPARSE: u32 = 4;
@@ -26,9 +26,9 @@ mod field {
 
 /// The contents of an entity's extras.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Kept<'a> {
+pub(crate) struct ImporterData<'a> {
     /// The remains of its message.
-    pub(crate) hollow: Option<Message<'a>>,
+    pub(crate) stripped: Option<Message<'a>>,
     /// The name that a value got instead of its own, since that meant another value outside its
     /// graph, and the one in the file. A value that was renamed since keeps its newer name.
     pub(crate) names: Option<[&'a str; 2]>,
@@ -44,18 +44,18 @@ pub(crate) struct Kept<'a> {
     all: &'a [u8],
 }
 
-impl<'a> Kept<'a> {
+impl<'a> ImporterData<'a> {
     /// Reads extras. What isn't of this form (a text's author may have written it) says nothing.
-    pub(crate) fn of(extras: &'a Extras) -> Kept<'a> {
-        let mut kept = Kept {
+    pub(crate) fn from_extras(extras: &'a Extras) -> ImporterData<'a> {
+        let mut kept = ImporterData {
             all: &extras.bytes,
-            ..Kept::default()
+            ..ImporterData::default()
         };
         let (mut given, mut original) = (None, None);
         let text = |body: Message<'a>| std::str::from_utf8(body.bytes).ok();
         for field in fields(&extras.bytes).map_while(Result::ok) {
             match (field.number, field.value) {
-                (field::HOLLOW, Value::Bytes(body)) => kept.hollow = Some(body),
+                (field::STRIPPED, Value::Bytes(body)) => kept.stripped = Some(body),
                 (field::GIVEN, Value::Bytes(body)) => given = text(body),
                 (field::ORIGINAL, Value::Bytes(body)) => original = text(body),
                 (field::SPARSE, Value::Varint(at)) => kept.sparse = Some(at),
@@ -70,9 +70,11 @@ impl<'a> Kept<'a> {
     }
 
     /// Reads the extras of a function's entity.
-    pub(crate) fn of_entity(f: &'a Function, entity: Entity) -> Kept<'a> {
+    pub(crate) fn from_entity(f: &'a Function, entity: Entity) -> ImporterData<'a> {
         let extras = f.origins().extras(entity);
-        extras.map(|extras| Kept::of(extras)).unwrap_or_default()
+        extras
+            .map(|extras| ImporterData::from_extras(extras))
+            .unwrap_or_default()
     }
 
     /// Puts the records of a repeated field into their order, which the extras keep where the IR has
@@ -104,8 +106,8 @@ impl<'a> Kept<'a> {
 /// The location, beside the model, of the file that a tensor's data is in, as its extras give it;
 /// `None`: its data isn't in another file.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
-    let left = Kept::of(extras).hollow?;
-    if !DataForm::of(left).is_ok_and(|form| form == DataForm::External) {
+    let left = ImporterData::from_extras(extras).stripped?;
+    if !DataForm::from_tensor(left).is_ok_and(|form| form == DataForm::External) {
         return None;
     }
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
@@ -123,12 +125,12 @@ fn fields(bytes: &[u8]) -> WireFields<'_> {
 
 /// A builder of extras' bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Keep(Vec<u8>);
+pub(crate) struct ImporterDataBuilder(Vec<u8>);
 
-impl Keep {
+impl ImporterDataBuilder {
     /// Keeps what is left of the entity's message.
-    pub(crate) fn hollow(&mut self, rest: &[u8]) {
-        put_bytes(&mut self.0, field::HOLLOW, rest);
+    pub(crate) fn stripped(&mut self, rest: &[u8]) {
+        put_bytes(&mut self.0, field::STRIPPED, rest);
     }
 
     /// Keeps the name in the file beside the one given instead.
@@ -188,16 +190,16 @@ mod tests {
 
     #[test]
     fn what_is_kept_reads_back() {
-        let mut keep = Keep::default();
-        keep.hollow(&[]);
+        let mut keep = ImporterDataBuilder::default();
+        keep.stripped(&[]);
         keep.names("x.1", "x");
         keep.order(13, &[0, 1]);
         keep.order(5, &[2, 0, 1]);
         keep.input(Some(&[8, 1]));
         let extras = keep.into_extras();
-        let kept = Kept::of(&extras);
-        assert_eq!(kept.hollow.map(|hollow| hollow.bytes), Some(&[][..]));
-        assert!(kept.hollow.is_some_and(Message::is_detached));
+        let kept = ImporterData::from_extras(&extras);
+        assert_eq!(kept.stripped.map(|stripped| stripped.bytes), Some(&[][..]));
+        assert!(kept.stripped.is_some_and(Message::is_detached));
         assert_eq!(kept.names, Some(["x.1", "x"]));
         assert_eq!(kept.input.map(|input| input.bytes), Some(&[8, 1][..]));
         assert!(!kept.no_input && kept.sparse.is_none());
@@ -223,8 +225,8 @@ mod tests {
                 bytes: bytes.to_vec(),
                 ..Extras::default()
             };
-            let kept = Kept::of(&extras);
-            assert!(kept.hollow.is_none());
+            let kept = ImporterData::from_extras(&extras);
+            assert!(kept.stripped.is_none());
             let mut items = vec![1, 2];
             kept.reorder(5, &mut items);
             assert_eq!(items, [1, 2]);

@@ -17,7 +17,7 @@ impl Function {
     /// Makes room for interning a type of at most `parts` dims and types, so that it moves no pool.
     /// A pool that has to grow moves now, and the outgrown ones are the answer, to be kept as long
     /// as somebody may read them; `None` if none had to grow.
-    pub fn make_room_for_type(&mut self, parts: usize) -> Option<OutgrownPools> {
+    pub fn reserve_type(&mut self, parts: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {
             _types: grow(&mut self.types, 1, &mut moved),
@@ -28,8 +28,8 @@ impl Function {
         moved.then_some(left)
     }
 
-    /// Makes room as [`Function::make_room_for_type`] does, for at most `count` dim expressions.
-    pub fn make_room_for_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
+    /// Makes room as [`Function::reserve_type`] does, for at most `count` dim expressions.
+    pub fn reserve_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {
             _exprs: grow(&mut self.exprs, count, &mut moved),
@@ -63,7 +63,7 @@ mod tests {
         let mut f = Function::new(Symbols::new(), FunctionKind::GRAPH, SymbolId(0));
         let mut kept = Vec::new();
         for size in 0..1000 {
-            kept.extend(f.make_room_for_type(2));
+            kept.extend(f.reserve_type(2));
             let before = f.view();
             let dims = [Dim::constant(size), Dim::constant(2)];
             f.add_type(TypeData::Tensor(DType::F32, Some(&dims)));

@@ -87,11 +87,10 @@ pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
 }
 
 /// A function's attributes on their way into its metadata.
-pub(crate) struct Carried<'f> {
+pub(crate) struct FunctionAttributes<'f> {
     f: &'f Function,
-    /// The attributes in order, with whether they were written.
-    values: Vec<(SymbolId, String, bool)>,
-    places: FxHashMap<SymbolId, usize>,
+    /// The values of the attributes, with whether they were written.
+    values: FxHashMap<SymbolId, (String, bool)>,
     /// The place of the last entry of each in the original.
     last: FxHashMap<&'f str, u64>,
     /// Whether the file has a place for them.
@@ -99,61 +98,59 @@ pub(crate) struct Carried<'f> {
 }
 
 /// The fate of an entry of the original's metadata.
-pub(crate) enum Fate {
+pub(crate) enum EntryChange {
     Stays,
     Goes,
     Becomes(Vec<u8>),
 }
 
-impl<'f> Carried<'f> {
+impl<'f> FunctionAttributes<'f> {
     pub(crate) fn new(
         f: &'f Function,
         original: &[Message<'f>],
         carries: bool,
-    ) -> Result<Carried<'f>> {
+    ) -> Result<FunctionAttributes<'f>> {
         let attrs = f.attrs(OpId::NONE).iter();
         let own = attrs.filter(|attr| carries && attr.flags & Attr::PARAM == 0);
-        let values: Vec<_> = own
-            .filter_map(|attr| Some((attr.name, attr_text(f, attr)?, false)))
-            .collect();
-        let places = values.iter().enumerate();
-        let places = places.map(|(place, value)| (value.0, place)).collect();
+        let values = own.filter_map(|attr| Some((attr.name, (attr_text(f, attr)?, false))));
         let mut last = FxHashMap::default();
         for &pair in original.iter().filter(|_| carries) {
             if let Some((name, _)) = attribute(pair)? {
                 last.insert(name, pair.at);
             }
         }
-        Ok(Carried {
+        Ok(FunctionAttributes {
             f,
-            values,
-            places,
+            values: values.collect(),
             last,
             carries,
         })
     }
 
     /// The fate of an entry: it stays as long as it says what the attribute is.
-    pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<Fate> {
+    pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<EntryChange> {
         let Some((name, value)) = attribute(pair)?.filter(|_| self.carries) else {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         };
         let symbol = self.f.symbols().find(name);
-        let place = symbol.and_then(|symbol| self.places.get(&symbol)).copied();
+        let new = symbol.and_then(|symbol| self.values.get_mut(&symbol));
         let old = plain(self.f, value);
-        let Some(place) = place else {
+        let Some((text, written)) = new else {
             // A parameter of this name was never the entry's.
             let param = symbol.and_then(|symbol| self.f.attr(OpId::NONE, symbol));
             let erased = old.is_some() && param.is_none();
-            return Ok(if erased { Fate::Goes } else { Fate::Stays });
+            return Ok(if erased {
+                EntryChange::Goes
+            } else {
+                EntryChange::Stays
+            });
         };
         if self.last.get(name) != Some(&pair.at) {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         }
-        let (_, text, written) = &mut self.values[place];
         *written = true;
         if old.as_deref() == Some(text) {
-            return Ok(Fate::Stays);
+            return Ok(EntryChange::Stays);
         }
         let mut bytes = Vec::new();
         put_pair(
@@ -161,19 +158,20 @@ impl<'f> Carried<'f> {
             format!("{PREFIX}{name}").as_bytes(),
             text.as_bytes(),
         );
-        Ok(Fate::Becomes(bytes))
+        Ok(EntryChange::Becomes(bytes))
     }
 
     /// Whether a key is that of an attribute that is written.
     pub(crate) fn has(&self, key: &str) -> bool {
         let symbol = named(key).and_then(|name| self.f.symbols().find(name));
-        symbol.is_some_and(|symbol| self.places.contains_key(&symbol))
+        symbol.is_some_and(|symbol| self.values.contains_key(&symbol))
     }
 
     /// The entries for attributes that have none in the original.
-    pub(crate) fn rest(self) -> impl Iterator<Item = (String, String)> {
-        let f = self.f;
-        let rest = self.values.into_iter().filter(|(.., written)| !written);
-        rest.map(move |(name, value, _)| (format!("{PREFIX}{}", f.text(name)), value))
+    pub(crate) fn rest(mut self) -> impl Iterator<Item = (String, String)> {
+        self.f.attrs(OpId::NONE).iter().filter_map(move |attr| {
+            let (value, written) = self.values.remove(&attr.name)?;
+            (!written).then(|| (format!("{PREFIX}{}", self.f.text(attr.name)), value))
+        })
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Function;
-use crate::kept::{ASIDE, KeptKey, KeptValue, depth};
+use crate::cache::{ASIDE, CacheKey, CachedValue, depth};
 
 impl Function {
     /// The value kept under a key for this very version of the function.
     #[inline]
-    pub fn kept(&self, key: &KeptKey<'_>) -> Option<&KeptValue> {
+    pub fn kept(&self, key: &CacheKey<'_>) -> Option<&CachedValue> {
         self.kept.find(key, self.version)
     }
 
@@ -20,14 +20,14 @@ impl Function {
 
     /// Keeps a value for this version of the function. The answer is the value kept: the first one,
     /// if two threads computed it.
-    pub fn keep(&self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
+    pub fn keep(&self, key: CacheKey<'_>, value: CachedValue) -> &CachedValue {
         let key = Arc::new(key.into_owned());
         self.kept.add(key, self.version, value)
     }
 
     /// Keeps a value as [`Function::keep`] does, replacing the one kept under the key for another
     /// version.
-    pub fn keep_instead(&mut self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
+    pub fn keep_instead(&mut self, key: CacheKey<'_>, value: CachedValue) -> &CachedValue {
         if self.kept(&key).is_none()
             && let Some(entry) = self.kept.find_mut(&key, depth(self.version))
         {
@@ -74,7 +74,7 @@ impl Function {
     }
 
     /// Marks the value kept under a key as valid for this version too; whether there was one.
-    pub fn still_holds(&mut self, key: &KeptKey<'_>) -> bool {
+    pub fn still_holds(&mut self, key: &CacheKey<'_>) -> bool {
         if self.kept(key).is_some() {
             return true;
         }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::symbols::Symbols;
 
-    const KEY: KeptKey<'static> = KeptKey::new(1, 2, b"k");
+    const KEY: CacheKey<'static> = CacheKey::new(1, 2, b"k");
 
     fn function() -> Function {
         let symbols = Symbols::new();
@@ -112,9 +112,9 @@ mod tests {
         f.keep(KEY, Arc::new(8_u32));
         assert_eq!(number(&f), Some(7), "the first one stays");
         for other in [
-            KeptKey::new(2, 2, b"k"),
-            KeptKey::new(1, 3, b"k"),
-            KeptKey::new(1, 2, b"l"),
+            CacheKey::new(2, 2, b"k"),
+            CacheKey::new(1, 3, b"k"),
+            CacheKey::new(1, 2, b"l"),
         ] {
             assert!(f.kept(&other).is_none(), "{other:?}");
         }
@@ -207,12 +207,12 @@ mod tests {
         let mut f = function();
         for number in 0..100_000 {
             let value = Arc::new(Counted(dropped.clone()));
-            f.keep(KeptKey::new(1, 2, &name(number)), value);
+            f.keep(CacheKey::new(1, 2, &name(number)), value);
         }
         assert_eq!(f.kept_count(), 100_000);
         f.touch_function();
         for number in 0..100_000 {
-            assert!(f.still_holds(&KeptKey::new(1, 2, &name(number))));
+            assert!(f.still_holds(&CacheKey::new(1, 2, &name(number))));
         }
         f.forget_all_stale();
         assert_eq!(f.kept_count(), 100_000);

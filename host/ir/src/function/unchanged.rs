@@ -10,7 +10,7 @@ impl Function {
     /// Whether the edits of this copy of `original` cancelled out: values that were given other types have their own
     /// again, what was made is gone, what was changed is as it was. What only edits need, such as the marks of what was
     /// touched, doesn't count.
-    pub fn is_still(&self, original: &Function) -> bool {
+    pub fn is_unchanged(&self, original: &Function) -> bool {
         // What is made stands at the end of the arenas, so a copy that has more is told at once.
         self.version == original.version
             || self.live_ops == original.live_ops
@@ -114,7 +114,7 @@ mod tests {
 
     /// What edits leave of a function: whether it is still what it was.
     #[track_caller]
-    fn check(is_still: bool, edit: impl FnOnce(&mut Function, [OpId; 2])) {
+    fn check(is_unchanged: bool, edit: impl FnOnce(&mut Function, [OpId; 2])) {
         let source = r#"module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
             %c = const f32[2] [1.0, 2.0]
             %0 = onnx.Add(%x, %c) {a = [1, 2], b = 3} : f32[2]
@@ -127,8 +127,8 @@ mod tests {
         let body = copy.body();
         let ops: Vec<OpId> = copy.ops_in(body).collect();
         edit(&mut copy, [ops[0], ops[1]]);
-        assert_eq!(copy.is_still(original), is_still);
-        assert!(original.is_still(original));
+        assert_eq!(copy.is_unchanged(original), is_unchanged);
+        assert!(original.is_unchanged(original));
     }
 
     fn add(f: &mut Function, before: OpId, operands: &[ValueId]) -> OpId {

@@ -15,11 +15,11 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxBuildHasher;
 
 /// A value kept beside a function.
-pub type KeptValue = Arc<dyn Any + Send + Sync>;
+pub type CachedValue = Arc<dyn Any + Send + Sync>;
 
 /// The key of a value kept beside a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptKey<'k> {
+pub struct CacheKey<'k> {
     /// The owner's id.
     pub owner: usize,
     /// The version of the other inputs that the value depends on: another function, another result.
@@ -28,19 +28,19 @@ pub struct KeptKey<'k> {
     pub name: Cow<'k, [u8]>,
 }
 
-impl<'k> KeptKey<'k> {
+impl<'k> CacheKey<'k> {
     /// A key that borrows its name.
     #[inline]
-    pub const fn new(owner: usize, stamp: u64, name: &'k [u8]) -> KeptKey<'k> {
-        KeptKey {
+    pub const fn new(owner: usize, stamp: u64, name: &'k [u8]) -> CacheKey<'k> {
+        CacheKey {
             owner,
             stamp,
             name: Cow::Borrowed(name),
         }
     }
 
-    pub(crate) fn into_owned(self) -> KeptKey<'static> {
-        KeptKey {
+    pub(crate) fn into_owned(self) -> CacheKey<'static> {
+        CacheKey {
             owner: self.owner,
             stamp: self.stamp,
             name: Cow::Owned(self.name.into_owned()),
@@ -51,18 +51,18 @@ impl<'k> KeptKey<'k> {
 /// The values kept beside a function, each with the version it is for: a tree that only grows while
 /// it is shared. The hash of a key leads to its entry.
 #[derive(Default)]
-pub(crate) struct KeptValues {
+pub(crate) struct CachedValues {
     root: Link,
     pub(crate) len: AtomicUsize,
 }
 
 /// The place of an entry; set once while the tree is shared.
-type Link = OnceLock<Box<KeptEntry>>;
+type Link = OnceLock<Box<CacheEntry>>;
 
-pub(crate) struct KeptEntry {
-    pub(crate) key: Arc<KeptKey<'static>>,
+pub(crate) struct CacheEntry {
+    pub(crate) key: Arc<CacheKey<'static>>,
     pub(crate) version: u64,
-    pub(crate) value: KeptValue,
+    pub(crate) value: CachedValue,
     /// The entries below, by the next two bits of the hash.
     next: [Link; 4],
 }
@@ -76,9 +76,9 @@ pub(crate) fn depth(version: u64) -> u64 {
     version / ASIDE
 }
 
-impl KeptEntry {
+impl CacheEntry {
     #[inline]
-    fn is(&self, key: &KeptKey<'_>) -> bool {
+    fn is(&self, key: &CacheKey<'_>) -> bool {
         self.key.owner == key.owner && self.key.stamp == key.stamp && self.key.name == key.name
     }
 }
@@ -89,7 +89,7 @@ struct Path(u64);
 
 impl Path {
     #[inline]
-    fn to(key: &KeptKey<'_>) -> Path {
+    fn to(key: &CacheKey<'_>) -> Path {
         Path(FxBuildHasher.hash_one((key.owner, key.stamp, &*key.name)))
     }
 
@@ -100,10 +100,10 @@ impl Path {
     }
 }
 
-impl KeptValues {
+impl CachedValues {
     /// The value kept under a key for a version.
     #[inline]
-    pub(crate) fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
+    pub(crate) fn find(&self, key: &CacheKey<'_>, version: u64) -> Option<&CachedValue> {
         let mut place = &self.root;
         // A function that keeps one value needs no path to it.
         let mut path = None;
@@ -118,7 +118,7 @@ impl KeptValues {
     }
 
     /// The entry of a key, for any version of a depth.
-    pub(crate) fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut KeptEntry> {
+    pub(crate) fn find_mut(&mut self, key: &CacheKey<'_>, of: u64) -> Option<&mut CacheEntry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);
         while let Some(entry) = place.get_mut() {
@@ -133,12 +133,12 @@ impl KeptValues {
     /// Adds an entry, unless there is one for the key and version: then answers that one.
     pub(crate) fn add(
         &self,
-        key: Arc<KeptKey<'static>>,
+        key: Arc<CacheKey<'static>>,
         version: u64,
-        value: KeptValue,
-    ) -> &KeptValue {
+        value: CachedValue,
+    ) -> &CachedValue {
         let mut path = Path::to(&key);
-        let mut entry = Box::new(KeptEntry {
+        let mut entry = Box::new(CacheEntry {
             key,
             version,
             value,
@@ -170,8 +170,8 @@ impl KeptValues {
         }
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &KeptEntry> {
-        let mut open: Vec<&KeptEntry> = self.root.get().map(|root| &**root).into_iter().collect();
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &CacheEntry> {
+        let mut open: Vec<&CacheEntry> = self.root.get().map(|root| &**root).into_iter().collect();
         std::iter::from_fn(move || {
             let entry = open.pop()?;
             open.extend(
@@ -185,9 +185,9 @@ impl KeptValues {
     }
 
     /// Removes all entries, without recursion.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<KeptEntry>> + use<> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<CacheEntry>> + use<> {
         self.len = AtomicUsize::new(0);
-        let mut open: Vec<Box<KeptEntry>> = self.root.take().into_iter().collect();
+        let mut open: Vec<Box<CacheEntry>> = self.root.take().into_iter().collect();
         std::iter::from_fn(move || {
             let mut entry = open.pop()?;
             open.extend(entry.next.iter_mut().filter_map(OnceLock::take));
@@ -196,15 +196,15 @@ impl KeptValues {
     }
 }
 
-impl Drop for KeptValues {
+impl Drop for CachedValues {
     fn drop(&mut self) {
         self.take().for_each(drop);
     }
 }
 
-impl Clone for KeptValues {
-    fn clone(&self) -> KeptValues {
-        let copy = KeptValues::default();
+impl Clone for CachedValues {
+    fn clone(&self) -> CachedValues {
+        let copy = CachedValues::default();
         for entry in self.entries() {
             copy.add(entry.key.clone(), entry.version, entry.value.clone());
         }
