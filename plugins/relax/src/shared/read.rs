@@ -225,3 +225,15 @@ pub(crate) fn redeclare(
         .collect();
     f.set_named_results(region, &results)
 }
+
+/// The permutation of a `Transpose`: without the attribute it turns the dims around.
+pub(crate) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
+    match f.attr(op, "perm") {
+        Some(Attr::Ints(perm)) => {
+            let has = |axis: usize| perm.contains(&(axis as i64));
+            (0..perm.len()).all(has).then(|| perm.to_vec())
+        }
+        Some(_) => None,
+        None => Some((0..f.rank(f.result(op, 0))? as i64).rev().collect()),
+    }
+}

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 use super::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::shared::read::{is, made_by, operand};
+use crate::shared::read::{float_or, is, made_by, operand};
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -15,7 +15,7 @@ pub(super) static GELU: Rules = rules! {
     } => |r, m| gated(r, m, &[("onnx.Erf", gelu)]);
     rule gelu_tanh {
         %y = onnx.Mul|onnx.Div|onnx.Add(%a, %b) where opset >= 20, float(%y)
-    } => |r, m| gated(r, m, &[("onnx.Tanh", gelu_tanh)]);
+    } => |r, m| gated(r, m, &[("onnx.Tanh", gelu)]);
 };
 
 /// `x / (1 + exp(-alpha x))`.
@@ -111,19 +111,16 @@ fn inside(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Polynomial>, 
 }
 
 fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
-    let wanted = Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
-    let found = inside(r, op, x)?;
-    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
-    Ok(is_it.then(|| (Polynomial::halves(), OpBuilder::new("onnx.Gelu"))))
-}
-
-fn gelu_tanh(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
-    let factor = std::f64::consts::FRAC_2_PI.sqrt();
-    let cube = Polynomial::term(3, 0, factor * 0.044715);
-    let wanted = Polynomial::term(1, 0, factor).plus(cube, 1.0);
-    let found = inside(r, op, x)?;
-    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
-    let made = OpBuilder::new("onnx.Gelu").attr("approximate", "tanh");
+    let f = r.function();
+    let is_erf = is(f, op, "onnx.Erf");
+    let wanted = Polynomial::gelu_gate(is_erf);
+    let is_it = inside(r, op, x)?.is_some_and(|found| found.is_about(wanted, f.dtype(x)));
+    let made = OpBuilder::new("onnx.Gelu");
+    let made = if is_erf {
+        made
+    } else {
+        made.attr("approximate", "tanh")
+    };
     Ok(is_it.then(|| (Polynomial::halves(), made)))
 }
 
@@ -143,17 +140,12 @@ fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditEr
 
 fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
     let f = r.function();
-    let float = |name: &str, default: f32| match f.attr(op, name) {
-        None | Some(Attr::Unset) => Some(default),
-        Some(Attr::Float(float)) => Some(float),
-        Some(_) => None,
-    };
-    let near = |found: Option<f32>, wanted: f64| {
+    let near = |name: &str, default: f32, wanted: f64| {
+        let found = float_or(f, op, name, default);
         found.is_some_and(|found| is_about(f64::from(found), wanted, f.dtype(x)))
     };
-    let is_it = f.operand(op, 0) == Some(x)
-        && near(float("alpha", 0.2), 1.0 / 6.0)
-        && near(float("beta", 0.5), 0.5);
+    let is_it =
+        f.operand(op, 0) == Some(x) && near("alpha", 0.2, 1.0 / 6.0) && near("beta", 0.5, 0.5);
     let made = OpBuilder::new("onnx.HardSwish");
     Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0), made)))
 }

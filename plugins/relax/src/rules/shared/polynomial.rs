@@ -15,19 +15,25 @@ const DEPTH: usize = 6;
 pub(crate) struct Polynomial([[f64; 2]; POWERS]);
 
 impl Polynomial {
-    fn new(power: usize, gate: usize, number: f64) -> Polynomial {
+    pub(crate) fn number(number: f64) -> Polynomial {
+        Polynomial::term(0, 0, number)
+    }
+
+    /// `number * x^power * g^gate`.
+    pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
         let mut all = [[0.0; 2]; POWERS];
         all[power][gate] = number;
         Polynomial(all)
     }
 
-    pub(crate) fn number(number: f64) -> Polynomial {
-        Polynomial::new(0, 0, number)
-    }
-
-    /// `number * x^power * g^gate`.
-    pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
-        Polynomial::new(power, gate, number)
+    /// What the gate of a GELU is of: `x/√2` of an `Erf`, a cubic polynomial of a `Tanh`.
+    pub(crate) fn gelu_gate(is_erf: bool) -> Polynomial {
+        if is_erf {
+            return Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
+        }
+        let factor = std::f64::consts::FRAC_2_PI.sqrt();
+        let cube = Polynomial::term(3, 0, factor * 0.044715);
+        Polynomial::term(1, 0, factor).plus(cube, 1.0)
     }
 
     /// `x/2 + x/2 g`.
@@ -94,10 +100,10 @@ fn read(
     depth: usize,
 ) -> Result<Option<Polynomial>, EditError> {
     if value == x {
-        return Ok(Some(Polynomial::new(1, 0, 1.0)));
+        return Ok(Some(Polynomial::term(1, 0, 1.0)));
     }
     if value == g {
-        return Ok(Some(Polynomial::new(0, 1, 1.0)));
+        return Ok(Some(Polynomial::term(0, 1, 1.0)));
     }
     if let Some(number) = number_beside(f, value, x)? {
         return Ok(Some(Polynomial::number(number)));
