@@ -141,7 +141,7 @@ impl Writer<'_> {
         let mut uses = UsesBy::default();
         for used in self.f.iter_uses(flow.value) {
             match self.flows.user(used) {
-                Some(user) if user.low && user.rounds => uses.rounded.push(used),
+                Some(user) if user.low && user.role.rounds => uses.rounded.push(used),
                 Some(user) if user.low => uses.low.push(used),
                 _ if self.flows.is_cast(used.op) => {}
                 _ => uses.float.push(used),
