@@ -15,9 +15,8 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
-use crate::channels::operator;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, operand, optional};
+use crate::shared::read::{like, operand, operator, optional};
 use concatenated::Concatenated;
 use following::{Behind, Step};
 
