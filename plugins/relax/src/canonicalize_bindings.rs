@@ -27,10 +27,10 @@
 use std::collections::HashMap;
 
 use passdock_plugin_api::DimKind;
-use passdock_plugin_api::Status;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
+use crate::shared::read::optional;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = GivenOut::of(f);
@@ -45,11 +45,9 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
             && !declares_more(f, op, original)
         {
             let copy = f.result(op, 0);
-            match f.replace_op_with(op, &[original]) {
-                Ok(()) => given.replace(copy, original),
-                // The model declares something else of the copy.
-                Err(error) if error.status == Status::REFUSED => {}
-                Err(error) => return Err(error.into()),
+            // The model may declare something else of the copy.
+            if optional(f.replace_op_with(op, &[original]))?.is_some() {
+                given.replace(copy, original);
             }
         }
     }
@@ -72,11 +70,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     }
     let tuple = f.defining_op(f.operand(op, 0)?)?;
     let index = usize::try_from(f.int(op, "index")?).ok()?;
-    if f.name(tuple) == "tuple" {
-        f.operand(tuple, index)
-    } else {
-        None
-    }
+    f.operand(tuple, index).filter(|_| f.name(tuple) == "tuple")
 }
 
 /// The tuple of which a `tuple` has all the fields, in their order.
@@ -101,12 +95,8 @@ fn hear_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult 
     for &(op, original) in copies {
         let home = f.defining_op(original).map(|def| f.parent_region(def));
         if home == Some(f.parent_region(op)) && declares_more(f, op, original) {
-            match f.set_type(original, f.type_id(f.result(op, 0))) {
-                Ok(()) => {}
-                // They contradict each other; the copy stays.
-                Err(error) if error.status == Status::REFUSED => {}
-                Err(error) => return Err(error.into()),
-            }
+            // Where they contradict each other, the copy stays.
+            optional(f.set_type(original, f.type_id(f.result(op, 0))))?;
         }
     }
     Ok(())

@@ -85,8 +85,10 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, ExprKind};
 
+use crate::fold_constant::is_shape_data;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
+use crate::shared::read::{axis_in, int_or};
 use same_sizes::same_sizes;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -118,23 +120,18 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         let Some(operand) = f.operand(op, slot).filter(|&v| f.constant(v).is_none()) else {
             continue;
         };
-        let sizes = rule(f, op, operand).filter(|_| !is_refused(f, cx, op));
-        if let Some(sizes) =
-            sizes.filter(|sizes| f.shape(operand) == Some(vec![sizes.len() as i64]))
+        if let Some(sizes) = rule(f, op, operand)
+            && !is_refused(f, cx, op)
+            && f.shape(operand) == Some(vec![sizes.len() as i64])
+            && let Some(constant) = add_constant(f, f.type_id(operand), &sizes)?
         {
-            let constant = add_constant(f, f.type_id(operand), &sizes)?;
-            if let Some(constant) = constant {
-                f.set_operand(op, slot, constant)?;
-            }
+            f.set_operand(op, slot, constant)?;
         }
     }
-    match ["onnx.Shape", "onnx.Gather"]
-        .iter()
-        .all(|name| is_operator(cx, name))
-    {
-        true => same_sizes(f),
-        false => Ok(()),
+    if is_operator(cx, "onnx.Shape") && is_operator(cx, "onnx.Gather") {
+        same_sizes(f)?;
     }
+    Ok(())
 }
 
 /// A rule: the operand by which one may be replaced, if that makes no difference to the op.
@@ -142,12 +139,7 @@ type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
 /// Whether an op gives small integers, or what is found out of them.
 fn gives_shape(f: &Function, op: OpId) -> bool {
-    let results = f.results(op);
-    let is_small = |&result: &ValueId| {
-        matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
-            && f.rank(result).is_none_or(|rank| rank < 2)
-    };
-    !results.is_empty() && results.iter().all(is_small)
+    !f.results(op).is_empty() && is_shape_data(f, op)
 }
 
 /// Whether an op couldn't be right with what is known of its operands: as constants they would make the
@@ -190,20 +182,17 @@ fn make_known_constant(
 
 /// A constant of integers or bools; `None` if one doesn't fit the type.
 fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<ValueId>, EditError> {
-    let bytes: Option<Vec<u8>> = match f.ty(ty).dtype() {
-        DType::I64 => Some(ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
-        DType::I32 => {
-            let small = ints.iter().map(|&int| i32::try_from(int).ok());
-            let small: Option<Vec<i32>> = small.collect();
-            small.map(|ints| ints.iter().flat_map(|int| int.to_le_bytes()).collect())
+    let dtype = f.ty(ty).dtype();
+    let mut bytes = Vec::new();
+    for &int in ints {
+        match (dtype, i32::try_from(int)) {
+            (DType::I64, _) => bytes.extend(int.to_le_bytes()),
+            (DType::I32, Ok(int)) => bytes.extend(int.to_le_bytes()),
+            (DType::BOOL, _) => bytes.push(u8::from(int != 0)),
+            _ => return Ok(None),
         }
-        DType::BOOL => Some(ints.iter().map(|&int| u8::from(int != 0)).collect()),
-        _ => None,
-    };
-    match bytes {
-        Some(bytes) => f.add_constant(&ConstantSpec::new(ty, &bytes)).map(Some),
-        None => Ok(None),
     }
+    f.add_constant(&ConstantSpec::new(ty, &bytes)).map(Some)
 }
 
 /// Dims that are the same size whatever it is.
@@ -221,15 +210,9 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
         return Some(known);
     }
     let wanted = f.known_dims(shape)?;
-    let dims =
-        |value: ValueId| -> Vec<Dim> { f.dims(value).map_or_else(Vec::new, |dims| dims.collect()) };
+    let dims = |value: ValueId| f.dims(value).into_iter().flatten().collect::<Vec<Dim>>();
     let (old, new) = (dims(f.operand(op, 0)?), dims(f.result(op, 0)));
-    let copies_at_zero = match f.attr(op, "allowzero") {
-        None | Some(Attr::Int(0)) => true,
-        Some(Attr::Int(_)) => false,
-        // A parameter of the function.
-        Some(_) => return None,
-    };
+    let copies_at_zero = int_or(f, op, "allowzero", 0)? == 0;
     let mut open = None;
     let mut sizes = Vec::new();
     for (at, &dim) in wanted.iter().enumerate() {
@@ -326,15 +309,11 @@ fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
             Some(axes) => *axes.get(at)?,
             None => at as i64,
         };
-        let axis = match axis {
-            0.. => axis,
-            _ => axis + dims.len() as i64,
-        };
         let forward = match &steps {
             Some(steps) => *steps.get(at)? > 0,
             None => true,
         };
-        let size = *dims.get(usize::try_from(axis).ok()?)?;
+        let size = dims[axis_in(axis, dims.len())?];
         (forward && same(size, dim)).then_some(largest)
     };
     let known = f.known_dims(ends)?;

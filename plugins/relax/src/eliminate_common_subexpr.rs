@@ -239,60 +239,39 @@ fn common_dim(a: Dim, b: Dim) -> Option<Dim> {
     }
 }
 
-/// Things by a hash; the last ones can be forgotten.
+/// Ops or constants by a hash; the last ones can be forgotten.
 struct Scoped<T> {
-    /// The last entry of a hash.
-    last: HashMap<u64, usize>,
-    entries: Vec<Entry<T>>,
-}
-
-struct Entry<T> {
-    thing: T,
-    hash: u64,
-    /// The entry of this hash before it.
-    previous: Option<usize>,
+    by_hash: HashMap<u64, Vec<T>>,
+    /// The hashes of all, in the order in which they came.
+    hashes: Vec<u64>,
 }
 
 impl<T: Copy> Scoped<T> {
     fn with_capacity(capacity: usize) -> Scoped<T> {
         Scoped {
-            last: HashMap::with_capacity(capacity),
-            entries: Vec::with_capacity(capacity),
+            by_hash: HashMap::with_capacity(capacity),
+            hashes: Vec::with_capacity(capacity),
         }
     }
 
     fn len(&self) -> usize {
-        self.entries.len()
+        self.hashes.len()
     }
 
-    fn push(&mut self, hash: u64, thing: T) {
-        let previous = self.last.insert(hash, self.entries.len());
-        self.entries.push(Entry {
-            thing,
-            hash,
-            previous,
-        });
+    fn push(&mut self, hash: u64, entry: T) {
+        self.by_hash.entry(hash).or_default().push(entry);
+        self.hashes.push(hash);
     }
 
     /// The last few of a hash, the last first.
     fn find(&self, hash: u64) -> Vec<T> {
-        let entry = |at: usize| &self.entries[at];
-        let last = self.last.get(&hash).map(|&at| entry(at));
-        std::iter::successors(last, |found| found.previous.map(entry))
-            .take(CANDIDATES)
-            .map(|found| found.thing)
-            .collect()
+        let all = self.by_hash.get(&hash).into_iter().flatten();
+        all.rev().take(CANDIDATES).copied().collect()
     }
 
     fn truncate(&mut self, len: usize) {
-        while self.entries.len() > len {
-            let Some(entry) = self.entries.pop() else {
-                return;
-            };
-            match entry.previous {
-                Some(previous) => self.last.insert(entry.hash, previous),
-                None => self.last.remove(&entry.hash),
-            };
+        for hash in self.hashes.drain(len..) {
+            self.by_hash.entry(hash).or_default().pop();
         }
     }
 }

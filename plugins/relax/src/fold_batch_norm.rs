@@ -42,10 +42,9 @@ use passdock_plugin_api::prelude::*;
 use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::Folder;
-use crate::channels::operator;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{only_use, operand, optional, size};
+use crate::shared::read::{only_use, operand, operator, optional, size};
 
 options! {
     /// The limits of what folding may cost.

@@ -101,6 +101,7 @@ use passdock_plugin_api::record;
 
 use budget::Plan;
 use checker::ConstantChecker;
+pub(crate) use checker::is_shape_data;
 use forward::Forward;
 
 options! {

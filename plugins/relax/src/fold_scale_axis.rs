@@ -28,8 +28,7 @@ mod forward;
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::fold::Folder;
-use crate::channels::operator;
-use crate::shared::read::optional;
+use crate::shared::read::{operator, optional};
 
 options! {
     /// The limits of what folding may cost.

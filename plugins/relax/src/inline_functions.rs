@@ -34,7 +34,6 @@ use std::collections::{HashMap, HashSet};
 use crate::fusion::take_back_domains;
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::symbol;
 
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 
@@ -135,7 +134,7 @@ impl<'h> Plan<'h> {
         }
         let mut grown = Grown::new(&f);
         let mut replaced = Calls::new();
-        let all = f.iter().map(|op| (op, callee_of(&f, op)));
+        let all = f.iter().filter_map(|op| Some((op, f.callee(op)?)));
         for (op, name) in all.filter(|(_, name)| called.contains(name)) {
             let callee = &self.callees[&name];
             let why = if f.traits(op).is_ambiguous() {
@@ -286,16 +285,4 @@ fn recursion(m: &Module<'_>, circle: &[SymbolId]) -> String {
     let names = circle.iter().chain(circle.first());
     let names: Vec<String> = names.map(|&name| format!("`{}`", m.text(name))).collect();
     names.join(" calls ")
-}
-
-/// The function that an op calls: the callee of a `call`, otherwise that of the op's name, if there
-/// is one.
-fn callee_of(f: &Function, op: OpId) -> SymbolId {
-    if f.symbol(op) != symbol::CALL {
-        return f.symbol(op);
-    }
-    let callee = f.string(op, symbol::CALLEE);
-    callee
-        .and_then(|name| f.find_symbol(name))
-        .unwrap_or(SymbolId::NONE)
 }

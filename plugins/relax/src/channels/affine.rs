@@ -4,8 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::{self, Axis};
 use super::numbers::Numbers;
-use super::operator;
-use crate::shared::read::{float_or, int_or, operand};
+use crate::shared::read::{float_or, int_or, operand, operator};
 
 /// `x * factor + offset`, channel by channel.
 #[derive(Clone, Debug, PartialEq)]

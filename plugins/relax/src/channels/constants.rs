@@ -3,8 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
-use super::operator;
-use crate::shared::read::operand;
+use crate::shared::read::{operand, operator};
 
 /// Views of a splat that are looked through.
 const VIEWS: usize = 8;

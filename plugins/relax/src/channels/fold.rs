@@ -11,10 +11,9 @@ use super::affine::Affine;
 use super::constants::Axis;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
-use super::operator;
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{attrs, int_or, only_use, optional};
+use crate::shared::read::{attrs, int_or, only_use, operator, optional};
 
 /// The bytes that an op takes in a file.
 const OP: i64 = 64;

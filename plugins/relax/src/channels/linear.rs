@@ -4,8 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
-use super::operator;
-use crate::shared::read::{float_or, int_or, operand, optional};
+use crate::shared::read::{float_or, int_or, operand, operator, optional};
 
 /// An op that multiplies by weights, which are known.
 #[derive(Clone, Debug)]
@@ -118,37 +117,28 @@ impl Linear {
     pub(crate) fn axis(&self, f: &Function, side: Side) -> Axis {
         let [rows, columns, _] = self.sizes;
         let dims = self.weights.dims.len();
-        // The rows of one of the matrices that the weights are.
-        let matrix_rows = || self.weights.dims[dims - 2] as usize;
-        let data = f.rank(operand(f, self.op, self.data_at()));
-        let result = f.rank(f.result(self.op, 0));
+        let grouped = columns * self.groups;
+        // Of one of the matrices that the weights are.
+        let matrix_rows = self.weights.dims[dims - 2] as usize;
         let is_output = side == Side::Output;
-        let (rank, at, channels) = match self.kind {
-            Kind::Conv if is_output => (dims, 1, rows),
-            Kind::Conv => (dims, 1, columns * self.groups),
-            Kind::ConvTranspose if is_output => (dims, 1, columns * self.groups),
-            Kind::ConvTranspose => (dims, 1, rows),
-            Kind::Gemm if is_output => (2, 1, columns),
-            Kind::Gemm => (2, 1, rows),
-            Kind::GemmTransposed if is_output => (2, 1, rows),
-            Kind::GemmTransposed => (2, 1, columns),
+        let data = f.rank(operand(f, self.op, self.data_at()));
+        let (rank, at, [input, output]) = match self.kind {
+            Kind::Conv => (dims, 1, [grouped, rows]),
+            Kind::ConvTranspose => (dims, 1, [rows, grouped]),
+            Kind::Gemm => (2, 1, [rows, columns]),
+            Kind::GemmTransposed => (2, 1, [columns, rows]),
             Kind::MatMul => {
-                let (rank, channels) = match is_output {
-                    true => (result, columns),
-                    false => (data, matrix_rows()),
-                };
-                let rank = rank.unwrap_or(1).max(1);
-                (rank, rank - 1, channels)
+                let result = f.rank(f.result(self.op, 0));
+                let rank = if is_output { result } else { data }.unwrap_or(1).max(1);
+                (rank, rank - 1, [matrix_rows, columns])
             }
             Kind::MatMulLeft => {
-                let rank = data.unwrap_or(2).max(2);
-                let (rank, channels) = match is_output {
-                    true => (rank.max(dims), matrix_rows()),
-                    false => (rank, columns),
-                };
-                (rank, rank - 2, channels)
+                let data = data.unwrap_or(2).max(2);
+                let rank = if is_output { data.max(dims) } else { data };
+                (rank, rank - 2, [columns, matrix_rows])
             }
         };
+        let channels = if is_output { output } else { input };
         Axis { rank, at, channels }
     }
 

@@ -7,13 +7,3 @@ pub(crate) mod fold;
 pub(crate) mod linear;
 pub(crate) mod numbers;
 mod tensors;
-
-use passdock_plugin_api::prelude::*;
-
-/// The name of the operator that an op is of; empty if a function of the module has that name, too.
-pub(crate) fn operator(f: &Function, op: OpId) -> &str {
-    match f.traits(op).is_ambiguous() {
-        true => "",
-        false => f.name(op),
-    }
-}

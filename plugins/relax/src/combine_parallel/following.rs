@@ -4,8 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::concatenated::Concatenated;
 use super::{Branch, attrs_of, own_constant};
-use crate::channels::operator;
-use crate::shared::read::{only_use, optional};
+use crate::shared::read::{only_use, operator, optional};
 
 const SUM: &str = "onnx.Add";
 

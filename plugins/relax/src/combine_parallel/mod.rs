@@ -1,5 +1,5 @@
 //! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
-//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops, `together.rs`
+//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops, `concatenated.rs`
 //! joins constants.
 
 mod concatenated;
@@ -15,9 +15,8 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
-use crate::channels::operator;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, operand, optional};
+use crate::shared::read::{like, operand, operator, optional};
 use concatenated::Concatenated;
 use following::{Behind, Step};
 

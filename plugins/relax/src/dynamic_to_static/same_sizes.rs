@@ -10,6 +10,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use super::gives_shape;
+use crate::shared::read::operand;
 
 const SHAPE: &str = "onnx.Shape";
 const GATHER: &str = "onnx.Gather";
@@ -120,15 +121,9 @@ fn gather_at_once(f: &mut Function) -> PassResult {
             if start > 0 {
                 part = part.attr("start", start);
             }
-            let places = f.operand(user, 1).and_then(|value| f.constant(value));
+            let places = operand(f, user, 1);
             f.replace_op(user, part)?;
-            let is_unused = |id: &ConstId| {
-                let record = f.constant_record(*id);
-                record.is_some_and(|record| f.use_count(record.value) == 0)
-            };
-            if let Some(places) = places.filter(is_unused) {
-                f.erase_constant(places)?;
-            }
+            f.erase_dead(places)?;
         }
         if f.use_count(f.result(shape, 0)) == 0 && is_live(&shape) {
             f.erase_op(shape)?;
@@ -198,11 +193,11 @@ fn is_given_out(f: &Function, value: ValueId) -> bool {
 /// The result of a `Shape` that an op's result is worked out of, and the places in it of all elements.
 fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
     let is_shape = |op: OpId| f.name(op) == SHAPE && f.traits(op).is_defined();
+    let gathered = f.operand(op, 0).filter(|_| f.name(op) == GATHER);
     if is_shape(op)
-        || f.name(op) == GATHER
-            && f.operand(op, 0)
-                .and_then(|v| f.defining_op(v))
-                .is_some_and(is_shape)
+        || gathered
+            .and_then(|v| f.defining_op(v))
+            .is_some_and(is_shape)
     {
         return None;
     }
@@ -217,9 +212,8 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
             let shape = f.result(op, 0);
             let all = elements(f, shape)?;
             let place = |dim: &Dim| {
-                all.iter()
-                    .position(|one| super::same(*one, *dim))
-                    .map(|at| at as i64)
+                let at = all.iter().position(|one| super::same(*one, *dim));
+                at.map(|at| at as i64)
             };
             match dims.iter().map(place).collect() {
                 Some(places) => return Some((shape, places)),

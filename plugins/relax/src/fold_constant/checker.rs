@@ -73,7 +73,7 @@ pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
 
 /// Whether an op gives small integers, or what is found out of them: these may be known without their operands being
 /// constant, by way of dims that are.
-pub(super) fn is_shape_data(f: &Function, op: OpId) -> bool {
+pub(crate) fn is_shape_data(f: &Function, op: OpId) -> bool {
     let is_small = |&result: &ValueId| {
         matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
             && f.rank(result).is_none_or(|rank| rank < 2)

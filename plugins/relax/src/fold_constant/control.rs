@@ -2,11 +2,12 @@
 //! tuple at hand, a copy of a constant.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Status, symbol};
+use passdock_plugin_api::symbol;
 
 use super::forward::Forward;
 use crate::shared::accept::{self, Answers};
 use crate::shared::operators::is_operator;
+use crate::shared::read::optional;
 
 impl Forward {
     /// Replaces an op that is decided by what it comes to; whether it did.
@@ -37,27 +38,33 @@ impl Forward {
             };
         }
         match f.name(op) {
-            "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => Ok(Decided::No),
+            "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => {}
             // The IR's own means the same.
-            "onnx.If" | "if" => match self.flag(f, op, 0)?.or(self.only.get(&op).copied()) {
-                Some(taken) => match branch(f, op, taken) {
-                    Some((branch, given)) if !self.is_refused(f, op, &given, cx) => {
-                        inline(f, op, branch)
-                    }
-                    _ => Ok(Decided::No),
-                },
-                None => Ok(Decided::No),
-            },
-            "onnx.Loop" if self.runs_never(f, op)? => self.stand_for(f, op, initial(f, op), cx),
-            _ => match original(f, op) {
-                Some(original)
-                    if !is_given_out(f, op) && !self.is_copy_refused(f, op, original, cx) =>
+            "onnx.If" | "if" => {
+                let taken = self.flag(f, op, 0)?.or(self.only.get(&op).copied());
+                if let Some((branch, given)) = taken.and_then(|taken| branch(f, op, taken))
+                    && !self.is_refused(f, op, &given, cx)
                 {
-                    replace(f, op, &[original])
+                    return inline(f, op, branch);
                 }
-                _ => Ok(Decided::No),
-            },
+            }
+            "onnx.Loop" if self.runs_never(f, op)? => {
+                if let Some(values) = initial(f, op)
+                    && !self.is_refused(f, op, &values, cx)
+                {
+                    return replace(f, op, &values);
+                }
+            }
+            _ => {
+                if let Some(original) = original(f, op)
+                    && !is_given_out(f, op)
+                    && !self.is_copy_refused(f, op, original, cx)
+                {
+                    return replace(f, op, &[original]);
+                }
+            }
         }
+        Ok(Decided::No)
     }
 
     /// Whether a user of the op couldn't take one of the values that would stand for its results.
@@ -91,20 +98,6 @@ impl Forward {
         let why = accept::refusal_of_users(f, cx, &copy, &[of], constant, &mut asked);
         self.asked = asked;
         why.inspect(|why| self.refuse(f, op, why)).is_some()
-    }
-
-    /// Lets values stand for an op's results, unless a result was declared as something else.
-    fn stand_for(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        values: Option<Vec<ValueId>>,
-        cx: &PassContext,
-    ) -> Result<Decided, EditError> {
-        match values {
-            Some(values) if !self.is_refused(f, op, &values, cx) => replace(f, op, &values),
-            _ => Ok(Decided::No),
-        }
     }
 
     /// Whether a loop's trip count is 0, or its condition is false from the start.
@@ -157,10 +150,10 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
     Ok(Decided::Gone(next))
 }
 
-/// Whether an op's result goes out of its region, which may take an op of its own to say.
+/// Whether a result of an op goes out of its region, which may take an op of its own to say.
 fn is_given_out(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
-    let mut uses = f.iter_uses(f.result(op, 0));
+    let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
     terminator.is_some() && uses.any(|used| Some(used.op) == terminator)
 }
 
@@ -178,10 +171,9 @@ fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, Ed
     if values.len() != f.result_count(op) {
         return Ok(Decided::No);
     }
-    match f.replace_op_with(op, values) {
-        Ok(()) => Ok(Decided::Gone(next)),
-        Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
-        Err(error) => Err(error),
+    match optional(f.replace_op_with(op, values))? {
+        Some(()) => Ok(Decided::Gone(next)),
+        None => Ok(Decided::No),
     }
 }
 
@@ -201,7 +193,7 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
     let mut values = f.inline_region(branch, &[])?;
     let mut first = if is_empty { next } else { first };
     let mut copies = Vec::new();
-    if !goes_out(f, op) {
+    if !is_given_out(f, op) {
         // A branch that only says which value it is needs no op.
         for value in &mut values {
             while let Some((copy, original)) = copied(f, *value) {
@@ -220,13 +212,6 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
         }
     }
     Ok(Decided::Gone(first))
-}
-
-/// Whether a result of an op goes out of its region.
-fn goes_out(f: &Function, op: OpId) -> bool {
-    let terminator = f.terminator(f.parent_region(op));
-    let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
-    uses.any(|used| Some(used.op) == terminator)
 }
 
 /// The op that copies a value which isn't constant, and that value.

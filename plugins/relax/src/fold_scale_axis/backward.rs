@@ -46,8 +46,7 @@ use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
-use crate::channels::operator;
-use crate::shared::read::{operand, optional};
+use crate::shared::read::{operand, operator, optional};
 
 /// How the weights before an op take over what it does; `None` if there are none, or they can't.
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {

@@ -36,8 +36,7 @@ use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
-use crate::channels::operator;
-use crate::shared::read::{operand, optional, size};
+use crate::shared::read::{operand, operator, optional, size};
 
 /// How the weights behind an op take over what it does; `None` if there are none, or they can't.
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::sort::{Sort, retype, sorts};
+use super::sort::{Sort, sorts};
+use crate::shared::retype::retype;
 
 /// The values whose types are only declared.
 pub(crate) struct Declared {

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{CallGraph, DimKind, Type};
 
-use super::sort::{Size, Sort, retype};
+use super::sort::{Size, Sort};
+use crate::shared::retype::retype;
 
 /// Numbers of symbols that no function has.
 pub(crate) struct Fresh {

@@ -3,18 +3,7 @@
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, ExprKind};
 
-/// Puts a type in the place of another, whether or not it says less.
-pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-    if f.type_id(value) == ty {
-        return Ok(());
-    }
-    let unknown = f.add_type(&TypeSpec::unknown())?;
-    f.set_type(value, unknown)?;
-    match ty.is_none() {
-        true => Ok(()),
-        false => f.set_type(value, ty),
-    }
-}
+use crate::shared::retype::retype;
 
 /// The types of values.
 pub(crate) fn sorts(f: &Function, values: &[ValueId]) -> Vec<Sort> {

@@ -16,7 +16,8 @@ use super::report::{
     called_with, contradiction, first_narrowed, given_in, given_out, malformed, narrowed, wrong,
 };
 use super::sizes::{Fresh, Symbols};
-use super::sort::{Sort, retype, sorts};
+use super::sort::{Sort, sorts};
+use crate::shared::retype::retype;
 
 /// The number of rounds for which the types of what goes round in a loop are tried before its sizes
 /// are given up.

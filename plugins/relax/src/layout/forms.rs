@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Evaluated, Layout, LayoutStep};
 
+use crate::shared::read::perm;
+
 /// Constants that are converted are held in memory: no more than this in all.
 const MOST_BYTES: u64 = 128 << 20;
 
@@ -52,14 +54,12 @@ impl Forms {
 
     /// A value was made in another layout, by what replaces its op.
     pub(crate) fn made(&mut self, value: ValueId, op: OpId, layout: Layout, made: ValueId) {
-        self.forms.insert(
-            value,
-            Form {
-                others: vec![(layout, made)],
-                own: None,
-                replaced: Some(op),
-            },
-        );
+        let form = Form {
+            others: vec![(layout, made)],
+            own: None,
+            replaced: Some(op),
+        };
+        self.forms.insert(value, form);
     }
 
     /// The layout in which a value can be had without an op more.
@@ -262,15 +262,11 @@ fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
     if f.name(op) != "onnx.Transpose" || !f.traits(op).is_defined() {
         return None;
     }
-    let perm = match f.attr(op, "perm") {
-        Some(Attr::Ints(perm)) => perm
-            .iter()
-            .filter_map(|at| usize::try_from(*at).ok())
-            .collect(),
-        Some(_) => return None,
-        None => (0..f.rank(value)?).rev().collect::<Vec<_>>(),
-    };
-    Some((f.operand(op, 0)?, Layout::permuted(&perm)?))
+    let perm = perm(f, op)?.into_iter().map(|axis| axis as usize);
+    Some((
+        f.operand(op, 0)?,
+        Layout::permuted(&perm.collect::<Vec<_>>())?,
+    ))
 }
 
 /// The sizes of a value in a layout that changes nothing but them: all that moves has one element.
@@ -296,19 +292,13 @@ fn view(f: &Function, value: ValueId) -> Option<ValueId> {
 fn merged(steps: Vec<LayoutStep>) -> Vec<LayoutStep> {
     let mut out: Vec<LayoutStep> = Vec::with_capacity(steps.len());
     for step in steps {
-        let together = match (out.last(), &step) {
-            (Some(LayoutStep::Transpose(first)), LayoutStep::Transpose(second)) => second
-                .iter()
-                .map(|at| first.get(*at).copied())
-                .collect::<Option<Vec<usize>>>(),
-            _ => None,
-        };
-        match together {
-            Some(perm) => {
-                out.pop();
-                out.push(LayoutStep::Transpose(perm));
-            }
-            None => out.push(step),
+        if let (Some(LayoutStep::Transpose(first)), LayoutStep::Transpose(second)) =
+            (out.last_mut(), &step)
+            && second.iter().all(|at| *at < first.len())
+        {
+            *first = second.iter().map(|at| first[*at]).collect();
+        } else {
+            out.push(step);
         }
     }
     out.retain(|step| match step {

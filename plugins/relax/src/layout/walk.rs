@@ -55,11 +55,9 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
 
 /// Whether a function is as it is meant to be.
 fn stays(f: &Function) -> bool {
-    f.skips_optimization()
-        || f.function_name().starts_with("passdock.")
-        || ["Primitive", "Codegen"]
-            .iter()
-            .any(|name| f.function_attr(*name).is_some())
+    let is_made = |name: &str| f.function_attr(name).is_some();
+    let is_own = f.function_name().starts_with("passdock.");
+    f.skips_optimization() || is_own || is_made("Primitive") || is_made("Codegen")
 }
 
 /// Whether something is wished for an op of a function.
@@ -116,13 +114,12 @@ impl Walk<'_> {
         if !f.regions(op).is_empty() {
             return Ok(None);
         }
-        let given: Vec<String> = f
-            .operands(op)
-            .map(|value| match self.forms.layout(value) {
-                Some(layout) => layout.to_string(),
-                None => String::new(),
-            })
-            .collect();
+        let layout = |value| {
+            self.forms
+                .layout(value)
+                .map_or(String::new(), Layout::to_string)
+        };
+        let given: Vec<String> = f.operands(op).map(layout).collect();
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
         if self.wishes.is_about(f, op) {
             let said = match self.wishes {
@@ -132,14 +129,12 @@ impl Walk<'_> {
                     for (at, layout) in own.iter().enumerate().take(wanted.len()) {
                         wanted[at] = layout.as_deref().unwrap_or("");
                     }
-                    match wanted.iter().all(|layout| layout.is_empty()) {
-                        true => None,
-                        false => {
-                            let said = self.cx.layout(f, op, &wanted)?;
-                            self.note_refused(f, op, own, said.as_ref());
-                            said
-                        }
+                    let mut said = None;
+                    if !wanted.iter().all(|layout| layout.is_empty()) {
+                        said = self.cx.layout(f, op, &wanted)?;
+                        self.note_refused(f, op, own, said.as_ref());
                     }
+                    said
                 }
                 Wishes::Definitions => self.cx.alter_layout(f, op, &given)?,
             };
@@ -307,16 +302,12 @@ impl Walk<'_> {
     ) -> Result<Vec<ValueId>, PassError> {
         let base = base_name(f, op, laid);
         let params = args.iter().map(|value| value.is_some()).collect();
-        let given: Vec<bool> = f
-            .results(op)
-            .iter()
-            .map(|result| !f.is_absent(*result))
-            .collect();
+        let results = f.results(op).iter();
+        let given: Vec<bool> = results.map(|result| !f.is_absent(*result)).collect();
         let attrs = references.iter();
         let attrs = attrs.map(|(param, _)| f.text(*param).to_owned()).collect();
-        let name = self
-            .functions
-            .name(f, &base, &laid.body, params, given.clone(), attrs);
+        let functions = &mut self.functions;
+        let name = functions.name(f, &base, &laid.body, params, given.clone(), attrs);
         f.add_domain(DOMAIN)?;
         let mut types = Vec::new();
         for (index, layout) in laid.results.iter().enumerate() {
@@ -407,10 +398,8 @@ fn read(f: &Function, op: OpId, said: LaidOut) -> Result<Laid, PassError> {
         };
         let list: Result<Vec<Option<Layout>>, _> = list.into_iter().map(layout).collect();
         list.map_err(|error| {
-            let text = format!(
-                "The definition of {} answers no layout: {error}.",
-                f.name(op)
-            );
+            let name = f.name(op);
+            let text = format!("The definition of {name} answers no layout: {error}.");
             PassError::new(text).at(op).within(f)
         })
     };

@@ -7,8 +7,9 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId};
 
 use super::attr_params::{AttrParams, bind};
+use super::opsets::check_opsets;
 use super::read::{between, redeclare, with_nested};
-use super::retype::{Retype, names_dims};
+use super::retype::{Retype, names_dims, retype};
 
 /// A called function, looked at once for all calls of it.
 pub(crate) struct Callee<'h> {
@@ -155,17 +156,8 @@ impl<'h> Callee<'h> {
                 "it has more results than the {gives} that the function gives"
             ));
         }
-        for (domain, version) in sorted(&self.grown.opsets) {
-            match caller.opsets.get(domain) {
-                Some(&own) if own != version => {
-                    let domain = if domain.is_empty() { "onnx" } else { domain };
-                    return Err(format!(
-                        "the function is of version {version} of `{domain}`, its caller of {own}"
-                    ));
-                }
-                _ => {}
-            }
-        }
+        let own = |domain: &str| caller.opsets.get(domain).copied();
+        check_opsets(sorted(&self.grown.opsets), own)?;
         self.params.bindings(f, call)?;
         let ops = caller.ops + self.grown.ops;
         if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
@@ -225,7 +217,7 @@ impl<'h> Callee<'h> {
                 }
             }
         }
-        let mut retype = Retype::new(dims);
+        let mut renamed = Retype::new(dims);
         for &op in made {
             let mut values = f.results(op).to_vec();
             let regions = f.regions(op).to_vec();
@@ -233,17 +225,12 @@ impl<'h> Callee<'h> {
                 values.extend(f.args(region));
             }
             for value in values {
-                let (old, ty) = (f.type_id(value), retype.ty(f, f.type_id(value))?);
-                if ty != old {
-                    // What was said in other words is forgotten.
-                    let unknown = f.add_type(&TypeSpec::unknown())?;
-                    f.set_type(value, unknown)?;
-                    f.set_type(value, ty)?;
-                }
+                let ty = renamed.ty(f, f.type_id(value))?;
+                retype(f, value, ty)?;
             }
             for region in regions {
                 if f.ports(region).any(|port| names_dims(f, port.ty)) {
-                    redeclare(f, region, |f, _, ty, value| Ok((retype.ty(f, ty)?, value)))?;
+                    redeclare(f, region, |f, _, ty, value| Ok((renamed.ty(f, ty)?, value)))?;
                 }
             }
         }

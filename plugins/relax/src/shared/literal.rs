@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use half::{bf16, f16};
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 /// A tensor's sizes, and its elements as constants keep them.
@@ -85,56 +85,47 @@ fn collect<'v>(
 fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
     let name = dtype.name().unwrap_or("?");
     let wrong = || format!("{value} isn't one of {name}");
-    macro_rules! integer {
-        ($int:ty) => {
-            match value {
-                OptionValue::Int(int) => {
-                    let int = <$int>::try_from(*int).map_err(|_| wrong())?;
-                    bytes.extend(int.to_le_bytes());
-                }
-                _ => return Err(wrong()),
-            }
-        };
-    }
-    macro_rules! float {
-        ($float:ty, $from:expr, $back:expr) => {{
-            let (given, is_exact) = match value {
-                OptionValue::Float(float) => (*float, false),
-                // Above 2^53 not every integer is a float.
-                OptionValue::Int(int) if (*int as f64) as i128 == i128::from(*int) => {
-                    (*int as f64, true)
-                }
-                _ => return Err(wrong()),
-            };
-            let float: $float = $from(given);
-            let back: f64 = $back(float);
-            let overflows = given.is_finite() && !back.is_finite();
-            if overflows || (is_exact && back != given) {
-                return Err(wrong());
-            }
-            bytes.extend(float.to_le_bytes());
-        }};
-    }
-    match dtype {
-        DType::BOOL => match value {
-            OptionValue::Bool(bool) => bytes.push(u8::from(*bool)),
-            _ => return Err(wrong()),
-        },
-        DType::I8 => integer!(i8),
-        DType::I16 => integer!(i16),
-        DType::I32 => integer!(i32),
-        DType::I64 => integer!(i64),
-        DType::U8 => integer!(u8),
-        DType::U16 => integer!(u16),
-        DType::U32 => integer!(u32),
-        DType::U64 => integer!(u64),
-        DType::F64 => float!(f64, |x| x, |x| x),
-        DType::F32 => float!(f32, |x| x as f32, f64::from),
-        DType::F16 => float!(f16, f16::from_f64, f64::from),
-        DType::BF16 => float!(bf16, bf16::from_f64, f64::from),
+    let (is_signed, size) = match dtype {
+        DType::I8 => (true, 1),
+        DType::I16 => (true, 2),
+        DType::I32 => (true, 4),
+        DType::I64 => (true, 8),
+        DType::BOOL | DType::U8 => (false, 1),
+        DType::U16 => (false, 2),
+        DType::U32 => (false, 4),
+        DType::U64 => (false, 8),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            return push_float(value, dtype, bytes).ok_or_else(wrong);
+        }
         _ => return Err(format!("tensors of {name} can't be written in an option")),
+    };
+    let int = match *value {
+        OptionValue::Bool(bool) if dtype == DType::BOOL => i128::from(bool),
+        OptionValue::Int(int) if dtype != DType::BOOL => i128::from(int),
+        _ => return Err(wrong()),
+    };
+    let half = 1_i128 << (8 * size - 1);
+    let range = if is_signed { -half..half } else { 0..2 * half };
+    if !range.contains(&int) {
+        return Err(wrong());
     }
+    bytes.extend(&int.to_le_bytes()[..size]);
     Ok(())
+}
+
+/// Appends a float, rounded to the nearest that the type has, or an integer that it has exactly.
+fn push_float(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Option<()> {
+    let (given, is_exact) = match *value {
+        OptionValue::Float(float) => (float, false),
+        // Above 2^53 not every integer is a float.
+        OptionValue::Int(int) if (int as f64) as i128 == i128::from(int) => (int as f64, true),
+        _ => return None,
+    };
+    let start = bytes.len();
+    element::push(dtype, given, bytes);
+    let back = element::read(dtype, &bytes[start..]);
+    let overflows = given.is_finite() && !back.is_finite();
+    (!overflows && (!is_exact || back == given)).then_some(())
 }
 
 /// An offset for each string and one more, then the bytes.

@@ -9,6 +9,14 @@ pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> 
     is(f, op, name).then_some(op)
 }
 
+/// The name of the operator that an op is of; empty if a function of the module has that name, too.
+pub(crate) fn operator(f: &Function, op: OpId) -> &str {
+    match f.traits(op).is_ambiguous() {
+        true => "",
+        false => f.name(op),
+    }
+}
+
 pub(crate) fn is(f: &Function, op: OpId, name: &str) -> bool {
     f.name(op) == name && !f.traits(op).is_ambiguous()
 }
@@ -59,6 +67,14 @@ pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, Edit
     match found {
         Err(error) if error.status == Status::REFUSED => Ok(None),
         found => found.map(Some),
+    }
+}
+
+/// The position right behind an op.
+pub(crate) fn after(f: &Function, op: OpId) -> Position {
+    Position {
+        region: f.parent_region(op),
+        before: f.next_op(op).unwrap_or(OpId::NONE),
     }
 }
 
@@ -224,4 +240,16 @@ pub(crate) fn redeclare(
         .map(|(name, ty, value)| (&**name, *ty, *value))
         .collect();
     f.set_named_results(region, &results)
+}
+
+/// The permutation of a `Transpose`: without the attribute it turns the dims around.
+pub(crate) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
+    match f.attr(op, "perm") {
+        Some(Attr::Ints(perm)) => {
+            let has = |axis: usize| perm.contains(&(axis as i64));
+            (0..perm.len()).all(has).then(|| perm.to_vec())
+        }
+        Some(_) => None,
+        None => Some((0..f.rank(f.result(op, 0))? as i64).rev().collect()),
+    }
 }

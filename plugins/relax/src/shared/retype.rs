@@ -5,6 +5,19 @@ use std::collections::HashMap;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+/// Puts a type in the place of another, whether or not it says less; none: it is unknown then.
+pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+    if f.type_id(value) == ty {
+        return Ok(());
+    }
+    let unknown = f.add_type(&TypeSpec::unknown())?;
+    f.set_type(value, unknown)?;
+    match ty.is_none() {
+        true => Ok(()),
+        false => f.set_type(value, ty),
+    }
+}
+
 /// Types of a function, some of which name dims as another function does.
 pub(crate) struct Retype {
     /// The dims by the other function's symbols; what isn't listed is unknown.

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
 use super::{MOST_INSIDE, NAMES, PLACES};
-use crate::shared::read::ancestor_in;
+use crate::shared::read::{after, ancestor_in};
 
 /// A group's ops, and what they share with others.
 pub(super) struct Plan {
@@ -34,7 +34,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
         let mut ops = ops.to_vec();
-        ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
+        sort(f, &mut ops);
         let mut plan = Plan {
             ops: Vec::new(),
             members: ops.iter().copied().zip(0..).collect(),
@@ -139,7 +139,7 @@ impl Plan {
             }
         }
         let mut found: Vec<OpId> = found.into_iter().collect();
-        found.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
+        sort(f, &mut found);
         Some(found)
     }
 
@@ -203,11 +203,7 @@ impl Plan {
             }
             return Ok(made);
         }
-        let region = f.parent_region(last);
-        let at = match f.next_op(last) {
-            Some(next) => Position::before(next),
-            None => Position::end_of(region),
-        };
+        let at = after(f, last);
         let call = f.create_op(call, at)?;
         // Users before what they use.
         let mut behind = at;
@@ -232,6 +228,11 @@ impl Plan {
         }
         Ok(call)
     }
+}
+
+/// Brings ops of one region into program order.
+fn sort(f: &Function, ops: &mut [OpId]) {
+    ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
 }
 
 /// Whether a constant has no more elements than that.

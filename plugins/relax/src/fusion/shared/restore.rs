@@ -8,7 +8,9 @@ use passdock_plugin_api::{DimKind, LocId};
 
 use crate::fusion::group::{NAMES, PLACES};
 use crate::shared::attr_params::{AttrParams, bind};
+use crate::shared::opsets::check_opsets;
 use crate::shared::read::{between, with_nested};
+use crate::shared::retype::retype;
 
 /// A function whose calls are replaced, looked at once for all calls of it.
 pub(crate) struct Kernel<'h> {
@@ -78,14 +80,7 @@ impl<'h> Kernel<'h> {
         if f.operand_count(call) > takes || f.result_count(call) > gives {
             return Err("the call has more operands or results than the function".into());
         }
-        for (domain, version) in self.f.opsets() {
-            if let Some(own) = f.opset(domain).filter(|own| *own != version) {
-                let domain = if domain.is_empty() { "onnx" } else { domain };
-                return Err(format!(
-                    "the function is of version {version} of `{domain}`, its caller of {own}"
-                ));
-            }
-        }
+        check_opsets(self.f.opsets(), |domain| f.opset(domain))?;
         self.params.bindings(f, call).map(drop)
     }
 
@@ -222,8 +217,7 @@ fn forget_dims(f: &mut Function, op: OpId) -> Result<(), EditError> {
     let named = |&value: &ValueId| !f.type_of(value).symbols().is_empty();
     let values: Vec<ValueId> = f.results(op).iter().copied().filter(named).collect();
     for value in values {
-        let unknown = f.add_type(&TypeSpec::unknown())?;
-        f.set_type(value, unknown)?;
+        retype(f, value, TypeId::NONE)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use super::{DOMAIN, Kind};
+use crate::shared::retype::retype;
 
 /// A function, by what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,14 +88,13 @@ fn is_like(f: &Function, wanted: Made) -> bool {
 
 /// Forgets what was inferred for the calls that there were: there will be one of another size.
 fn forget_types(f: &mut Function) -> Result<(), EditError> {
-    let unknown = f.add_type(&TypeSpec::unknown())?;
     let mut values = f.params().to_vec();
     for op in f.iter() {
         values.extend(f.results(op));
         values.extend(f.regions(op).iter().flat_map(|region| f.args(*region)));
     }
     for value in values {
-        f.set_type(value, unknown)?;
+        retype(f, value, TypeId::NONE)?;
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ fn follow(
             .map(|flow| &flows.all[*flow as usize]);
         let mut others = all.filter(|flow| flow.from != From::Constant).peekable();
         let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_made_low(flow);
-        let wanted = member.always || others.peek().is_some() && others.all(is_low);
+        let wanted = member.role.always || others.peek().is_some() && others.all(is_low);
         if !wanted {
             continue;
         }
@@ -94,7 +94,7 @@ fn groups(flows: &Flows) -> Vec<Group> {
     let mut places: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (number, member) in flows.members.iter().enumerate() {
-        if !member.always {
+        if !member.role.always {
             let root = sets.root(number);
             let place = *places.entry(root).or_insert(groups.len());
             if place == groups.len() {
@@ -124,7 +124,7 @@ fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f 
     // A constant holds nothing together: it is there in both types.
     let users = flow.to.iter().filter(|_| flow.from != From::Constant);
     let all = maker.into_iter().chain(users.copied());
-    all.filter(|member| !flows.members[*member as usize].always)
+    all.filter(|member| !flows.members[*member as usize].role.always)
 }
 
 /// The number of `Cast`s that a value needs.
@@ -133,8 +133,8 @@ fn cost(flows: &Flows, flow: &Flow) -> u32 {
         return 0;
     }
     let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
-    let rounded = users.clone().any(|user| user.low && user.rounds);
-    let low = users.clone().any(|user| user.low && !user.rounds) || !flow.casts.is_empty();
+    let rounded = users.clone().any(|user| user.low && user.role.rounds);
+    let low = users.clone().any(|user| user.low && !user.role.rounds) || !flow.casts.is_empty();
     let float = users.clone().any(|user| !user.low) || flow.floats;
     match flows.is_made_low(flow) {
         true => u32::from(float || rounded),
@@ -191,14 +191,14 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
     let maker = match flow.from {
         From::Constant | From::Low(_) => return,
         From::Float => SINK,
-        From::Member(number) if flows.members[number as usize].rounds => SINK,
+        From::Member(number) if flows.members[number as usize].role.rounds => SINK,
         From::Member(number) => side(&number),
     };
     let mut users: Vec<u32> = flow.to.iter().map(side).collect();
     users.extend(flow.floats.then_some(SINK));
     users.extend((!flow.casts.is_empty()).then_some(SOURCE));
     let mut of_users = flow.to.iter().map(|user| &flows.members[*user as usize]);
-    if of_users.any(|user| user.low && user.rounds) {
+    if of_users.any(|user| user.low && user.role.rounds) {
         users.push(SINK);
         graph.costs(SOURCE, maker);
     }

@@ -13,14 +13,20 @@ use super::{CAST, FLOAT, Low, ToMixedPrecision, trial};
 /// What may be in the smaller type.
 pub(super) struct Member {
     pub(super) kind: Kind,
-    /// Whether it always is; else it follows.
-    pub(super) always: bool,
-    /// Whether it rounds its operands and computes in float32.
-    pub(super) rounds: bool,
+    pub(super) role: Role,
     /// The float32 values that change with it, by their indices among [`Flows::all`].
     pub(super) operands: Vec<u32>,
     /// Whether it was decided that it is.
     pub(super) low: bool,
+}
+
+/// How a member takes part. A parameter and a result of the model follow.
+#[derive(Clone, Default)]
+pub(super) struct Role {
+    /// Whether it always is in the smaller type; else it follows.
+    pub(super) always: bool,
+    /// Whether it rounds its operands and computes in float32.
+    pub(super) rounds: bool,
     signature: Rc<Signature>,
 }
 
@@ -77,15 +83,9 @@ pub(super) struct Flows {
 enum Named {
     Nothing,
     Cast,
-    Member {
-        always: bool,
-        rounds: bool,
-        signature: Rc<Signature>,
-    },
+    Member(Role),
     /// A vendor's, whose definition says what it results in.
-    Tried {
-        always: bool,
-    },
+    Tried(Role),
 }
 
 impl Flows {
@@ -124,14 +124,11 @@ impl Flows {
                 Named::Cast => flows.add_cast(f, op),
                 _ if is_quantized(f, op) || reduces(f, op) => {}
                 Named::Nothing => {}
-                Named::Member {
-                    always,
-                    rounds,
-                    signature,
-                } => flows.add_op(f, op, always, rounds, &signature),
-                Named::Tried { always } => {
+                Named::Member(role) => flows.add_op(f, op, role),
+                Named::Tried(mut role) => {
                     if let Some(signature) = trial::signature(f, cx, op, low)? {
-                        flows.add_op(f, op, always, false, &Rc::new(signature));
+                        role.signature = Rc::new(signature);
+                        flows.add_op(f, op, role);
                     }
                 }
             }
@@ -149,7 +146,7 @@ impl Flows {
     pub(super) fn user(&self, used: Use) -> Option<&Member> {
         if let Some(&member) = self.by_op.get(&used.op) {
             let member = &self.members[member as usize];
-            return Some(member).filter(|one| one.signature.operands.contains(used.index));
+            return Some(member).filter(|one| one.role.signature.operands.contains(used.index));
         }
         let port = &self.members[*self.ports.get(&used.index)? as usize];
         (port.kind == Kind::Port(used.op)).then_some(port)
@@ -170,7 +167,7 @@ impl Flows {
         match flow.from {
             From::Member(member) => {
                 let member = &self.members[member as usize];
-                member.low && !member.rounds
+                member.low && !member.role.rounds
             }
             _ => false,
         }
@@ -180,7 +177,7 @@ impl Flows {
         for &param in f.params() {
             if is_float(f, param) && f.default_of(param).is_none() {
                 let flow = self.flow(f, param);
-                self.add(Kind::Param(param), false, false, vec![], vec![flow], None);
+                self.add(Kind::Param(param), Role::default(), vec![], vec![flow]);
             }
         }
     }
@@ -194,20 +191,14 @@ impl Flows {
             let declared = declared.get(index).copied().unwrap_or(TypeId::NONE);
             let is_float = declared.is_none() || f.ty(declared).dtype() == DType::F32;
             if let (Some(&flow), true) = (self.by_value.get(&value), is_float) {
-                let member = self.add(Kind::Port(end), false, false, vec![flow], vec![], None);
+                let member = self.add(Kind::Port(end), Role::default(), vec![flow], vec![]);
                 self.ports.insert(index, member);
             }
         }
     }
 
-    fn add_op(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        always: bool,
-        rounds: bool,
-        signature: &Rc<Signature>,
-    ) {
+    fn add_op(&mut self, f: &Function, op: OpId, role: Role) {
+        let signature = &role.signature;
         let listed = |(index, value): (usize, ValueId)| {
             (value.is_some() && signature.operands.contains(index)).then_some(value)
         };
@@ -222,8 +213,7 @@ impl Flows {
         }
         let operands = operands.iter().map(|value| self.flow(f, *value)).collect();
         let results = results.iter().map(|value| self.flow(f, *value)).collect();
-        let signature = Some(signature.clone());
-        let member = self.add(Kind::Op(op), always, rounds, operands, results, signature);
+        let member = self.add(Kind::Op(op), role, operands, results);
         self.by_op.insert(op, member);
     }
 
@@ -256,18 +246,14 @@ impl Flows {
             operands: operators::Slots::new(vec![true]),
             ..Signature::default()
         };
-        self.add_op(f, op, false, false, &Rc::new(signature));
+        let role = Role {
+            signature: Rc::new(signature),
+            ..Role::default()
+        };
+        self.add_op(f, op, role);
     }
 
-    fn add(
-        &mut self,
-        kind: Kind,
-        always: bool,
-        rounds: bool,
-        operands: Vec<u32>,
-        results: Vec<u32>,
-        signature: Option<Rc<Signature>>,
-    ) -> u32 {
+    fn add(&mut self, kind: Kind, role: Role, operands: Vec<u32>, results: Vec<u32>) -> u32 {
         let number = self.members.len() as u32;
         for &operand in &operands {
             let flow = &mut self.all[operand as usize];
@@ -281,11 +267,9 @@ impl Flows {
         }
         self.members.push(Member {
             kind,
-            always,
-            rounds,
+            role,
             operands,
             low: false,
-            signature: signature.unwrap_or_default(),
         });
         number
     }
@@ -354,7 +338,10 @@ fn named(
         Category::Follow => false,
     };
     let Some(own) = name.strip_prefix("onnx.") else {
-        return Named::Tried { always };
+        return Named::Tried(Role {
+            always,
+            ..Role::default()
+        });
     };
     let rounds = options.accumulate_float32 && category::accumulates(name);
     if rounds && !always {
@@ -373,11 +360,11 @@ fn named(
     if is_rounded && !categories.is_named(name) {
         return Named::Nothing;
     }
-    Named::Member {
+    Named::Member(Role {
         always,
         rounds,
         signature: Rc::new(signature.clone()),
-    }
+    })
 }
 
 /// Notes that an operator doesn't take the type in a function's opset.

@@ -8,7 +8,8 @@ use passdock_plugin_api::prelude::*;
 use super::constants::Constants;
 use super::flow::{Flow, Flows, From, Kind};
 use super::{CAST, FLOAT, Low};
-use crate::shared::read::redeclare;
+use crate::shared::read::{after, redeclare};
+use crate::shared::retype::retype;
 
 impl Low {
     /// A value's type, with elements of the smaller type.
@@ -78,10 +79,8 @@ struct UsesBy {
 impl Writer<'_> {
     /// Casts a value, and hands out what is cast.
     fn write(&mut self, flow: &Flow, constants: &Constants) -> PassResult {
-        let users = flow.to.iter();
-        let is_low = users
-            .clone()
-            .any(|user| self.flows.members[*user as usize].low);
+        let is_low = |&user: &u32| self.flows.members[user as usize].low;
+        let is_low = flow.to.iter().any(is_low);
         let made_low = self.flows.is_made_low(flow);
         if !is_low && !made_low && flow.casts.is_empty() {
             return Ok(());
@@ -101,7 +100,9 @@ impl Writer<'_> {
                     self.f.set_value_name(up, &name)?;
                 }
             }
-            self.retype(value)?;
+            let spec = self.low.type_like(self.f, value);
+            let ty = self.f.add_type(&spec)?;
+            retype(self.f, value, ty)?;
             return Ok(self.drop_casts(flow, value)?);
         }
         match flow.from {
@@ -141,7 +142,7 @@ impl Writer<'_> {
         let mut uses = UsesBy::default();
         for used in self.f.iter_uses(flow.value) {
             match self.flows.user(used) {
-                Some(user) if user.low && user.rounds => uses.rounded.push(used),
+                Some(user) if user.low && user.role.rounds => uses.rounded.push(used),
                 Some(user) if user.low => uses.low.push(used),
                 _ if self.flows.is_cast(used.op) => {}
                 _ => uses.float.push(used),
@@ -185,15 +186,7 @@ impl Writer<'_> {
             .attr("to", to)
             .result(ty);
         let (cast, at) = match self.f.defining_op(value) {
-            Some(maker) => {
-                let next = self.f.next_op(maker).unwrap_or(OpId::NONE);
-                let region = self.f.parent_region(maker);
-                let at = Position {
-                    region,
-                    before: next,
-                };
-                (cast.loc(self.f.loc(maker)), at)
-            }
+            Some(maker) => (cast.loc(self.f.loc(maker)), after(self.f, maker)),
             None => (cast, self.at_start(value)),
         };
         let cast = self.f.create_op(cast, at)?;
@@ -224,24 +217,13 @@ impl Writer<'_> {
     /// Erases a constant that nobody uses any more; the new one has its name.
     fn take_place(&mut self, old: ValueId, new: ValueId) -> Result<(), EditError> {
         let name = self.f.value_name(old).map(str::to_owned);
-        let constant = self.f.constant(old);
-        if let (0, Some(constant)) = (self.f.use_count(old), constant) {
+        let unused = self.f.constant(old).filter(|_| self.f.use_count(old) == 0);
+        if let Some(constant) = unused {
             self.f.erase_constant(constant)?;
             if let Some(name) = name {
                 self.f.set_value_name(new, &name)?;
             }
         }
-        Ok(())
-    }
-
-    /// Makes a value one of the smaller type.
-    fn retype(&mut self, value: ValueId) -> PassResult {
-        let spec = self.low.type_like(self.f, value);
-        let ty = self.f.add_type(&spec)?;
-        let unknown = self.f.add_type(&TypeSpec::unknown())?;
-        // What contradicts isn't taken, so what was known is forgotten first.
-        self.f.set_type(value, unknown)?;
-        self.f.set_type(value, ty)?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::shared::read::{int_or, made_by};
+use crate::shared::read::{int_or, made_by, operand, size};
 
 /// An op that uses what was padded, and how it pads then.
 pub(super) struct User {
@@ -25,9 +25,9 @@ impl User {
             counts: false,
         };
         let fits = match f.name(op) {
-            "onnx.Conv" => padding.is_zero() && has_rank(f, op, 1, padding),
-            "onnx.ConvInteger" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 1, padding),
-            "onnx.QLinearConv" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 3, padding),
+            "onnx.Conv" => padding.fill.is_zero() && has_rank(f, op, 1, padding),
+            "onnx.ConvInteger" => padding.is(f, operand(f, op, 2))? && has_rank(f, op, 1, padding),
+            "onnx.QLinearConv" => padding.is(f, operand(f, op, 2))? && has_rank(f, op, 3, padding),
             "onnx.AveragePool" => {
                 let counts = int_or(f, op, "count_include_pad", 0) == Some(1);
                 user.counts = !counts;
@@ -35,11 +35,11 @@ impl User {
                     || pads_nothing
                         && int_or(f, op, "count_include_pad", 0) == Some(0)
                         && f.opset("").is_some_and(|version| version >= 7);
-                padding.is_zero() && may_count && fits_windows(f, op, padding.x, &user.pads)
+                padding.fill.is_zero() && may_count && fits_windows(f, op, padding.x, &user.pads)
             }
             "onnx.MaxPool" => {
-                let is_least = padding.is_lowest()
-                    || padding.is_zero() && pads_nothing && is_not_negative(f, padding.x)?;
+                let is_least = padding.fill.is_lowest()
+                    || padding.fill.is_zero() && pads_nothing && is_not_negative(f, padding.x)?;
                 is_least && f.result_count(op) == 1 && fits_windows(f, op, padding.x, &user.pads)
             }
             _ => false,
@@ -51,18 +51,13 @@ impl User {
 
 /// The pads of an op itself; `None` if it works them out.
 fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
-    let (is_said, is_none) = match f.attr(op, "auto_pad") {
-        None => (true, false),
-        Some(Attr::String(auto)) => (auto == b"NOTSET" || auto == b"VALID", auto == b"VALID"),
-        Some(_) => (false, false),
+    let pads = match (f.attr(op, "auto_pad"), f.attr(op, "pads")) {
+        (Some(Attr::String(b"VALID")), _) => vec![0; count],
+        (None | Some(Attr::String(b"NOTSET")), None) => vec![0; count],
+        (None | Some(Attr::String(b"NOTSET")), Some(Attr::Ints(pads))) => pads.to_vec(),
+        _ => return None,
     };
-    let pads = match f.attr(op, "pads") {
-        _ if is_none => vec![0; count],
-        None => vec![0; count],
-        Some(Attr::Ints(pads)) => pads.to_vec(),
-        Some(_) => return None,
-    };
-    (is_said && pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
+    (pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
 }
 
 /// Whether weights have the spatial axes that were padded.
@@ -80,20 +75,16 @@ fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
         Some(Attr::Ints(steps)) if steps.len() == axes => Some(steps.to_vec()),
         Some(_) => None,
     };
-    let (Some(windows), Some(strides), Some(dilations)) = (
-        f.ints(op, "kernel_shape"),
-        ones("strides"),
-        ones("dilations"),
-    ) else {
+    let windows = f.ints(op, "kernel_shape");
+    let steps = ones("strides").zip(ones("dilations"));
+    let (Some(windows), Some((strides, dilations))) = (windows, steps) else {
         return false;
     };
     let rounds_down = int_or(f, op, "ceil_mode", 0) == Some(0);
     let fits = |axis: usize| {
         let (start, end) = (pads[axis], pads[axes + axis]);
         let (window, stride, dilation) = (windows[axis], strides[axis], dilations[axis]);
-        let size = f
-            .dims(x)
-            .and_then(|mut dims| dims.nth(axis + 2)?.as_const());
+        let size = size(f, x, axis + 2);
         let rest = || {
             let span = (window - 1).checked_mul(dilation)?.checked_add(1)?;
             let padded = size?.checked_add(start)?.checked_add(end)?;
@@ -115,16 +106,13 @@ fn has_elements(f: &Function, value: ValueId) -> bool {
 
 /// Whether no element of a value is less than 0.
 fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
-    const NAMES: [&str; 7] = [
-        "onnx.Relu",
-        "onnx.Abs",
-        "onnx.Exp",
-        "onnx.HardSigmoid",
-        "onnx.Sigmoid",
-        "onnx.Softmax",
-        "onnx.Softplus",
-    ];
-    if NAMES.iter().any(|name| made_by(f, value, name).is_some()) {
+    const NAMES: &str = "Relu Abs Exp HardSigmoid Sigmoid Softmax Softplus";
+    let maker = value.option().and_then(|value| f.defining_op(value));
+    let name = maker
+        .filter(|&op| !f.traits(op).is_ambiguous())
+        .map(|op| f.name(op));
+    let name = name.and_then(|name| name.strip_prefix("onnx."));
+    if name.is_some_and(|name| NAMES.split(' ').any(|one| one == name)) {
         return Ok(true);
     }
     let Some(clip) = made_by(f, value, "onnx.Clip") else {

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 use super::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::shared::read::{is, made_by, operand};
+use crate::shared::read::{float_or, is, made_by, operand, optional};
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -15,7 +15,7 @@ pub(super) static GELU: Rules = rules! {
     } => |r, m| gated(r, m, &[("onnx.Erf", gelu)]);
     rule gelu_tanh {
         %y = onnx.Mul|onnx.Div|onnx.Add(%a, %b) where opset >= 20, float(%y)
-    } => |r, m| gated(r, m, &[("onnx.Tanh", gelu_tanh)]);
+    } => |r, m| gated(r, m, &[("onnx.Tanh", gelu)]);
 };
 
 /// `x / (1 + exp(-alpha x))`.
@@ -76,7 +76,7 @@ pub(super) static HARD_SWISH: Rules = rules! {
 type Gated = (Polynomial, OpBuilder<'static>);
 
 /// Whether the op of a gate makes one of `x`.
-type Gate = fn(&Rewriter<'_>, OpId, ValueId) -> Result<Option<Gated>, EditError>;
+type Gate = fn(&Rewriter<'_>, OpId, ValueId) -> Result<Gated, EditError>;
 
 /// Looks below an op for a gate, and for what it and the gate are of.
 fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritten {
@@ -89,14 +89,13 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
                 continue;
             };
             for &x in all[1..].iter().filter(|x| **x != g) {
-                let Some((wanted, made)) = gate(r, op, x)? else {
-                    continue;
+                let read = || {
+                    let (wanted, made) = gate(r, op, x)?;
+                    let is_it = polynomial(f, y, x, g)?.is_about(wanted, f.dtype(x));
+                    Ok(is_it.then_some(made).ok_or(NoMatch)?)
                 };
-                match polynomial(r.function(), y, x, g)? {
-                    Some(found) if found.is_about(wanted, f.dtype(x)) => {
-                        return Ok(Some(vec![r.op(made.operand(x))?]));
-                    }
-                    _ => {}
+                if let Some(made) = optional(read())? {
+                    return Ok(Some(vec![r.op(made.operand(x))?]));
                 }
             }
         }
@@ -105,64 +104,57 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
 }
 
 /// What the one operand of a gate is as a polynomial of a value.
-fn inside(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Polynomial>, EditError> {
-    let f = r.function();
+fn inside(f: &Function, op: OpId, x: ValueId) -> Result<Polynomial, EditError> {
     polynomial(f, operand(f, op, 0), x, ValueId::NONE)
 }
 
-fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
-    let wanted = Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
-    let found = inside(r, op, x)?;
-    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
-    Ok(is_it.then(|| (Polynomial::halves(), OpBuilder::new("onnx.Gelu"))))
-}
-
-fn gelu_tanh(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
-    let factor = std::f64::consts::FRAC_2_PI.sqrt();
-    let cube = Polynomial::term(3, 0, factor * 0.044715);
-    let wanted = Polynomial::term(1, 0, factor).plus(cube, 1.0);
-    let found = inside(r, op, x)?;
-    let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
-    let made = OpBuilder::new("onnx.Gelu").attr("approximate", "tanh");
-    Ok(is_it.then(|| (Polynomial::halves(), made)))
-}
-
-fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
-    let Some(found) = inside(r, op, x)? else {
-        return Ok(None);
+fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
+    let f = r.function();
+    let is_erf = is(f, op, "onnx.Erf");
+    let wanted = Polynomial::gelu_gate(is_erf);
+    NoMatch::unless(inside(f, op, x)?.is_about(wanted, f.dtype(x)))?;
+    let made = OpBuilder::new("onnx.Gelu");
+    let made = match is_erf {
+        true => made,
+        false => made.attr("approximate", "tanh"),
     };
+    Ok((Polynomial::halves(), made))
+}
+
+fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
+    let found = inside(r.function(), op, x)?;
     let alpha = found.at(1, 0);
+    NoMatch::unless(found == Polynomial::term(1, 0, alpha))?;
     let made = OpBuilder::new("onnx.Swish");
     let made = match alpha == 1.0 {
         true => made,
         false => made.attr("alpha", alpha as f32),
     };
-    let is_it = found == Polynomial::term(1, 0, alpha);
-    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0), made)))
+    Ok((Polynomial::term(1, 1, 1.0), made))
 }
 
-fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let f = r.function();
-    let float = |name: &str, default: f32| match f.attr(op, name) {
-        None | Some(Attr::Unset) => Some(default),
-        Some(Attr::Float(float)) => Some(float),
-        Some(_) => None,
-    };
-    let near = |found: Option<f32>, wanted: f64| {
+    let near = |name: &str, default: f32, wanted: f64| {
+        let found = float_or(f, op, name, default);
         found.is_some_and(|found| is_about(f64::from(found), wanted, f.dtype(x)))
     };
-    let is_it = f.operand(op, 0) == Some(x)
-        && near(float("alpha", 0.2), 1.0 / 6.0)
-        && near(float("beta", 0.5), 0.5);
-    let made = OpBuilder::new("onnx.HardSwish");
-    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0), made)))
+    let is_line = near("alpha", 0.2, 1.0 / 6.0) && near("beta", 0.5, 0.5);
+    NoMatch::unless(is_line && f.operand(op, 0) == Some(x))?;
+    Ok((
+        Polynomial::term(1, 1, 1.0),
+        OpBuilder::new("onnx.HardSwish"),
+    ))
 }
 
-fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
+fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
+    NoMatch::unless(bounds(r, op)? == Some((0.0, 6.0)))?;
     let wanted = Polynomial::term(1, 0, 1.0).plus(Polynomial::number(3.0), 1.0);
-    let is_it = bounds(r, op)? == Some((0.0, 6.0)) && inside(r, op, x)? == Some(wanted);
-    let made = OpBuilder::new("onnx.HardSwish");
-    Ok(is_it.then(|| (Polynomial::term(1, 1, 1.0 / 6.0), made)))
+    NoMatch::unless(inside(r.function(), op, x)? == wanted)?;
+    Ok((
+        Polynomial::term(1, 1, 1.0 / 6.0),
+        OpBuilder::new("onnx.HardSwish"),
+    ))
 }
 
 /// What is kept within 0 and 1.
@@ -178,7 +170,7 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let Some(clip) = made_by(f, operand, "onnx.Clip") else {
             continue;
         };
-        let found = polynomial(r.function(), m.value(f, "y"), operand, ValueId::NONE)?;
+        let found = optional(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
         let (Some(found), Some((low, high))) = (found, bounds(r, clip)?) else {
             continue;
         };
@@ -200,7 +192,7 @@ fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritt
     let top = operand(f, clip, 0);
     // The farthest first: that leaves the fewest ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
-        let Some(found) = polynomial(r.function(), top, x, ValueId::NONE)? else {
+        let Some(found) = optional(polynomial(f, top, x, ValueId::NONE))? else {
             continue;
         };
         let (alpha, beta) = (found.at(1, 0), found.at(0, 0));

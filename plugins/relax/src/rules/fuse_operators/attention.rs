@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::checks::{goes, number_beside};
-use crate::shared::read::{axis_in, made_by, operand, pair};
+use crate::shared::read::{axis_in, made_by, operand, pair, perm};
 
 /// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is
 /// one.
@@ -121,12 +121,10 @@ fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<ValueId, 
     let f = r.function();
     let identity: Vec<i64> = (0..rank as i64).collect();
     let (x, mut perm) = match made_by(f, swapped, "onnx.Transpose") {
-        Some(op) => match f.attr(op, "perm") {
-            Some(Attr::Ints(perm)) if perm.len() == rank => (operand(f, op, 0), perm.to_vec()),
-            _ => return Err(NoMatch.into()),
-        },
+        Some(op) => (operand(f, op, 0), perm(f, op).ok_or(NoMatch)?),
         None => (swapped, identity.clone()),
     };
+    NoMatch::unless(perm.len() == rank)?;
     perm.swap(rank - 2, rank - 1);
     if perm == identity {
         return Ok(x);

@@ -51,7 +51,8 @@ fn factors(
         let Some(own) = shifts.iter().find(|value| **value != factor) else {
             continue;
         };
-        let Some((of, axes, _)) = mean(f, *own)?.filter(|_| shifts.contains(&factor)) else {
+        let Some((of, axes, _)) = optional(mean(f, *own))?.filter(|_| shifts.contains(&factor))
+        else {
             continue;
         };
         // The factor: one over the deviation, perhaps times the scale.
@@ -65,13 +66,11 @@ fn factors(
             parts.push((root, Some(scale), Power::Root));
         }
         for (deviation, scale, power) in parts {
-            let Some(sum) = root_of(r.function(), deviation, power)? else {
-                continue;
-            };
-            let Some(spread) = mean_square(r.function(), sum)? else {
-                continue;
-            };
             let f = r.function();
+            let sum = root_of(f, deviation, power);
+            let Some(spread) = optional(sum.and_then(|sum| mean_square(f, sum)))? else {
+                continue;
+            };
             let is_it = of == x
                 && spread.axes == axes
                 && centred(f, spread.x, &axes)? == Some(x)

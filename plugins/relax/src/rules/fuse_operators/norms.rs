@@ -63,7 +63,7 @@ enum Kind {
 
 /// The normalised value alone: with a scale of ones, which one behind it takes the place of.
 fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
-    let spread = spread(r.function(), m.root())?.ok_or(NoMatch)?;
+    let spread = spread(r.function(), m.root())?;
     let f = r.function();
     let centred = centred(f, spread.x, &spread.axes)?;
     let x = match kind {

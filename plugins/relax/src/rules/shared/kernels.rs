@@ -9,7 +9,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::polynomial::{Polynomial, polynomial, terms};
 use super::spread::{centred, spread};
-use crate::shared::read::{is, made_by};
+use crate::shared::read::{is, made_by, only_use, optional};
 
 /// Ops on the way from one op of a group to its last one.
 const LONGEST: usize = 6;
@@ -81,9 +81,8 @@ pub(crate) fn ends_gelu(f: &Function, op: OpId) -> Result<bool, EditError> {
 
 /// The only user of the only result of an op.
 fn user(f: &Function, op: OpId) -> Option<OpId> {
-    let mut uses = f.iter_uses(f.result(op, 0));
-    let used = uses.next().filter(|_| f.result_count(op) == 1)?;
-    uses.next().is_none().then_some(used.op)
+    let used = only_use(f, f.result(op, 0))?;
+    (f.result_count(op) == 1).then_some(used.op)
 }
 
 /// The GELU that an `Erf` or a `Tanh` is the gate of.
@@ -91,15 +90,9 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
     // Only left alone, not replaced: any numbers near to those of a GELU will do.
     const NEAR: DType = DType::F16;
     let inside = f.operand(gate, 0).unwrap_or(ValueId::NONE);
-    let factor = std::f64::consts::FRAC_2_PI.sqrt();
-    let wanted = match is(f, gate, "onnx.Erf") {
-        true => Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2),
-        false => {
-            Polynomial::term(1, 0, factor).plus(Polynomial::term(3, 0, factor * 0.044715), 1.0)
-        }
-    };
+    let wanted = Polynomial::gelu_gate(is(f, gate, "onnx.Erf"));
     for x in terms(f, inside).into_iter().skip(1) {
-        let found = polynomial(f, inside, x, ValueId::NONE)?;
+        let found = optional(polynomial(f, inside, x, ValueId::NONE))?;
         if !found.is_some_and(|found| found.is_about(wanted, NEAR)) {
             continue;
         }
@@ -110,15 +103,14 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
             };
             last = next;
             let y = f.result(last, 0);
-            if polynomial(f, y, x, f.result(gate, 0))?
+            if optional(polynomial(f, y, x, f.result(gate, 0)))?
                 .is_some_and(|found| found.is_about(Polynomial::halves(), NEAR))
             {
-                let ops = between(f, last, x);
                 return Ok(Some(Kernel {
                     is_norm: false,
                     x,
                     last,
-                    ops,
+                    ops: between(f, last, x),
                 }));
             }
         }
@@ -136,7 +128,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
         };
         last = next;
         if is(f, last, "onnx.Div") || is(f, last, "onnx.Mul") {
-            found = spread(f, last)?.filter(|spread| spread.mean == mean);
+            found = optional(spread(f, last))?.filter(|spread| spread.mean == mean);
             if found.is_some() {
                 break;
             }
@@ -207,10 +199,7 @@ pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, Edit
         };
         let is_alone = f.iter_uses(x).all(|used| ops.contains(&used.op));
         let is_biased = f.operands(sum).any(|one| f.constant(one).is_some());
-        let is_open = || {
-            f.dims(x)
-                .is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
-        };
+        let is_open = || f.rank(x).is_some() && f.shape(x).is_none();
         let is_fused = match is_norm {
             true => !is_biased && f.rank(x) == Some(3),
             false => is_biased && is_open(),

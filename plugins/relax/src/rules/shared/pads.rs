@@ -1,8 +1,9 @@
-//! What a Pad adds, in each of the forms that its versions have.
+//! What a Pad adds, and with what, in each of the forms that its versions have.
 
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{axis_in, operand};
+use crate::shared::read::{axis_in, float_or, is_float, operand};
 
 /// What a Pad adds at the start of each axis, then at the end of each, if that is known.
 pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
@@ -27,4 +28,63 @@ pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
         pads[rank + axis] = listed[axes.len() + at];
     }
     Ok(pads)
+}
+
+/// How a Pad fills what it adds.
+#[derive(PartialEq)]
+pub(crate) enum Fill {
+    /// By another mode than `constant`.
+    Mode(Vec<u8>),
+    /// With 0 of the type.
+    Zero,
+    /// With this element of a type.
+    Element(DType, Vec<u8>),
+    Value(ValueId),
+}
+
+impl Fill {
+    pub(crate) fn from_op(f: &Function, op: OpId) -> Result<Fill, EditError> {
+        let mode = match f.attr(op, "mode") {
+            None | Some(Attr::Unset) => &b"constant"[..],
+            Some(Attr::String(mode)) => mode,
+            Some(_) => return Err(NoMatch.into()),
+        };
+        if mode != b"constant" {
+            return Ok(Fill::Mode(mode.to_vec()));
+        }
+        let value = operand(f, op, 2);
+        let (dtype, bytes) = match f.constant_data(value)? {
+            Some(bytes) => (f.dtype(value), bytes.to_vec()),
+            None if value.is_some() => return Ok(Fill::Value(value)),
+            None => {
+                let number = float_or(f, op, "value", 0.0).ok_or(NoMatch)?;
+                (DType::F32, number.to_le_bytes().to_vec())
+            }
+        };
+        Ok(match bytes.iter().all(|&byte| byte == 0) {
+            true => Fill::Zero,
+            false => Fill::Element(dtype, bytes),
+        })
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        !matches!(self, Fill::Mode(_))
+    }
+
+    /// Whether it is 0.0 or -0.0, or an integer 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        match self {
+            Fill::Zero => true,
+            Fill::Element(dtype, element) => {
+                is_float(*dtype) && element::read(*dtype, element) == 0.0
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is less than all numbers.
+    pub(crate) fn is_lowest(&self) -> bool {
+        matches!(self, Fill::Element(dtype, element)
+            if is_float(*dtype) && element::read(*dtype, element) == f64::NEG_INFINITY)
+    }
 }

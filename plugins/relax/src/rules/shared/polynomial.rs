@@ -4,6 +4,7 @@ use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
+use crate::shared::read::operand;
 
 /// The powers of `x` that are told apart: up to its cube.
 const POWERS: usize = 4;
@@ -15,19 +16,25 @@ const DEPTH: usize = 6;
 pub(crate) struct Polynomial([[f64; 2]; POWERS]);
 
 impl Polynomial {
-    fn new(power: usize, gate: usize, number: f64) -> Polynomial {
+    pub(crate) fn number(number: f64) -> Polynomial {
+        Polynomial::term(0, 0, number)
+    }
+
+    /// `number * x^power * g^gate`.
+    pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
         let mut all = [[0.0; 2]; POWERS];
         all[power][gate] = number;
         Polynomial(all)
     }
 
-    pub(crate) fn number(number: f64) -> Polynomial {
-        Polynomial::new(0, 0, number)
-    }
-
-    /// `number * x^power * g^gate`.
-    pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
-        Polynomial::new(power, gate, number)
+    /// What the gate of a GELU is of: `x/√2` of an `Erf`, a cubic polynomial of a `Tanh`.
+    pub(crate) fn gelu_gate(is_erf: bool) -> Polynomial {
+        if is_erf {
+            return Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
+        }
+        let factor = std::f64::consts::FRAC_2_PI.sqrt();
+        let cube = Polynomial::term(3, 0, factor * 0.044715);
+        Polynomial::term(1, 0, factor).plus(cube, 1.0)
     }
 
     /// `x/2 + x/2 g`.
@@ -82,7 +89,7 @@ pub(crate) fn polynomial(
     value: ValueId,
     x: ValueId,
     g: ValueId,
-) -> Result<Option<Polynomial>, EditError> {
+) -> Result<Polynomial, EditError> {
     read(f, value, x, g, DEPTH)
 }
 
@@ -92,30 +99,25 @@ fn read(
     x: ValueId,
     g: ValueId,
     depth: usize,
-) -> Result<Option<Polynomial>, EditError> {
+) -> Result<Polynomial, EditError> {
     if value == x {
-        return Ok(Some(Polynomial::new(1, 0, 1.0)));
+        return Ok(Polynomial::term(1, 0, 1.0));
     }
     if value == g {
-        return Ok(Some(Polynomial::new(0, 1, 1.0)));
+        return Ok(Polynomial::term(0, 1, 1.0));
     }
     if let Some(number) = number_beside(f, value, x)? {
-        return Ok(Some(Polynomial::number(number)));
+        return Ok(Polynomial::number(number));
     }
-    let Some((op, arithmetic)) = arithmetic(f, value).filter(|_| depth > 0) else {
-        return Ok(None);
-    };
-    let operand = |at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
-    let Some(a) = read(f, operand(0), x, g, depth - 1)? else {
-        return Ok(None);
-    };
+    let depth = depth.checked_sub(1).ok_or(NoMatch)?;
+    let (op, arithmetic) = arithmetic(f, value).ok_or(NoMatch)?;
+    let read = |at| read(f, operand(f, op, at), x, g, depth);
+    let a = read(0)?;
     if arithmetic == Arithmetic::Neg {
-        return Ok(Some(Polynomial::number(0.0).plus(a, -1.0)));
+        return Ok(Polynomial::number(0.0).plus(a, -1.0));
     }
-    let Some(b) = read(f, operand(1), x, g, depth - 1)? else {
-        return Ok(None);
-    };
-    Ok(match arithmetic {
+    let b = read(1)?;
+    let found = match arithmetic {
         Arithmetic::Add => Some(a.plus(b, 1.0)),
         Arithmetic::Sub => Some(a.plus(b, -1.0)),
         Arithmetic::Mul => a.times(b),
@@ -129,7 +131,8 @@ fn read(
             _ => None,
         },
         Arithmetic::Neg => None,
-    })
+    };
+    Ok(found.ok_or(NoMatch)?)
 }
 
 /// What is read of as arithmetic.

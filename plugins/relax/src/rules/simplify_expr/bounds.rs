@@ -3,7 +3,7 @@
 use half::bf16;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{is, is_any, is_float, made_by, with_constant};
+use crate::shared::read::{is, is_any, is_float, made_by, operator, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule bounds_at_once { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
@@ -20,6 +20,9 @@ pub(super) static RULES: Rules = rules! {
 
 /// The most operands of a `Min` or a `Max` that takes those of others.
 const MOST: usize = 32;
+
+/// What keeps numbers within bounds that its operands say.
+const BOUNDED: &[&str] = &["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"];
 
 /// Integers up to there are numbers of 64 bits, too.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -125,31 +128,13 @@ pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<boo
 
 /// What all results of an op are within, whatever it is given.
 fn range(f: &Function, op: OpId) -> Option<Bounds> {
-    const RANGES: [(&[&str], f64, f64); 3] = [
-        (
-            &["onnx.Sigmoid", "onnx.Softmax", "onnx.HardSigmoid"],
-            0.0,
-            1.0,
-        ),
-        (
-            &[
-                "onnx.Tanh",
-                "onnx.Sin",
-                "onnx.Cos",
-                "onnx.Erf",
-                "onnx.Softsign",
-            ],
-            -1.0,
-            1.0,
-        ),
-        (
-            &["onnx.Exp", "onnx.Abs", "onnx.Softplus"],
-            0.0,
-            f64::INFINITY,
-        ),
-    ];
-    let (_, low, high) = RANGES.iter().find(|(names, ..)| is_any(f, op, names))?;
-    Bounds::new(*low, *high)
+    let (low, high) = match operator(f, op) {
+        "onnx.Sigmoid" | "onnx.Softmax" | "onnx.HardSigmoid" => (0.0, 1.0),
+        "onnx.Tanh" | "onnx.Sin" | "onnx.Cos" | "onnx.Erf" | "onnx.Softsign" => (-1.0, 1.0),
+        "onnx.Exp" | "onnx.Abs" | "onnx.Softplus" => (0.0, f64::INFINITY),
+        _ => return None,
+    };
+    Bounds::new(low, high)
 }
 
 /// What two ops keep within bounds one after the other, one does; none, if it was within them before.
@@ -167,12 +152,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let is_within = outer.low <= range.low && range.high <= outer.high;
         return Ok(is_within.then(|| vec![value]));
     }
-    let has_bounds = is_any(
-        f,
-        inner,
-        &["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"],
-    );
-    NoMatch::unless(has_bounds && f.use_count(value) == 1)?;
+    NoMatch::unless(is_any(f, inner, BOUNDED) && f.use_count(value) == 1)?;
     let (x, first) = bounds(r, inner)?;
     let both = first.then(outer);
     Ok(Some(vec![keep_within(r, x, dtype, both, all)?]))
@@ -189,16 +169,9 @@ fn keep_within(
     let opset = r.function().opset("").unwrap_or(0);
     let (is_float, is_bf16) = (is_float(dtype), dtype == DType::BF16);
     // Of integers, a bound that all are within is none.
-    let low = if is_float || low > all.low {
-        low
-    } else {
-        f64::NEG_INFINITY
-    };
-    let high = if is_float || high < all.high {
-        high
-    } else {
-        f64::INFINITY
-    };
+    let (keeps_low, keeps_high) = (is_float || low > all.low, is_float || high < all.high);
+    let low = if keeps_low { low } else { f64::NEG_INFINITY };
+    let high = if keeps_high { high } else { f64::INFINITY };
     NoMatch::unless((!is_bf16 || opset >= 13) && (is_float || opset >= 12))?;
     if is_float && (low, high) == (0.0, f64::INFINITY) {
         return r.op(OpBuilder::new("onnx.Relu").operand(x));

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
-use crate::rules::shared::pads::pads;
+use crate::rules::shared::pads::{Fill, pads};
 use crate::shared::read::{is, known_dims, size};
 
 pub(super) static RULES: Rules = rules! {
@@ -20,54 +20,6 @@ pub(super) static RULES: Rules = rules! {
         %outer = onnx.Pad(%inner, %more...)
     } => crop;
 };
-
-/// How a `Pad` fills what it adds.
-#[derive(PartialEq)]
-struct Fill {
-    mode: Vec<u8>,
-    /// The number that it adds, as far as it is no 0.
-    with: With,
-}
-
-#[derive(PartialEq)]
-enum With {
-    Nothing,
-    Zero,
-    Bytes(Vec<u8>),
-    Value(ValueId),
-}
-
-impl Fill {
-    fn from_op(f: &Function, op: OpId) -> Result<Fill, EditError> {
-        let mode = match f.attr(op, "mode") {
-            None | Some(Attr::Unset) => b"constant".to_vec(),
-            Some(Attr::String(mode)) => mode.to_vec(),
-            Some(_) => return Err(NoMatch.into()),
-        };
-        let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-        let with = |bytes: &[u8]| match is_zero(bytes) {
-            true => With::Zero,
-            false => With::Bytes(bytes.to_vec()),
-        };
-        let with = match f.operand(op, 2).and_then(ValueId::option) {
-            _ if mode != b"constant" => With::Nothing,
-            Some(value) => match f.constant_data(value)? {
-                Some(bytes) => with(bytes),
-                None => With::Value(value),
-            },
-            None => match f.attr(op, "value") {
-                None | Some(Attr::Unset) => With::Zero,
-                Some(Attr::Float(number)) => with(&number.to_le_bytes()),
-                Some(_) => return Err(NoMatch.into()),
-            },
-        };
-        Ok(Fill { mode, with })
-    }
-
-    fn is(&self, mode: &str) -> bool {
-        self.mode == mode.as_bytes()
-    }
-}
 
 /// Makes a `Pad` that fills as another one does.
 pub(super) fn make(
@@ -103,9 +55,9 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let other = Fill::from_op(f, outer)?;
     let both: Vec<i64> = first.iter().zip(&then).map(|(a, b)| a + b).collect();
     let adds = |pads: &[i64]| pads.iter().all(|pad| *pad >= 0);
-    let fits = match fill.is("constant") {
-        true => adds(&first) && adds(&both),
-        false => fill.is("edge") && adds(&first) && adds(&then),
+    let fits = match &fill {
+        Fill::Mode(mode) => mode == b"edge" && adds(&first) && adds(&then),
+        _ => adds(&first) && adds(&both),
     };
     NoMatch::unless(
         fits && fill == other && first.len() == then.len() && f.use_count(m.value(f, "inner")) == 1,
@@ -147,7 +99,7 @@ fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
     left.retain(|range| (range.start, Some(range.end)) != (0, size(range.axis)));
     // Others reach for elements that the Slice may take away.
-    let is_local = fill.is("constant") || left.is_empty();
+    let is_local = fill.is_constant() || left.is_empty();
     NoMatch::unless(is_local && f.use_count(m.value(f, "inner")) == 1)?;
     let is_padded = pads.iter().any(|pad| *pad != 0);
     NoMatch::unless(!is_padded || left.is_empty())?;
@@ -174,7 +126,7 @@ fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut users = f.iter_uses(f.result(outer, 0)).map(|one| one.op);
     let pads_itself = users.any(|user| PADDING.iter().any(|name| is(f, user, name)));
     let adds = pads.iter().all(|pad| *pad >= 0);
-    NoMatch::unless(!pads_itself && adds && fill.is("constant") && f.use_count(inner) == 1)?;
+    NoMatch::unless(!pads_itself && adds && fill.is_constant() && f.use_count(inner) == 1)?;
     let ranges = slices::ranges(f, m.op("inner"))?;
     let dims = known_dims(f, x).ok_or(NoMatch)?;
     let taken = known_dims(f, inner).ok_or(NoMatch)?;

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{int_or, is, like, made_by};
+use crate::shared::read::{int_or, like, made_by, perm};
 
 pub(super) static RULES: Rules = rules! {
     rule gemm_of_matmul {
@@ -44,11 +44,5 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 /// The matrix that a value is transposed from, for this use alone.
 fn transposed(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = made_by(f, value, "onnx.Transpose").filter(|_| f.use_count(value) == 1)?;
-    let turns = match f.attr(op, "perm") {
-        None | Some(Attr::Unset) => true,
-        Some(Attr::Ints(perm)) => *perm == [1, 0],
-        Some(_) => false,
-    };
-    let x = f.operand(op, 0)?;
-    (turns && f.rank(x) == Some(2) && is(f, op, "onnx.Transpose")).then_some(x)
+    (perm(f, op)? == [1, 0]).then(|| f.operand(op, 0))?
 }

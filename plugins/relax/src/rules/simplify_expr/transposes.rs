@@ -5,7 +5,7 @@ use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
 
 use super::transposed_axes as axes;
-use crate::shared::read::{axes_in, ints_of, is, known_dims, like, with_axes};
+use crate::shared::read::{axes_in, ints_of, is, known_dims, like, perm, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
@@ -30,18 +30,6 @@ pub(super) static RULES: Rules = rules! {
 
 /// The most ops between two Transposes that are looked through.
 const MOST_BETWEEN: usize = 32;
-
-/// The permutation of a `Transpose`: without the attribute it turns the dims around.
-pub(super) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
-    match f.attr(op, "perm") {
-        Some(Attr::Ints(perm)) => {
-            let has = |axis: usize| perm.contains(&(axis as i64));
-            (0..perm.len()).all(has).then(|| perm.to_vec())
-        }
-        Some(_) => None,
-        None => Some((0..f.rank(f.result(op, 0))? as i64).rev().collect()),
-    }
-}
 
 /// Makes a `Transpose`; the value itself if it moves no dims.
 pub(super) fn transpose(

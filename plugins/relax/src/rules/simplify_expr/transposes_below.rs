@@ -7,10 +7,9 @@ use passdock_plugin_api::prelude::*;
 
 use super::transposed_axes::{is_reduction, reduce, reduced};
 use super::transposes::{
-    Above, Sharing, above, inverse, is_scalar, is_used_by_one, perm, transpose, transpose_of,
-    with_rank,
+    Above, Sharing, above, inverse, is_scalar, is_used_by_one, transpose, transpose_of, with_rank,
 };
-use crate::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, with_axes};
+use crate::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, perm, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule concat_of_transposes {
