@@ -3,7 +3,6 @@
 //! `const fn`s may not borrow mutably yet (Rust 1.63), so everything is written by one function,
 //! whose inner loops are macros; called with room for no byte it only counts.
 
-use super::names::equal;
 use super::spec::{PassFunction, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
@@ -385,6 +384,22 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
             return false;
         }
         p += 1;
+    }
+    true
+}
+
+/// Compares from the end, where names of one plugin differ: constant evaluation counts its steps.
+const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = a.len();
+    while i > 0 {
+        i -= 1;
+        if a[i] != b[i] {
+            return false;
+        }
     }
     true
 }

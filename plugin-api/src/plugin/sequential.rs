@@ -44,11 +44,11 @@ macro_rules! __sequentials {
         $sequential:literal => [$($children:tt)*] $({ $($keys:tt)* })?
     ),* $(,)?) => {
         &[$(
-            $crate::__sequential!(
-                @keys
+            $crate::__keys!(
+                SequentialSpec
                 ($crate::__private::SequentialSpec::new(
                     $sequential,
-                    $crate::__sequential!(@children $($children)*),
+                    $crate::__children!($($children)*),
                     &[$($doc),*],
                 ))
                 []
@@ -61,8 +61,8 @@ macro_rules! __sequentials {
 /// Parts of a Sequential.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sequential {
-    (@children $($child:literal $({ $($option:tt: $value:expr),* $(,)? })?),* $(,)?) => {
+macro_rules! __children {
+    ($($child:literal $({ $($option:tt: $value:expr),* $(,)? })?),* $(,)?) => {
         &[$(
             $crate::__private::ChildSpec {
                 name: $child,
@@ -72,20 +72,5 @@ macro_rules! __sequential {
                 )),*)?],
             },
         )*]
-    };
-    (@keys ($new:expr) [$($done:tt)*]) => {
-        $crate::__private::SequentialSpec { $($done)* ..$new }
-    };
-    (@keys ($new:expr) [$($done:tt)*] opt_level: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__sequential!(@keys ($new) [$($done)* opt_level: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] required: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__sequential!(@keys ($new) [$($done)* required: &$value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
-        ::std::compile_error!(::std::concat!(
-            "`", ::std::stringify!($key), "` is no key of a Sequential; there are `opt_level` and \
-             `required`"
-        ))
     };
 }

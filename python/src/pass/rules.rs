@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::{self, DType, EditError, OpId, ValueId, element};
+use passdock::sdk::rewrite::element;
+use passdock::sdk::{self, DType, EditError, OpId, ValueId};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -63,7 +64,7 @@ impl Rules {
     }
 }
 
-fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
+fn wrong(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
     let mut message = format!("The rule `{}` isn't right: {}", error.rule, error.message);
     if !error.help.is_empty() {
         message = format!("{message} {}", error.help);
