@@ -94,8 +94,8 @@ pub mod prelude {
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
         Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, Instrument, LaidOut,
-        Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder, OpCall, OpDef, OpId,
-        OpKind, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
+        Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder, OpCall, OpDef,
+        OpId, OpKind, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
         PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
         RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
@@ -108,7 +108,7 @@ pub mod rewrite;
 pub mod testing;
 
 pub use data::{
-    AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
+    element, AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
     PassResult, Place, RulesText, Table,
 };
 pub use ir::walk::{

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use passdock_plugin_api::prelude::*;
-//! use passdock_plugin_api::rewrite::element;
+//! use passdock_plugin_api::element;
 //!
 //! let mut bytes = Vec::new();
 //! assert!(element::push(DType::BF16, 1.0 / 3.0, &mut bytes));

@@ -6,7 +6,8 @@ use passdock_abi as abi;
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
 use super::function::Function;
-use crate::ffi::{describe, Borrowed, Records};
+use crate::ffi::descriptions::TypeDesc;
+use crate::ffi::Records;
 
 /// A type, in place.
 #[derive(Clone, Copy)]
@@ -431,16 +432,17 @@ impl TypeSpec {
         self
     }
 
-    pub(crate) fn desc(&self) -> Borrowed<'_, abi::TypeDesc> {
-        let like = abi::TypeDesc {
+    pub(crate) fn desc(&self) -> TypeDesc<'_> {
+        TypeDesc {
             kind: self.kind,
             dtype: self.dtype,
             lanes: self.lanes,
             flags: self.flags,
             name: self.name,
-            ..abi::TypeDesc::EMPTY
-        };
-        describe::ty(like, &self.dims, &self.layout, &self.items)
+            dims: &self.dims,
+            layout: &self.layout,
+            items: &self.items,
+        }
     }
 }
 

@@ -253,35 +253,14 @@ macro_rules! __plugin {
             )
         }
     };
-    ([$($done:tt)*] name: $name:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* name: $name,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] version: $version:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* version: $version,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] passes: [$($passes:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* passes: $crate::__passes!($($passes)*),] $($($rest)*)?)
-    };
-    ([$($done:tt)*] sequentials: [$($sequentials:tt)*] $(, $($rest:tt)*)?) => {
+    ([$($done:tt)*] $section:ident: [$($entries:tt)*] $(, $($rest:tt)*)?) => {
         $crate::__plugin!(
-            [$($done)* sequentials: $crate::__sequentials!($($sequentials)*),]
+            [$($done)* $section: $crate::__section!($section $($entries)*),]
             $($($rest)*)?
         )
     };
-    ([$($done:tt)*] configs: [$($configs:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* configs: $crate::__configs!($($configs)*),] $($($rest)*)?)
-    };
-    ([$($done:tt)*] ops: [$($op:expr),* $(,)?] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* ops: &[$($op),*],] $($($rest)*)?)
-    };
-    ([$($done:tt)*] ops: $ops:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* ops: $ops,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] instruments: [$($instruments:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!(
-            [$($done)* instruments: $crate::__instruments!($($instruments)*),]
-            $($($rest)*)?
-        )
+    ([$($done:tt)*] $section:ident: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* $section: $value,] $($($rest)*)?)
     };
     ([$($done:tt)*] $key:tt $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
@@ -293,11 +272,11 @@ macro_rules! __plugin {
     };
 }
 
-/// The list of passes.
+/// The entries of a section.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __passes {
-    ($(
+macro_rules! __section {
+    (passes $(
         $(#[doc = $doc:expr])*
         $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
     ),* $(,)?) => {
@@ -314,13 +293,34 @@ macro_rules! __passes {
             ),
         )*]
     };
-}
-
-/// The list of config structs.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __configs {
-    ($($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
+    (sequentials $(
+        $(#[doc = $doc:expr])*
+        $sequential:literal => [$(
+            $child:literal $({ $($option:tt: $value:expr),* $(,)? })?
+        ),* $(,)?] $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__keys!(
+                SequentialSpec
+                ($crate::__private::SequentialSpec::new(
+                    $sequential,
+                    &[$(
+                        $crate::__private::ChildSpec {
+                            name: $child,
+                            options: &[$($((
+                                ::std::stringify!($option),
+                                ::std::stringify!($value),
+                            )),*)?],
+                        },
+                    )*],
+                    &[$($doc),*],
+                ))
+                []
+                $($($keys)*)?
+            ),
+        )*]
+    };
+    (configs $($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
         &[$(
             $crate::__private::ConfigSpec {
                 key: $config,
@@ -329,13 +329,10 @@ macro_rules! __configs {
             },
         )*]
     };
-}
-
-/// The list of instruments.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __instruments {
-    ($(
+    (ops $($op:expr),* $(,)?) => {
+        &[$($op),*]
+    };
+    (instruments $(
         $(#[doc = $doc:expr])*
         $instrument:literal => $instrument_type:ty $({ $($keys:tt)* })?
     ),* $(,)?) => {
@@ -350,6 +347,11 @@ macro_rules! __instruments {
                 $($($keys)*)?
             ),
         )*]
+    };
+    ($section:ident $($entries:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "the entries of `", ::std::stringify!($section), "` have another form, or there is no such section"
+        ))
     };
 }
 

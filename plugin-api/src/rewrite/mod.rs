@@ -20,7 +20,6 @@ mod places;
 mod rewriter;
 mod rules;
 
-pub use crate::data::element;
 #[doc(hidden)]
 pub use crate::language::{AttrPattern, Literal, Node, Operand, Rule};
 pub use crate::language::{Mention, MentionedAttr, MentionedOperand, Opset, Presence, RuleError};

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::rewrite::element;
-use passdock::sdk::{self, DType, EditError, OpId, ValueId};
+use passdock::sdk::{self, DType, EditError, OpId, ValueId, element};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! [`Numbers`]: one number a channel, and the elements of floats of every type.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::rewrite::element;
+use passdock_plugin_api::element;
 
-pub(crate) use passdock_plugin_api::rewrite::element::read;
+pub(crate) use passdock_plugin_api::element::read;
 
 /// One number for each channel; a single one stands for all of them.
 #[derive(Clone, Debug, PartialEq)]
