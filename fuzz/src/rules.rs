@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use passdock_core::sdk::{Mention, RuleError, RuleInfo, Rules};
+use passdock_core::sdk::Rules;
+use passdock_core::sdk::rewrite::{Mention, RuleError, RuleInfo};
 use passdock_core::{PassContext, PassInfo, RulesFile, Verify, create_function_pass};
 use passdock_ir::{Module, text};
 

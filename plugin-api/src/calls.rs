@@ -10,6 +10,10 @@ use passdock_abi as abi;
 use passdock_abi::*;
 
 use crate::data::EditError;
+use crate::ffi::descriptions::{
+    CloneDesc, CloneOpsDesc, ConstantDesc, EvaluateDesc, FunctionDesc, OpDesc, OutlineDesc,
+    PortDesc, ResultsDesc, RunDesc, TextDesc, TypeDesc,
+};
 use crate::ffi::{bytes, elements, text, there, zeroed, Borrowed};
 use crate::ir::{Function, Module};
 use crate::op::OpCall;
@@ -40,12 +44,12 @@ impl Function {
     /// Makes an op.
     pub(crate) fn raw_create_op(
         &mut self,
-        desc: &Borrowed<'_, OpDesc>,
+        desc: OpDesc<'_>,
         at: Position,
     ) -> Result<OpId, EditError> {
         let ask = there(self.tables().functions.create_op, "create_op", None)?;
         let mut out = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.raw.handle, desc.get(), &at, &mut out) };
+        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &at, &mut out) };
         self.done(status, "create_op", None)?;
         Ok(out)
     }
@@ -54,7 +58,7 @@ impl Function {
     pub(crate) fn raw_replace_op(
         &mut self,
         old: OpId,
-        desc: &Borrowed<'_, OpDesc>,
+        desc: OpDesc<'_>,
     ) -> Result<OpId, EditError> {
         let ask = there(
             self.tables().functions.replace_op,
@@ -62,7 +66,7 @@ impl Function {
             old.option(),
         )?;
         let mut out = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.raw.handle, old, desc.get(), &mut out) };
+        let status = unsafe { ask(self.raw.handle, old, desc.borrowed().get(), &mut out) };
         self.done(status, "replace_op", old.option())?;
         Ok(out)
     }
@@ -188,13 +192,10 @@ impl Function {
     }
 
     /// Interns a type.
-    pub(crate) fn raw_add_type(
-        &mut self,
-        desc: &Borrowed<'_, TypeDesc>,
-    ) -> Result<TypeId, EditError> {
+    pub(crate) fn raw_add_type(&mut self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
         let ask = there(self.tables().functions.add_type, "add_type", None)?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.raw.handle, desc.get(), &mut out) };
+        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_type", None)?;
         Ok(out)
     }
@@ -215,11 +216,11 @@ impl Function {
     /// Makes a constant.
     pub(crate) fn raw_add_constant(
         &mut self,
-        desc: &Borrowed<'_, ConstantDesc>,
+        desc: ConstantDesc<'_>,
     ) -> Result<ValueId, EditError> {
         let ask = there(self.tables().functions.add_constant, "add_constant", None)?;
         let mut out = unsafe { zeroed::<ValueId>() };
-        let status = unsafe { ask(self.raw.handle, desc.get(), &mut out) };
+        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_constant", None)?;
         Ok(out)
     }
@@ -240,12 +241,9 @@ impl Function {
     }
 
     /// Copies a region's ops to a place.
-    pub(crate) fn raw_clone_region(
-        &mut self,
-        desc: &Borrowed<'_, CloneDesc>,
-    ) -> Result<(), EditError> {
+    pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
         let ask = there(self.tables().functions.clone_region, "clone_region", None)?;
-        let status = unsafe { ask(self.raw.handle, desc.get()) };
+        let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_region", None)
     }
 
@@ -253,11 +251,11 @@ impl Function {
     pub(crate) fn raw_add_arg(
         &mut self,
         region: RegionId,
-        desc: &Borrowed<'_, PortDesc>,
+        desc: PortDesc<'_>,
     ) -> Result<ValueId, EditError> {
         let ask = there(self.tables().functions.add_arg, "add_arg", None)?;
         let mut out = unsafe { zeroed::<ValueId>() };
-        let status = unsafe { ask(self.raw.handle, region, desc.get(), &mut out) };
+        let status = unsafe { ask(self.raw.handle, region, desc.borrowed().get(), &mut out) };
         self.done(status, "add_arg", None)?;
         Ok(out)
     }
@@ -268,10 +266,10 @@ impl Function {
     pub(crate) fn raw_set_results(
         &mut self,
         region: RegionId,
-        desc: &Borrowed<'_, ResultsDesc>,
+        desc: ResultsDesc<'_>,
     ) -> Result<(), EditError> {
         let ask = there(self.tables().functions.set_results, "set_results", None)?;
-        let status = unsafe { ask(self.raw.handle, region, desc.get()) };
+        let status = unsafe { ask(self.raw.handle, region, desc.borrowed().get()) };
         self.done(status, "set_results", None)
     }
 
@@ -416,12 +414,9 @@ impl Function {
     /// `captures`, or, of the edited function, visible at the place. REFUSED if one has nothing that stands for it,
     /// or the ops aren't of one region. What refers to an attribute parameter of its function refers to the one of
     /// that name here.
-    pub(crate) fn raw_clone_ops(
-        &mut self,
-        desc: &Borrowed<'_, CloneOpsDesc>,
-    ) -> Result<(), EditError> {
+    pub(crate) fn raw_clone_ops(&mut self, desc: CloneOpsDesc<'_>) -> Result<(), EditError> {
         let ask = there(self.tables().functions.clone_ops, "clone_ops", None)?;
-        let status = unsafe { ask(self.raw.handle, desc.get()) };
+        let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_ops", None)
     }
 
@@ -507,7 +502,7 @@ impl Module<'_> {
     /// Makes a function with an empty body, and hands it out as `edit` does.
     pub(crate) fn raw_create_function(
         &mut self,
-        desc: &Borrowed<'_, FunctionDesc>,
+        desc: FunctionDesc<'_>,
     ) -> Result<FunctionRef, EditError> {
         let ask = there(
             self.tables().modules.create_function,
@@ -515,7 +510,7 @@ impl Module<'_> {
             None,
         )?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
-        let status = unsafe { ask(self.handle, desc.get(), &mut out) };
+        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "create_function", None)?;
         Ok(out)
     }
@@ -538,11 +533,11 @@ impl Module<'_> {
     pub(crate) fn raw_run_pass(
         &mut self,
         context: &PassContext,
-        desc: &Borrowed<'_, RunDesc>,
+        desc: RunDesc<'_>,
     ) -> Result<(), EditError> {
         let ask = there(self.tables().modules.run_pass, "run_pass", None)?;
         self.tables().expect(context.tables(), "the context")?;
-        let status = unsafe { ask(self.handle, context.handle, desc.get()) };
+        let status = unsafe { ask(self.handle, context.handle, desc.borrowed().get()) };
         self.done(status, "run_pass", None)
     }
 
@@ -555,12 +550,12 @@ impl Module<'_> {
     /// `edit` gave out lives on.
     pub(crate) fn raw_outline(
         &mut self,
-        desc: &Borrowed<'_, OutlineDesc>,
+        desc: OutlineDesc<'_>,
     ) -> Result<(SymbolId, OpId), EditError> {
         let ask = there(self.tables().modules.outline, "outline", None)?;
         let mut function = unsafe { zeroed::<SymbolId>() };
         let mut call = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.handle, desc.get(), &mut function, &mut call) };
+        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut function, &mut call) };
         self.done(status, "outline", None)?;
         Ok((function, call))
     }
@@ -721,7 +716,7 @@ impl PassContext {
         &self,
         f: &mut Function,
         op: OpId,
-        desc: &Borrowed<'_, EvaluateDesc>,
+        desc: EvaluateDesc,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
         let ask = there(self.tables().ops.evaluate, "evaluate", op.option())?;
@@ -731,7 +726,7 @@ impl PassContext {
                 self.handle,
                 f.raw.handle,
                 op,
-                desc.get(),
+                desc.borrowed().get(),
                 out.as_mut_ptr(),
                 out.len(),
             )
@@ -764,7 +759,7 @@ impl PassContext {
         f: &mut Function,
         op: OpId,
         operands: &[ValueId],
-        desc: &Borrowed<'_, EvaluateDesc>,
+        desc: EvaluateDesc,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
         let ask = there(
@@ -780,7 +775,7 @@ impl PassContext {
                 op,
                 operands.as_ptr(),
                 operands.len(),
-                desc.get(),
+                desc.borrowed().get(),
                 out.as_mut_ptr(),
                 out.len(),
             )
@@ -915,11 +910,11 @@ impl PassContext {
     pub(crate) fn raw_insert_text(
         &self,
         f: &mut Function,
-        desc: &Borrowed<'_, TextDesc>,
+        desc: TextDesc<'_>,
     ) -> Result<(), EditError> {
         let ask = there(self.tables().ops.insert_text, "insert_text", None)?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, desc.get()) };
+        let status = unsafe { ask(self.handle, f.raw.handle, desc.borrowed().get()) };
         f.done(status, "insert_text", None)
     }
 
@@ -952,7 +947,7 @@ impl OpCall {
     pub(crate) fn raw_set_result_type(
         &self,
         index: usize,
-        desc: &Borrowed<'_, TypeDesc>,
+        desc: TypeDesc<'_>,
     ) -> Result<(), EditError> {
         let ask = there(
             self.tables().definitions.set_result_type,
@@ -960,7 +955,7 @@ impl OpCall {
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.handle, index, desc.get()) };
+        let status = unsafe { ask(self.handle, index, desc.borrowed().get()) };
         self.done(status, "set_result_type", Some(self.op()))
     }
 
@@ -1013,14 +1008,14 @@ impl OpCall {
     }
 
     /// Interns a type, to be used in another.
-    pub(crate) fn raw_add_type(&self, desc: &Borrowed<'_, TypeDesc>) -> Result<TypeId, EditError> {
+    pub(crate) fn raw_add_type(&self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
         let ask = there(
             self.tables().definitions.add_type,
             "add_type",
             Some(self.op()),
         )?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.handle, desc.get(), &mut out) };
+        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_type", Some(self.op()))?;
         Ok(out)
     }
@@ -1030,7 +1025,7 @@ impl OpCall {
     pub(crate) fn raw_allocate_result(
         &self,
         index: usize,
-        desc: &Borrowed<'_, TypeDesc>,
+        desc: TypeDesc<'_>,
         len: usize,
     ) -> Result<*mut u8, EditError> {
         let ask = there(
@@ -1040,7 +1035,7 @@ impl OpCall {
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut out = unsafe { zeroed::<*mut u8>() };
-        let status = unsafe { ask(self.handle, index, desc.get(), len, &mut out) };
+        let status = unsafe { ask(self.handle, index, desc.borrowed().get(), len, &mut out) };
         self.done(status, "allocate_result", Some(self.op()))?;
         Ok(out)
     }

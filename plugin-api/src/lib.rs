@@ -40,7 +40,7 @@
 //!
 //! - Going over ops: [`Function::ops`], [`Function::ops_named`], [`Function::ops_in`] are snapshots:
 //!   edit as you go, what you erase is skipped. [`Function::iter`] borrows, and copies nothing.
-//!   [`Visitor`], [`Mutator`] and [`Functor`] route each op to a method by its kind.
+//!   [`Visitor`], [`Mutator`] and [`Functor`] go over ops of any nesting.
 //! - Reading: [`Function::operand`], [`Function::result`], [`Function::defining_op`],
 //!   [`Function::users`], [`Function::type_of`], [`Function::int`] and its like for attributes,
 //!   [`Function::constant_data`]. Reads go straight to the host's memory.
@@ -79,49 +79,46 @@ mod entry;
 mod ffi;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
-mod ir;
+pub mod ir;
 mod language;
 #[cfg(doctest)]
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}
-mod op;
+pub mod op;
 mod pass;
 mod plugin;
 /// What a pass needs: `use passdock_plugin_api::prelude::*;`
 pub mod prelude {
+    pub use crate::rewrite::GivenOut;
     pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
-        Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, GivenOut, Instrument,
-        LaidOut, Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder,
-        OpCall, OpDef, OpId, OpResult, OpTraits, OptionValue, Options, PassContext, PassError,
-        PassInfo, PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten,
-        Rules, RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, Instrument, LaidOut,
+        Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder, OpCall, OpDef,
+        OpId, OpKind, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
+        PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
+        RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
 /// Records of the contract that the SDK hands out, which are final.
 pub mod record {
     pub use passdock_abi::{Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type};
 }
-mod rewrite;
+pub mod rewrite;
 pub mod testing;
 
 pub use data::{
-    AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
+    element, AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
     PassResult, Place, RulesText, Table,
 };
 pub use ir::walk::{
     Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,
 };
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, IterUses,
-    Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type,
-    TypeSpec, Use, Uses, Walk,
+    Attr, CallGraph, ConstantSpec, FreeNames, Function, FunctionBuilder, Module, Name, OpBuilder,
+    Snapshot, Type, TypeSpec, Use,
 };
-pub use op::{
-    AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
-    OpResult, Refusal,
-};
+pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
 pub use pass::{
     nearest, Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo, Support,
 };
@@ -134,11 +131,7 @@ pub use passdock_abi::{
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use plugin::StaticPlugin;
-pub use rewrite::{
-    compose, element, is_about, number_of, GivenOut, Match, Mention, MentionedAttr,
-    MentionedOperand, NoMatch, Opset, Presence, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo,
-    Rules,
-};
+pub use rewrite::{Match, NoMatch, Rewriter, Rewritten, Rules};
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]
@@ -148,11 +141,10 @@ pub mod __private {
     pub use crate::entry::{attach, Slot};
     pub use crate::ffi::{end, enter, Panicked, Tables};
     pub use crate::ir::FunctionHandle;
+    pub use crate::op::attr_kind;
     pub use crate::pass::{InstrumentFunctions, SharedData};
-    pub use crate::plugin::{check, copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
+    pub use crate::plugin::{copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::rewrite::{
-        check_rule, AttrPattern, Literal, Node, Operand, Pattern, RuleSource,
-    };
+    pub use crate::rewrite::{check_rule, AttrPattern, Literal, Node, Operand, Rule, RuleSource};
     pub use passdock_abi as abi;
 }

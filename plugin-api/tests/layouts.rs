@@ -1,6 +1,6 @@
 //! Layouts: what is one, what is said of what isn't, and whether the steps do what the places say.
 
-use passdock_plugin_api::{Layout, LayoutStep};
+use passdock_plugin_api::op::{Layout, LayoutStep};
 
 fn layout(text: &str) -> Layout {
     Layout::parse(text).expect("a layout")

@@ -1,6 +1,9 @@
 //! Handles stay on the thread that they were handed to: none is `Send`, and none may be looked at from
 //! another.
 
+use passdock_plugin_api::ir::{
+    Dims, Effects, IterUses, Liveness, Names, Ops, Order, Strings, Walk,
+};
 use passdock_plugin_api::*;
 
 /// Fails to compile if a type has the trait: then there are two ways to read the path.
@@ -36,7 +39,6 @@ fn handles_stay_on_their_thread() {
         Mutation<'static>,
         FunctionBuilder<'static>,
         Ops,
-        Uses,
         IterUses<'static>,
         Walk<'static>,
         Type<'static>,

@@ -89,32 +89,27 @@ fn visitors_and_mutators_see_what_onnx_calls_otherwise() {
         }
     }
     impl Visitor for Seen {
-        fn visit_call(&mut self, f: &Function, op: OpId) -> Visit {
-            self.note("call", f, op)
-        }
-        fn visit_if(&mut self, f: &Function, op: OpId) -> Visit {
-            self.note("if", f, op)
-        }
-        fn visit_loop(&mut self, f: &Function, op: OpId) -> Visit {
-            self.note("loop", f, op)
-        }
-        fn visit_scan(&mut self, f: &Function, op: OpId) -> Visit {
-            self.note("scan", f, op)
-        }
-        fn visit_other(&mut self, f: &Function, op: OpId) -> Visit {
-            self.note("other", f, op)
+        fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+            match f.op_kind(op) {
+                OpKind::Call => self.note("call", f, op),
+                OpKind::If => self.note("if", f, op),
+                OpKind::Loop => self.note("loop", f, op),
+                OpKind::Scan => self.note("scan", f, op),
+                OpKind::Other => self.note("other", f, op),
+                _ => Visit::Into,
+            }
         }
     }
     struct Collapse;
     impl Mutator for Collapse {
-        fn mutate_if(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-            m.inline(op, "then_branch", &[])
-        }
-        fn mutate_call(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-            if m.traits(op).is_ambiguous() {
-                return Ok(Mutated::Same);
+        fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
+            match m.op_kind(op) {
+                OpKind::If => m.inline(op, "then_branch", &[]),
+                OpKind::Call if !m.traits(op).is_ambiguous() => {
+                    Ok(Mutated::Values(m.operands(op).collect()))
+                }
+                _ => Ok(Mutated::Same),
             }
-            Ok(Mutated::Values(m.operands(op).collect()))
         }
     }
     let more = SHADOWED.replace(

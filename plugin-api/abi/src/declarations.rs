@@ -2,6 +2,7 @@
 //! What crosses the boundary, in the order of the C headers, which have the rules.
 
 use core::ffi::c_void;
+use core::mem::size_of;
 
 /// The layout (records, tables, symbols): a break; nothing of another major is loaded.
 pub const ABI_MAJOR: u32 = 0;
@@ -75,19 +76,49 @@ UseId "use"
 SymbolId "sym"
 }
 
-symbols! {
-first 256;
-EMPTY = 0 "",
-RETURN = 1 "return",
-YIELD = 2 "yield",
-CALL = 3 "call",
-IF = 4 "if",
-FOR = 5 "for",
-WHILE = 6 "while",
-TUPLE = 7 "tuple",
-TUPLE_GET = 8 "tuple_get",
-CALLEE = 9 "callee",
-INDEX = 10 "index",
+/// The symbols that every module interns first, so that they are constants.
+pub mod symbol {
+    use super::SymbolId;
+
+    /// ``
+    pub const EMPTY: SymbolId = SymbolId(0);
+    /// `return`
+    pub const RETURN: SymbolId = SymbolId(1);
+    /// `yield`
+    pub const YIELD: SymbolId = SymbolId(2);
+    /// `call`
+    pub const CALL: SymbolId = SymbolId(3);
+    /// `if`
+    pub const IF: SymbolId = SymbolId(4);
+    /// `for`
+    pub const FOR: SymbolId = SymbolId(5);
+    /// `while`
+    pub const WHILE: SymbolId = SymbolId(6);
+    /// `tuple`
+    pub const TUPLE: SymbolId = SymbolId(7);
+    /// `tuple_get`
+    pub const TUPLE_GET: SymbolId = SymbolId(8);
+    /// `callee`
+    pub const CALLEE: SymbolId = SymbolId(9);
+    /// `index`
+    pub const INDEX: SymbolId = SymbolId(10);
+    /// The texts of these symbols, in id order: from 0 on, without a gap.
+    pub const WELL_KNOWN: &[&str] = &[
+        "",
+        "return",
+        "yield",
+        "call",
+        "if",
+        "for",
+        "while",
+        "tuple",
+        "tuple_get",
+        "callee",
+        "index",
+    ];
+    /// The first symbol that is a module's own. Those between the last well-known one and this are
+    /// reserved for well-known ones of later versions: no text has them.
+    pub const FIRST: SymbolId = SymbolId(256);
 }
 
 /// `len` entries of a pool, from `start`.
@@ -371,36 +402,147 @@ impl DType {
     pub const INDEX: DType = DType(32768);
 }
 
-dtypes! {
-F32 "f32" 32,
-U8 "u8" 8,
-I8 "i8" 8,
-U16 "u16" 16,
-I16 "i16" 16,
-I32 "i32" 32,
-I64 "i64" 64,
-STRING "str" 0,
-BOOL "bool" 8,
-F16 "f16" 16,
-F64 "f64" 64,
-U32 "u32" 32,
-U64 "u64" 64,
-C64 "c64" 64,
-C128 "c128" 128,
-BF16 "bf16" 16,
-F8E4M3FN "f8e4m3fn" 8,
-F8E4M3FNUZ "f8e4m3fnuz" 8,
-F8E5M2 "f8e5m2" 8,
-F8E5M2FNUZ "f8e5m2fnuz" 8,
-U4 "u4" 4,
-I4 "i4" 4,
-F4E2M1 "f4e2m1" 4,
-F8E8M0 "f8e8m0" 8,
-U2 "u2" 2,
-I2 "i2" 2,
-F6E2M3 "f6e2m3" 6,
-F6E3M2 "f6e3m2" 6,
-INDEX "index" 64,
+impl DType {
+    /// Every known element type.
+    pub const ALL: &'static [DType] = &[
+        DType::F32,
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::STRING,
+        DType::BOOL,
+        DType::F16,
+        DType::F64,
+        DType::U32,
+        DType::U64,
+        DType::C64,
+        DType::C128,
+        DType::BF16,
+        DType::F8E4M3FN,
+        DType::F8E4M3FNUZ,
+        DType::F8E5M2,
+        DType::F8E5M2FNUZ,
+        DType::U4,
+        DType::I4,
+        DType::F4E2M1,
+        DType::F8E8M0,
+        DType::U2,
+        DType::I2,
+        DType::F6E2M3,
+        DType::F6E3M2,
+        DType::INDEX,
+    ];
+
+    /// The spelling in IR text; `None` for a code this side doesn't know.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            DType::F32 => Some("f32"),
+            DType::U8 => Some("u8"),
+            DType::I8 => Some("i8"),
+            DType::U16 => Some("u16"),
+            DType::I16 => Some("i16"),
+            DType::I32 => Some("i32"),
+            DType::I64 => Some("i64"),
+            DType::STRING => Some("str"),
+            DType::BOOL => Some("bool"),
+            DType::F16 => Some("f16"),
+            DType::F64 => Some("f64"),
+            DType::U32 => Some("u32"),
+            DType::U64 => Some("u64"),
+            DType::C64 => Some("c64"),
+            DType::C128 => Some("c128"),
+            DType::BF16 => Some("bf16"),
+            DType::F8E4M3FN => Some("f8e4m3fn"),
+            DType::F8E4M3FNUZ => Some("f8e4m3fnuz"),
+            DType::F8E5M2 => Some("f8e5m2"),
+            DType::F8E5M2FNUZ => Some("f8e5m2fnuz"),
+            DType::U4 => Some("u4"),
+            DType::I4 => Some("i4"),
+            DType::F4E2M1 => Some("f4e2m1"),
+            DType::F8E8M0 => Some("f8e8m0"),
+            DType::U2 => Some("u2"),
+            DType::I2 => Some("i2"),
+            DType::F6E2M3 => Some("f6e2m3"),
+            DType::F6E3M2 => Some("f6e3m2"),
+            DType::INDEX => Some("index"),
+            _ => None,
+        }
+    }
+
+    /// Bits of one element; 0 for strings and unknown codes.
+    pub const fn bits(self) -> u32 {
+        match self {
+            DType::F32 => 32,
+            DType::U8 => 8,
+            DType::I8 => 8,
+            DType::U16 => 16,
+            DType::I16 => 16,
+            DType::I32 => 32,
+            DType::I64 => 64,
+            DType::STRING => 0,
+            DType::BOOL => 8,
+            DType::F16 => 16,
+            DType::F64 => 64,
+            DType::U32 => 32,
+            DType::U64 => 64,
+            DType::C64 => 64,
+            DType::C128 => 128,
+            DType::BF16 => 16,
+            DType::F8E4M3FN => 8,
+            DType::F8E4M3FNUZ => 8,
+            DType::F8E5M2 => 8,
+            DType::F8E5M2FNUZ => 8,
+            DType::U4 => 4,
+            DType::I4 => 4,
+            DType::F4E2M1 => 4,
+            DType::F8E8M0 => 8,
+            DType::U2 => 2,
+            DType::I2 => 2,
+            DType::F6E2M3 => 6,
+            DType::F6E3M2 => 6,
+            DType::INDEX => 64,
+            _ => 0,
+        }
+    }
+
+    /// The type that is spelt so in IR text.
+    pub fn from_name(text: &str) -> Option<DType> {
+        match text {
+            "f32" => Some(DType::F32),
+            "u8" => Some(DType::U8),
+            "i8" => Some(DType::I8),
+            "u16" => Some(DType::U16),
+            "i16" => Some(DType::I16),
+            "i32" => Some(DType::I32),
+            "i64" => Some(DType::I64),
+            "str" => Some(DType::STRING),
+            "bool" => Some(DType::BOOL),
+            "f16" => Some(DType::F16),
+            "f64" => Some(DType::F64),
+            "u32" => Some(DType::U32),
+            "u64" => Some(DType::U64),
+            "c64" => Some(DType::C64),
+            "c128" => Some(DType::C128),
+            "bf16" => Some(DType::BF16),
+            "f8e4m3fn" => Some(DType::F8E4M3FN),
+            "f8e4m3fnuz" => Some(DType::F8E4M3FNUZ),
+            "f8e5m2" => Some(DType::F8E5M2),
+            "f8e5m2fnuz" => Some(DType::F8E5M2FNUZ),
+            "u4" => Some(DType::U4),
+            "i4" => Some(DType::I4),
+            "f4e2m1" => Some(DType::F4E2M1),
+            "f8e8m0" => Some(DType::F8E8M0),
+            "u2" => Some(DType::U2),
+            "i2" => Some(DType::I2),
+            "f6e2m3" => Some(DType::F6E2M3),
+            "f6e3m2" => Some(DType::F6E3M2),
+            "index" => Some(DType::INDEX),
+            _ => None,
+        }
+    }
 }
 
 /// The kind of a type.
@@ -2436,4 +2578,80 @@ Attach,
 
 entries! { InstrumentEntry, PassEntry, AttrEntry, OpEntry }
 
-layout! { Version, Range, Op, Value, Use, Region, Port, Attr, Type, Dim, DimExpr, Constant, Opset, Loc, Str, Bytes, Column, FunctionView, FunctionEntry, ModuleView, FunctionRef, ModuleRef, Position, TypeDesc, AttrDesc, PortDesc, ResultsDesc, RegionDesc, OpDesc, ConstantDesc, CloneDesc, CloneOpsDesc, TextDesc, LaidOut, OutlineDesc, FunctionDesc, RunDesc, EvaluateDesc, RewriteDesc, SymbolApi, FunctionApi, ModuleApi, Label, Diagnostic, Failure, Setting, SettingItem, ContextApi, OpApi, DefinitionApi, Host, Liveness, OpOrder, OpEffects, NameUse, AnalysisApi, PassInfo, InstrumentEntry, PassEntry, AttrEntry, OpEntry, Plugin, Attach }
+/// A fingerprint of the sizes of records and structs, for messages: two builds that differ in it
+/// don't fit, even if their versions say so.
+pub const LAYOUT: u32 = {
+    let sizes = [
+        size_of::<Version>(),
+        size_of::<Range>(),
+        size_of::<Op>(),
+        size_of::<Value>(),
+        size_of::<Use>(),
+        size_of::<Region>(),
+        size_of::<Port>(),
+        size_of::<Attr>(),
+        size_of::<Type>(),
+        size_of::<Dim>(),
+        size_of::<DimExpr>(),
+        size_of::<Constant>(),
+        size_of::<Opset>(),
+        size_of::<Loc>(),
+        size_of::<Str>(),
+        size_of::<Bytes>(),
+        size_of::<Column>(),
+        size_of::<FunctionView>(),
+        size_of::<FunctionEntry>(),
+        size_of::<ModuleView>(),
+        size_of::<FunctionRef>(),
+        size_of::<ModuleRef>(),
+        size_of::<Position>(),
+        size_of::<TypeDesc>(),
+        size_of::<AttrDesc>(),
+        size_of::<PortDesc>(),
+        size_of::<ResultsDesc>(),
+        size_of::<RegionDesc>(),
+        size_of::<OpDesc>(),
+        size_of::<ConstantDesc>(),
+        size_of::<CloneDesc>(),
+        size_of::<CloneOpsDesc>(),
+        size_of::<TextDesc>(),
+        size_of::<LaidOut>(),
+        size_of::<OutlineDesc>(),
+        size_of::<FunctionDesc>(),
+        size_of::<RunDesc>(),
+        size_of::<EvaluateDesc>(),
+        size_of::<RewriteDesc>(),
+        size_of::<SymbolApi>(),
+        size_of::<FunctionApi>(),
+        size_of::<ModuleApi>(),
+        size_of::<Label>(),
+        size_of::<Diagnostic>(),
+        size_of::<Failure>(),
+        size_of::<Setting>(),
+        size_of::<SettingItem>(),
+        size_of::<ContextApi>(),
+        size_of::<OpApi>(),
+        size_of::<DefinitionApi>(),
+        size_of::<Host>(),
+        size_of::<Liveness>(),
+        size_of::<OpOrder>(),
+        size_of::<OpEffects>(),
+        size_of::<NameUse>(),
+        size_of::<AnalysisApi>(),
+        size_of::<PassInfo>(),
+        size_of::<InstrumentEntry>(),
+        size_of::<PassEntry>(),
+        size_of::<AttrEntry>(),
+        size_of::<OpEntry>(),
+        size_of::<Plugin>(),
+        size_of::<Attach>(),
+    ];
+    // FNV-1a.
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut i = 0;
+    while i < sizes.len() {
+        hash = (hash ^ sizes[i] as u32).wrapping_mul(0x0100_0193);
+        i += 1;
+    }
+    hash
+};

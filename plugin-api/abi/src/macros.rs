@@ -50,58 +50,6 @@ macro_rules! ids {
     )*};
 }
 
-macro_rules! symbols {
-    (first $first:literal; $($name:ident = $id:literal $text:literal,)*) => {
-        /// The symbols that every module interns first, so that they are constants.
-        pub mod symbol {
-            use super::SymbolId;
-
-            $(
-                #[doc = concat!("`", $text, "`")]
-                pub const $name: SymbolId = SymbolId($id);
-            )*
-            /// The texts of these symbols, in id order: from 0 on, without a gap.
-            pub const WELL_KNOWN: &[&str] = &[$($text),*];
-            /// The first symbol that is a module's own. Those between the last well-known one and this are
-            /// reserved for well-known ones of later versions: no text has them.
-            pub const FIRST: SymbolId = SymbolId($first);
-        }
-    };
-}
-
-macro_rules! dtypes {
-    ($($name:ident $text:literal $bits:literal,)*) => {
-        impl DType {
-            /// Every known element type.
-            pub const ALL: &'static [DType] = &[$(DType::$name),*];
-
-            /// The spelling in IR text; `None` for a code this side doesn't know.
-            pub const fn name(self) -> Option<&'static str> {
-                match self {
-                    $(DType::$name => Some($text),)*
-                    _ => None,
-                }
-            }
-
-            /// Bits of one element; 0 for strings and unknown codes.
-            pub const fn bits(self) -> u32 {
-                match self {
-                    $(DType::$name => $bits,)*
-                    _ => 0,
-                }
-            }
-
-            /// The type that is spelt so in IR text.
-            pub fn from_name(text: &str) -> Option<DType> {
-                match text {
-                    $($text => Some(DType::$name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
 /// A struct of which every byte is 0.
 macro_rules! zeros {
     ($name:ty) => {{
@@ -155,22 +103,4 @@ macro_rules! entries {
             pub const EMPTY: Self = zeros!($name);
         }
     )*};
-}
-
-macro_rules! layout {
-    ($($name:ident),* $(,)?) => {
-        /// A fingerprint of the sizes of records and structs, for messages: two builds that differ in it
-        /// don't fit, even if their versions say so.
-        pub const LAYOUT: u32 = {
-            let sizes = [$(core::mem::size_of::<$name>()),*];
-            // FNV-1a.
-            let mut hash: u32 = 0x811c_9dc5;
-            let mut i = 0;
-            while i < sizes.len() {
-                hash = (hash ^ sizes[i] as u32).wrapping_mul(0x0100_0193);
-                i += 1;
-            }
-            hash
-        };
-    };
 }

@@ -2,6 +2,7 @@
 
 mod attr_value;
 mod diagnostic;
+pub mod element;
 mod error;
 mod laid_out;
 mod op_traits;

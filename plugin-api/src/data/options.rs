@@ -71,8 +71,8 @@ macro_rules! options {
                     name: ::std::stringify!($field),
                     docs: &[$($doc),*],
                     default: $crate::__option_default!(spec $ty $(<$item>)? $($default)?),
-                    mandatory: $crate::__option_default!(mandatory $($default)?),
-                    range: $crate::__option_default!(range $ty $($min $dots $($max)?)?),
+                    mandatory: ::std::stringify!($($default)?).is_empty(),
+                    range: $crate::__option_default!(range $ty $(<$item>)? $($min $dots $($max)?)?),
                     choices: &[$($($choice),+)?],
                     rest: $crate::__option_default!(rest $ty $(rest $($rest)?)?),
                 }),*
@@ -121,6 +121,9 @@ macro_rules! options {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __option_default {
+    (spec $ty:ident $(<$item:ident>)?) => {
+        <$ty $(<$item>)? as $crate::__private::OptionType>::ZERO
+    };
     (spec bool $default:expr) => {
         $crate::__private::OptionDefault::Bool($default)
     };
@@ -130,47 +133,26 @@ macro_rules! __option_default {
     (spec String $default:expr) => {
         $crate::__private::OptionDefault::Str($default)
     };
-    (spec Vec<$item:ident>) => {
-        $crate::__option_default!(spec Vec<$item> [])
-    };
     (spec Vec<String> $default:expr) => {
         $crate::__private::OptionDefault::Strs(&$default)
     };
     (spec Vec<RulesText> $default:expr) => {
         $crate::__private::OptionDefault::Rules(&$default)
     };
-    (spec Table<i64> $($default:expr)?) => {
-        $crate::__private::OptionDefault::Ints
-    };
-    (spec Table<OptionValue> $($default:expr)?) => {
-        $crate::__private::OptionDefault::Values
+    (spec Table<$item:ident> $default:expr) => {
+        $crate::__option_default!(spec Table<$item>)
     };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
     }};
-    (spec bool) => {
-        $crate::__private::OptionDefault::Bool(false)
+    (range $ty:ident $(<$item:ident>)?) => {
+        <$ty $(<$item>)? as $crate::__private::OptionType>::RANGE
     };
-    (spec f64) => {
-        $crate::__private::OptionDefault::Float("0.0")
-    };
-    (spec String) => {
-        $crate::__private::OptionDefault::Str("")
-    };
-    (spec $int:ident) => {
-        $crate::__private::OptionDefault::Int(0)
-    };
-    (mandatory) => {
-        true
-    };
-    (mandatory $default:expr) => {
-        false
-    };
-    (range Table $min:literal ..= $max:literal) => {
+    (range Table<$item:ident> $min:literal ..= $max:literal) => {
         $crate::__option_default!(range i64 $min ..= $max)
     };
-    (range Table $min:literal ..) => {
+    (range Table<$item:ident> $min:literal ..) => {
         $crate::__option_default!(range i64 $min ..)
     };
     (rest $ty:ident) => {
@@ -190,20 +172,8 @@ macro_rules! __option_default {
         let min: $int = $min;
         ::std::option::Option::Some((min as i64, i64::MAX))
     }};
-    (range i32) => {
-        ::std::option::Option::Some((i32::MIN as i64, i32::MAX as i64))
-    };
-    (range u32) => {
-        ::std::option::Option::Some((0, u32::MAX as i64))
-    };
-    (range u64) => {
-        ::std::option::Option::Some((0, i64::MAX))
-    };
-    (range usize) => {
-        ::std::option::Option::Some((0, i64::MAX))
-    };
-    (range $ty:ident) => {
-        ::std::option::Option::None
+    (value $ty:ident $(<$item:ident>)?) => {
+        <$ty $(<$item>)? as ::std::default::Default>::default()
     };
     (value Vec<$item:ident> $default:expr) => {{
         let default: &[&str] = &$default;
@@ -214,15 +184,6 @@ macro_rules! __option_default {
         let empty: [(::std::string::String, $item); 0] = $default;
         ::std::iter::IntoIterator::into_iter(empty).collect()
     }};
-    (value Table<$item:ident>) => {
-        $crate::Table::default()
-    };
-    (value Vec<$item:ident>) => {
-        ::std::vec::Vec::new()
-    };
-    (value $ty:ident) => {
-        <$ty as ::std::default::Default>::default()
-    };
     (value String $default:expr) => {
         ::std::string::String::from($default)
     };

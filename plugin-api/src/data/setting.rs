@@ -6,7 +6,6 @@ use std::fmt;
 use passdock_abi::Status;
 
 use super::error::{EditError, PassError};
-use super::table::Table;
 
 /// The value of an option or config field.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,11 +127,17 @@ pub enum OptionDefault {
 /// A type a field may have.
 #[doc(hidden)]
 pub trait OptionType: Sized {
+    /// The default of an option that has no other, which says of which type it is.
+    const ZERO: OptionDefault;
+    /// The integers that it can be.
+    const RANGE: Option<(i64, i64)> = None;
     fn from_value(value: &OptionValue) -> Option<Self>;
     fn into_value(self) -> OptionValue;
 }
 
 impl OptionType for bool {
+    const ZERO: OptionDefault = OptionDefault::Bool(false);
+
     fn from_value(value: &OptionValue) -> Option<bool> {
         match value {
             OptionValue::Bool(value) => Some(*value),
@@ -146,6 +151,8 @@ impl OptionType for bool {
 }
 
 impl OptionType for f64 {
+    const ZERO: OptionDefault = OptionDefault::Float("0.0");
+
     fn from_value(value: &OptionValue) -> Option<f64> {
         match value {
             OptionValue::Float(value) => Some(*value),
@@ -160,6 +167,8 @@ impl OptionType for f64 {
 }
 
 impl OptionType for String {
+    const ZERO: OptionDefault = OptionDefault::Str("");
+
     fn from_value(value: &OptionValue) -> Option<String> {
         match value {
             OptionValue::String(value) => Some(value.clone()),
@@ -173,6 +182,8 @@ impl OptionType for String {
 }
 
 impl OptionType for OptionValue {
+    const ZERO: OptionDefault = OptionDefault::Values;
+
     fn from_value(value: &OptionValue) -> Option<OptionValue> {
         Some(value.clone())
     }
@@ -183,6 +194,8 @@ impl OptionType for OptionValue {
 }
 
 impl OptionType for RulesText {
+    const ZERO: OptionDefault = OptionDefault::Str("");
+
     fn from_value(value: &OptionValue) -> Option<RulesText> {
         String::from_value(value).map(RulesText)
     }
@@ -193,8 +206,10 @@ impl OptionType for RulesText {
 }
 
 macro_rules! lists {
-    ($($item:ident)*) => {$(
+    ($($item:ident $default:ident)*) => {$(
         impl OptionType for Vec<$item> {
+            const ZERO: OptionDefault = OptionDefault::$default(&[]);
+
             fn from_value(value: &OptionValue) -> Option<Self> {
                 match value {
                     OptionValue::List(items) => items.iter().map($item::from_value).collect(),
@@ -209,11 +224,14 @@ macro_rules! lists {
     )*};
 }
 
-lists! { String RulesText }
+lists! { String Strs RulesText Rules }
 
 macro_rules! integers {
-    ($($int:ty)*) => {$(
+    ($($int:ty: $range:expr;)*) => {$(
         impl OptionType for $int {
+            const ZERO: OptionDefault = OptionDefault::Int(0);
+            const RANGE: Option<(i64, i64)> = $range;
+
             fn from_value(value: &OptionValue) -> Option<$int> {
                 match value {
                     OptionValue::Int(value) => <$int>::try_from(*value).ok(),
@@ -229,43 +247,34 @@ macro_rules! integers {
     )*};
 }
 
-integers! { i64 i32 u32 u64 usize }
-
-macro_rules! scalars {
-    ($($ty:ty, $default:expr;)*) => {$(
-        impl Options for $ty {
-            const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-                name: "",
-                docs: &[],
-                default: $default,
-                mandatory: false,
-                range: None,
-                choices: &[],
-                rest: false,
-            }];
-
-            fn read(
-                source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
-            ) -> Result<$ty, PassError> {
-                field("", source(""), <$ty>::default)
-            }
-
-            fn values(self) -> Vec<OptionValue> {
-                vec![self.into_value()]
-            }
-        }
-    )*};
+integers! {
+    i64: None;
+    i32: Some((i32::MIN as i64, i32::MAX as i64));
+    u32: Some((0, u32::MAX as i64));
+    u64: Some((0, i64::MAX));
+    usize: Some((0, i64::MAX));
 }
 
-scalars! {
-    bool, OptionDefault::Bool(false);
-    i64, OptionDefault::Int(0);
-    f64, OptionDefault::Float("0.0");
-    String, OptionDefault::Str("");
-    Vec<String>, OptionDefault::Strs(&[]);
-    Vec<RulesText>, OptionDefault::Rules(&[]);
-    Table<i64>, OptionDefault::Ints;
-    Table<OptionValue>, OptionDefault::Values;
+impl<T: OptionType + Default> Options for T {
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "",
+        docs: &[],
+        default: T::ZERO,
+        mandatory: false,
+        range: None,
+        choices: &[],
+        rest: false,
+    }];
+
+    fn read(
+        source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+    ) -> Result<T, PassError> {
+        field("", source(""), T::default)
+    }
+
+    fn values(self) -> Vec<OptionValue> {
+        vec![self.into_value()]
+    }
 }
 
 impl Options for () {

@@ -1,6 +1,6 @@
 //! [`Table`]: an option whose entries the user names, and values of such.
 
-use super::setting::{OptionType, OptionValue};
+use super::setting::{OptionDefault, OptionType, OptionValue};
 
 /// An option that is a table: entries under names that the user chooses, sorted by name. Of type
 /// `Table<i64>` or `Table<OptionValue>` in [`options!`](crate::options).
@@ -58,6 +58,11 @@ impl<T> IntoIterator for Table<T> {
 }
 
 impl<T: OptionType> OptionType for Table<T> {
+    const ZERO: OptionDefault = match T::ZERO {
+        OptionDefault::Int(_) => OptionDefault::Ints,
+        _ => OptionDefault::Values,
+    };
+
     fn from_value(value: &OptionValue) -> Option<Table<T>> {
         match value {
             OptionValue::Table(entries) => entries

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
+use super::calls::{self, Bound};
 use super::table;
-use crate::data::{PassError, PassResult};
 use crate::ffi::{self, describe, Tables};
 use crate::ir::{Function, Module};
 use crate::op::{OpCall, OpDef};
@@ -77,45 +77,12 @@ pub unsafe fn attach(
     table
 }
 
-/// A part of the plugin and the host that calls it: the state of an entry.
-pub(super) struct Bound<T> {
-    pub(super) part: T,
-    pub(super) tables: &'static Tables,
-}
-
-impl<T> Bound<T> {
-    /// The pointer that the host gives back at each call.
-    pub(super) fn leak(self) -> *mut c_void {
-        Box::into_raw(Box::new(self)).cast()
-    }
-
-    /// # Safety
-    /// `state` is what `leak` gave for a `T`.
-    pub(super) unsafe fn of(state: *mut c_void) -> &'static Bound<T> {
-        // SAFETY: the caller's promise; it is never freed.
-        unsafe { &*state.cast() }
-    }
-}
-
-/// Runs code of the author's inside the gate, and tells the host why it fails.
+/// Runs code of the author's inside the gate; a panic is reported as the pass's failure.
 #[inline]
-pub(super) fn run(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
-    let body = || match body() {
-        Ok(()) => Status::OK,
-        Err(error) => failed(error, cx),
-    };
+pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> Status) -> Status {
     ffi::enter(cx.tables, body, |panic| {
         cx.raw_fail(&describe::panicked(panic))
     })
-}
-
-#[cold]
-fn failed(error: PassError, cx: &PassContext) -> Status {
-    if !error.emitted {
-        cx.raw_fail(&describe::failure(&error));
-    }
-    let config = error.status.filter(|&status| status == Status::CONFIG);
-    config.unwrap_or(Status::FAILED)
 }
 
 // The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
@@ -129,7 +96,7 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    let (pass, cx, mut function) = unsafe {
+    let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::of(state);
         (
             pass,
@@ -137,7 +104,7 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(pass.tables, *function),
         )
     };
-    run(&cx, || (pass.part)(&mut function, &cx))
+    enter(&cx, calls::function_pass(pass, function, &cx))
 }
 
 /// The host calls a module pass.
@@ -147,7 +114,7 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    let (pass, cx, mut module) = unsafe {
+    let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::of(state);
         (
             pass,
@@ -155,7 +122,7 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(pass.tables, *module),
         )
     };
-    run(&cx, || (pass.part)(&mut module, &cx))
+    enter(&cx, calls::module_pass(pass, module, &cx))
 }
 
 /// The host asks a function of an op's definition: that of a number in [`OpDef::functions`].

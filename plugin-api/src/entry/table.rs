@@ -2,7 +2,8 @@
 
 use passdock_abi as abi;
 
-use super::attach::{run_function, run_module, run_op, Bound};
+use super::attach::{run_function, run_module, run_op};
+use super::calls::Bound;
 use super::watch;
 use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};

@@ -4,45 +4,24 @@ use std::marker::PhantomData;
 
 use passdock_abi as abi;
 
-/// A record of a column.
+/// A record of a column, or an element of a pool.
 ///
 /// # Safety
-/// `repr(C)`, plain integers.
+/// A number, or `repr(C)` and made of integers.
 pub(crate) unsafe trait Record: Copy {}
-// SAFETY (all): plain integers, `repr(C)`.
-unsafe impl Record for abi::Op {}
-unsafe impl Record for abi::Value {}
-unsafe impl Record for abi::Use {}
-unsafe impl Record for abi::Region {}
-unsafe impl Record for abi::Port {}
-unsafe impl Record for abi::Attr {}
-unsafe impl Record for abi::Type {}
-unsafe impl Record for abi::Dim {}
-unsafe impl Record for abi::DimExpr {}
-unsafe impl Record for abi::Constant {}
-unsafe impl Record for abi::Loc {}
-unsafe impl Record for abi::Opset {}
-unsafe impl Record for abi::Range {}
-unsafe impl Record for abi::FunctionEntry {}
-unsafe impl Record for abi::Liveness {}
-unsafe impl Record for abi::OpOrder {}
-unsafe impl Record for abi::OpEffects {}
-unsafe impl Record for abi::NameUse {}
 
-/// An element of a pool, of which a range is a slice.
-///
-/// # Safety
-/// A number, or a `repr(transparent)` one.
-pub(crate) unsafe trait Pooled: Copy {}
-// SAFETY (all): numbers.
-unsafe impl Pooled for u8 {}
-unsafe impl Pooled for i64 {}
-unsafe impl Pooled for f32 {}
-unsafe impl Pooled for abi::ValueId {}
-unsafe impl Pooled for abi::RegionId {}
-unsafe impl Pooled for abi::TypeId {}
-unsafe impl Pooled for abi::ConstId {}
-unsafe impl Pooled for abi::LocId {}
+macro_rules! records {
+    ($($record:ty),* $(,)?) => {
+        // SAFETY: numbers, and `repr(C)` structs of integers.
+        $(unsafe impl Record for $record {})*
+    };
+}
+
+records! {
+    abi::Op, abi::Value, abi::Use, abi::Region, abi::Port, abi::Attr, abi::Type, abi::Dim, abi::DimExpr, abi::Constant,
+    abi::Loc, abi::Opset, abi::Range, abi::FunctionEntry, abi::Liveness, abi::OpOrder, abi::OpEffects, abi::NameUse,
+    u8, i64, f32, abi::ValueId, abi::RegionId, abi::TypeId, abi::ConstId, abi::LocId,
+}
 
 /// A record, or `None` beyond the end.
 ///
@@ -63,7 +42,7 @@ pub(crate) unsafe fn record<T: Record>(column: &abi::Column, index: u32) -> Opti
 /// # Safety
 /// `column` is one of a live view's, a pool of `T`, and doesn't change for `'a`.
 #[inline]
-pub(crate) unsafe fn pool<'a, T: Pooled>(column: &abi::Column, range: abi::Range) -> &'a [T] {
+pub(crate) unsafe fn pool<'a, T: Record>(column: &abi::Column, range: abi::Range) -> &'a [T] {
     let end = range.start as u64 + range.len as u64;
     if range.len == 0 || end > column.len as u64 {
         return &[];

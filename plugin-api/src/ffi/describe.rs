@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::mem::size_of;
 
 use passdock_abi as abi;
-use passdock_abi::{symbol, AttrKind, OpId, Position, RegionId, Str, SymbolId, TypeId, ValueId};
+use passdock_abi::{symbol, AttrKind, OpId, Str, SymbolId, TypeId};
 
+use super::descriptions::PortDesc;
 use super::gate::Panicked;
 use crate::data::{AttrValue, Diagnostic, PassError, Place};
 
@@ -18,7 +19,7 @@ pub(crate) struct Borrowed<'a, T> {
 }
 
 impl<'a, T> Borrowed<'a, T> {
-    fn new(desc: T) -> Borrowed<'a, T> {
+    pub(super) fn new(desc: T) -> Borrowed<'a, T> {
         let borrow = PhantomData;
         Borrowed { desc, borrow }
     }
@@ -37,65 +38,8 @@ fn stride<T>() -> u32 {
 pub(crate) fn ports<'a>(
     ports: impl IntoIterator<Item = (&'a str, TypeId)>,
 ) -> Vec<Borrowed<'a, abi::PortDesc>> {
-    let port = |(name, ty)| {
-        Borrowed::new(abi::PortDesc {
-            ty,
-            name: Str::new(name),
-            ..abi::PortDesc::EMPTY
-        })
-    };
-    ports.into_iter().map(port).collect()
-}
-
-pub(crate) fn results<'a>(
-    values: &'a [ValueId],
-    ports: &'a [Borrowed<'_, abi::PortDesc>],
-) -> Borrowed<'a, abi::ResultsDesc> {
-    assert_eq!(values.len(), ports.len());
-    Borrowed::new(abi::ResultsDesc {
-        port_stride: stride::<abi::PortDesc>(),
-        values: values.as_ptr(),
-        ports: ports.as_ptr().cast(),
-        count: values.len(),
-        ..abi::ResultsDesc::EMPTY
-    })
-}
-
-/// A region without ops.
-pub(crate) fn region<'a>(
-    name: SymbolId,
-    args: &'a [Borrowed<'_, abi::PortDesc>],
-) -> Borrowed<'a, abi::RegionDesc> {
-    Borrowed::new(abi::RegionDesc {
-        name,
-        args: args.as_ptr().cast(),
-        arg_count: args.len(),
-        arg_stride: stride::<abi::PortDesc>(),
-        ..abi::RegionDesc::EMPTY
-    })
-}
-
-/// An op; `like` has what isn't a list.
-pub(crate) fn op<'a>(
-    like: abi::OpDesc,
-    operands: &'a [ValueId],
-    result_types: &'a [TypeId],
-    attrs: &'a [Borrowed<'_, abi::AttrDesc>],
-    regions: &'a [Borrowed<'_, abi::RegionDesc>],
-) -> Borrowed<'a, abi::OpDesc> {
-    Borrowed::new(abi::OpDesc {
-        operands: operands.as_ptr(),
-        operand_count: operands.len(),
-        result_types: result_types.as_ptr(),
-        result_count: result_types.len(),
-        attrs: attrs.as_ptr().cast(),
-        attr_count: attrs.len(),
-        attr_stride: stride::<abi::AttrDesc>(),
-        regions: regions.as_ptr().cast(),
-        region_count: regions.len(),
-        region_stride: stride::<abi::RegionDesc>(),
-        ..like
-    })
+    let port = |(name, ty)| PortDesc { flags: 0, ty, name };
+    ports.into_iter().map(|one| port(one).borrowed()).collect()
 }
 
 /// The strings of an attribute, as its description has them.
@@ -160,143 +104,6 @@ pub(crate) fn attr_param<'a>(
     };
     desc.flags = abi::Attr::PARAM;
     Borrowed::new(desc)
-}
-
-/// A type; `like` has what isn't a list.
-pub(crate) fn ty<'a>(
-    like: abi::TypeDesc,
-    dims: &'a [abi::Dim],
-    layout: &'a [abi::Dim],
-    items: &'a [TypeId],
-) -> Borrowed<'a, abi::TypeDesc> {
-    Borrowed::new(abi::TypeDesc {
-        dims: dims.as_ptr(),
-        dim_count: dims.len(),
-        layout: layout.as_ptr(),
-        layout_count: layout.len(),
-        items: items.as_ptr(),
-        item_count: items.len(),
-        ..like
-    })
-}
-
-/// A constant, with its name and its elements.
-pub(crate) fn constant<'a>(
-    (ty, region, flags): (TypeId, RegionId, u32),
-    name: &'a str,
-    data: &'a [u8],
-) -> Borrowed<'a, abi::ConstantDesc> {
-    Borrowed::new(abi::ConstantDesc {
-        flags,
-        ty,
-        region,
-        name: Str::new(name),
-        data: abi::Bytes::new(data),
-        ..abi::ConstantDesc::EMPTY
-    })
-}
-
-/// A region to copy, from another function if `source` isn't null.
-pub(crate) fn clone_region<'a>(
-    source: abi::FunctionRef,
-    (region, at): (RegionId, Position),
-    args: &'a [ValueId],
-    captures: &'a [[ValueId; 2]],
-    results: &'a mut [ValueId],
-) -> Borrowed<'a, abi::CloneDesc> {
-    Borrowed::new(abi::CloneDesc {
-        region,
-        source,
-        at,
-        args: args.as_ptr(),
-        arg_count: args.len(),
-        captures: captures.as_ptr(),
-        capture_count: captures.len(),
-        results: results.as_mut_ptr(),
-        result_count: results.len(),
-        ..abi::CloneDesc::EMPTY
-    })
-}
-
-/// Ops to copy, from another function if `source` isn't null.
-pub(crate) fn clone_ops<'a>(
-    source: abi::FunctionRef,
-    ops: &'a [OpId],
-    at: Position,
-    captures: &'a [[ValueId; 2]],
-    results: &'a mut [ValueId],
-) -> Borrowed<'a, abi::CloneOpsDesc> {
-    Borrowed::new(abi::CloneOpsDesc {
-        source,
-        ops: ops.as_ptr(),
-        op_count: ops.len(),
-        at,
-        captures: captures.as_ptr(),
-        capture_count: captures.len(),
-        results: results.as_mut_ptr(),
-        result_count: results.len(),
-        ..abi::CloneOpsDesc::EMPTY
-    })
-}
-
-/// Ops as text.
-pub(crate) fn text<'a>(
-    op: OpId,
-    text: &'a str,
-    args: &'a [ValueId],
-    results: &'a mut [ValueId],
-) -> Borrowed<'a, abi::TextDesc> {
-    Borrowed::new(abi::TextDesc {
-        op,
-        text: Str::new(text),
-        args: args.as_ptr(),
-        arg_count: args.len(),
-        results: results.as_mut_ptr(),
-        result_count: results.len(),
-        ..abi::TextDesc::EMPTY
-    })
-}
-
-pub(crate) fn outline<'a>(
-    function: SymbolId,
-    ops: &'a [OpId],
-    name: &'a str,
-) -> Borrowed<'a, abi::OutlineDesc> {
-    Borrowed::new(abi::OutlineDesc {
-        function,
-        ops: ops.as_ptr(),
-        op_count: ops.len(),
-        name: Str::new(name),
-        ..abi::OutlineDesc::EMPTY
-    })
-}
-
-pub(crate) fn function(
-    name: &str,
-    kind: abi::FunctionKind,
-    opsets_of: SymbolId,
-) -> Borrowed<'_, abi::FunctionDesc> {
-    Borrowed::new(abi::FunctionDesc {
-        kind,
-        name: Str::new(name),
-        opsets_of,
-        ..abi::FunctionDesc::EMPTY
-    })
-}
-
-/// A pass to run.
-pub(crate) fn run(name: &str) -> Borrowed<'_, abi::RunDesc> {
-    Borrowed::new(abi::RunDesc {
-        name: Str::new(name),
-        ..abi::RunDesc::EMPTY
-    })
-}
-
-pub(crate) fn evaluation(max_bytes: u64) -> Borrowed<'static, abi::EvaluateDesc> {
-    Borrowed::new(abi::EvaluateDesc {
-        max_bytes,
-        ..abi::EvaluateDesc::EMPTY
-    })
 }
 
 /// The places of a diagnostic.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use passdock_abi as abi;
 use passdock_abi::{Dim, OpId, Range, RegionId, SymbolId};
 
-use super::column::{pool, record, Pooled, Record, Records};
+use super::column::{pool, record, Record, Records};
 use super::tables::{RawSymbols, Tables};
 
 /// One function: a handle, its view, and the tables to call.
@@ -175,7 +175,7 @@ impl RawFunction {
 
     /// Ids of a range of the id pool.
     #[inline]
-    pub(crate) fn ids<T: Pooled>(&self, range: Range) -> &[T] {
+    pub(crate) fn ids<T: Record>(&self, range: Range) -> &[T] {
         debug_assert_eq!(std::mem::size_of::<T>(), 4);
         // SAFETY: `ids` holds `u32`s, which every id is.
         unsafe { pool(&seen!(self.ids), range) }

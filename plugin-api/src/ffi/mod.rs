@@ -9,6 +9,7 @@
 
 mod column;
 pub(crate) mod describe;
+pub(crate) mod descriptions;
 mod function;
 mod gate;
 mod setting;

@@ -11,7 +11,7 @@ use super::name::Name;
 use crate::data::AttrValue;
 use crate::data::EditError;
 use crate::ffi::describe;
-use crate::ffi::Borrowed;
+use crate::ffi::descriptions::{ConstantDesc, OpDesc, RegionDesc};
 
 /// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
 /// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
@@ -134,7 +134,7 @@ impl<'a> OpBuilder<'a> {
         &self,
         function: &mut Function,
         results: usize,
-        call: impl FnOnce(&mut Function, &Borrowed<'_, abi::OpDesc>) -> Result<R, EditError>,
+        call: impl FnOnce(&mut Function, OpDesc<'_>) -> Result<R, EditError>,
     ) -> Result<R, EditError> {
         const UNTYPED: [TypeId; 8] = [TypeId::NONE; 8];
         let result_types: Cow<'_, [TypeId]> = match &self.result_types {
@@ -155,19 +155,19 @@ impl<'a> OpBuilder<'a> {
         let args: Vec<_> = args.collect();
         let mut regions = Vec::with_capacity(args.len());
         for ((name, _), args) in self.regions.iter().zip(&args) {
-            regions.push(describe::region(name.intern(function)?, args));
+            let (flags, name) = (0, name.intern(function)?);
+            regions.push(RegionDesc { flags, name, args }.borrowed());
         }
-        let like = abi::OpDesc {
+        let desc = OpDesc {
             flags: self.flags,
             name: self.name.intern(function)?,
             loc: self.loc,
-            ..abi::OpDesc::EMPTY
+            operands: self.operands.as_slice(),
+            result_types: &result_types,
+            attrs: &attrs,
+            regions: &regions,
         };
-        let operands = self.operands.as_slice();
-        call(
-            function,
-            &describe::op(like, operands, &result_types, &attrs, &regions),
-        )
+        call(function, desc)
     }
 }
 
@@ -183,47 +183,38 @@ impl<'a> OpBuilder<'a> {
 ///     Ok(())
 /// }
 /// ```
-pub struct ConstantSpec<'a> {
-    ty: TypeId,
-    region: RegionId,
-    flags: u32,
-    name: &'a str,
-    data: &'a [u8],
-}
+pub struct ConstantSpec<'a>(pub(super) ConstantDesc<'a>);
 
 impl<'a> ConstantSpec<'a> {
     /// A constant of a tensor type whose dims are all constant, and its elements: little-endian,
     /// packed as ONNX packs them.
     pub fn new(ty: TypeId, data: &'a [u8]) -> ConstantSpec<'a> {
-        ConstantSpec {
+        ConstantSpec(ConstantDesc {
+            flags: 0,
             ty,
             region: RegionId::NONE,
-            flags: 0,
             name: "",
             data,
-        }
+        })
     }
 
     /// A constant that is one element everywhere.
     pub fn splat(ty: TypeId, element: &'a [u8]) -> ConstantSpec<'a> {
-        ConstantSpec {
-            flags: abi::ConstantDesc::SPLAT,
-            ..ConstantSpec::new(ty, element)
-        }
+        let mut spec = ConstantSpec::new(ty, element);
+        spec.0.flags = abi::ConstantDesc::SPLAT;
+        spec
     }
 
     /// Names the constant; a name that is taken gets a number.
-    pub fn named(self, name: &'a str) -> ConstantSpec<'a> {
-        ConstantSpec { name, ..self }
+    pub fn named(mut self, name: &'a str) -> ConstantSpec<'a> {
+        self.0.name = name;
+        self
     }
 
     /// Visible in this region only.
-    pub fn in_region(self, region: RegionId) -> ConstantSpec<'a> {
-        ConstantSpec { region, ..self }
-    }
-
-    pub(crate) fn desc(&self) -> Borrowed<'_, abi::ConstantDesc> {
-        describe::constant((self.ty, self.region, self.flags), self.name, self.data)
+    pub fn in_region(mut self, region: RegionId) -> ConstantSpec<'a> {
+        self.0.region = region;
+        self
     }
 }
 

@@ -5,7 +5,7 @@ use passdock_abi::{OpId, Position, RegionId, ValueId};
 
 use super::function::Function;
 use crate::data::EditError;
-use crate::ffi::describe;
+use crate::ffi::descriptions::{CloneDesc, CloneOpsDesc};
 
 /// The function itself, as the source of a copy.
 const SELF: abi::FunctionRef = abi::CloneDesc::EMPTY.source;
@@ -25,8 +25,14 @@ impl Function {
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of_all(ops)];
-        let desc = describe::clone_ops(SELF, ops, at, captures, &mut results);
-        self.raw_clone_ops(&desc)?;
+        self.raw_clone_ops(CloneOpsDesc {
+            flags: 0,
+            source: SELF,
+            ops,
+            at,
+            captures,
+            results: &mut results,
+        })?;
         Ok(results)
     }
 
@@ -61,8 +67,14 @@ impl Function {
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of_all(ops)];
         let source = self.source(source)?;
-        let desc = describe::clone_ops(source, ops, at, captures, &mut results);
-        self.raw_clone_ops(&desc)?;
+        self.raw_clone_ops(CloneOpsDesc {
+            flags: 0,
+            source,
+            ops,
+            at,
+            captures,
+            results: &mut results,
+        })?;
         Ok(results)
     }
 
@@ -80,8 +92,15 @@ impl Function {
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of(region)];
-        let desc = describe::clone_region(SELF, (region, at), args, captures, &mut results);
-        self.raw_clone_region(&desc)?;
+        self.raw_clone_region(CloneDesc {
+            flags: 0,
+            region,
+            source: SELF,
+            at,
+            args,
+            captures,
+            results: &mut results,
+        })?;
         Ok(results)
     }
 
@@ -101,8 +120,15 @@ impl Function {
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of(region)];
         let source = self.source(source)?;
-        let desc = describe::clone_region(source, (region, at), args, captures, &mut results);
-        self.raw_clone_region(&desc)?;
+        self.raw_clone_region(CloneDesc {
+            flags: 0,
+            region,
+            source,
+            at,
+            args,
+            captures,
+            results: &mut results,
+        })?;
         Ok(results)
     }
 

@@ -9,6 +9,7 @@ use super::types::TypeSpec;
 use crate::data::AttrValue;
 use crate::data::EditError;
 use crate::ffi::describe;
+use crate::ffi::descriptions::{PortDesc, ResultsDesc};
 
 impl Function {
     /// Makes an op.
@@ -113,7 +114,7 @@ impl Function {
     /// # Errors
     /// If the description isn't one of a type: dims of what has none, items that name nothing.
     pub fn add_type(&mut self, spec: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw_add_type(&spec.desc())
+        self.raw_add_type(spec.desc())
     }
 
     /// Makes a constant.
@@ -121,7 +122,7 @@ impl Function {
     /// # Errors
     /// If the type isn't a tensor's of known shape, or the data has another length.
     pub fn add_constant(&mut self, constant: &ConstantSpec<'_>) -> Result<ValueId, EditError> {
-        self.raw_add_constant(&constant.desc())
+        self.raw_add_constant(constant.0)
     }
 
     /// Makes a constant int64 tensor of rank 1, as shapes and axes are.
@@ -169,8 +170,7 @@ impl Function {
         name: &str,
         ty: TypeId,
     ) -> Result<ValueId, EditError> {
-        let port = describe::ports([(name, ty)]);
-        self.raw_add_arg(region, &port[0])
+        self.raw_add_arg(region, PortDesc { flags: 0, ty, name })
     }
 
     /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may
@@ -191,8 +191,15 @@ impl Function {
     /// If a value isn't visible at the region's end.
     pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
         let ports = describe::ports(values.iter().map(|_| ("", TypeId::NONE)));
-        let results = describe::results(values, &ports);
-        self.raw_set_results(region, &results)
+        let (flags, ports) = (0, &ports[..]);
+        self.raw_set_results(
+            region,
+            ResultsDesc {
+                flags,
+                values,
+                ports,
+            },
+        )
     }
 
     /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
@@ -207,8 +214,15 @@ impl Function {
     ) -> Result<(), EditError> {
         let values: Vec<ValueId> = results.iter().map(|(_, _, value)| *value).collect();
         let ports = describe::ports(results.iter().map(|(name, ty, _)| (*name, *ty)));
-        let results = describe::results(&values, &ports);
-        self.raw_set_results(region, &results)
+        let (flags, values, ports) = (0, &values[..], &ports[..]);
+        self.raw_set_results(
+            region,
+            ResultsDesc {
+                flags,
+                values,
+                ports,
+            },
+        )
     }
 
     /// The location of an op that stands for all of these, the most telling first: what it is merged

@@ -323,11 +323,7 @@ impl Function {
         let record = self.op_record(op);
         // A list that somebody wrote into may have no end; the order of its ops has one.
         let next = self.raw.op(record.next.0)?;
-        if next.order > record.order {
-            Some(record.next)
-        } else {
-            None
-        }
+        (next.order > record.order).then_some(record.next)
     }
 
     /// The op before it in its region.
@@ -336,11 +332,7 @@ impl Function {
     pub fn previous_op(&self, op: OpId) -> Option<OpId> {
         let record = self.op_record(op);
         let previous = self.raw.op(record.prev.0)?;
-        if previous.order < record.order {
-            Some(record.prev)
-        } else {
-            None
-        }
+        (previous.order < record.order).then_some(record.prev)
     }
 
     /// Whether `a` stands before `b`; both must stand in the same region.
@@ -399,11 +391,7 @@ impl Function {
     #[track_caller]
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
         let record = self.value_record(value)?;
-        if record.flags & abi::Value::KIND == abi::Value::RESULT {
-            Some(OpId(record.def))
-        } else {
-            None
-        }
+        (record.flags & abi::Value::KIND == abi::Value::RESULT).then_some(OpId(record.def))
     }
 
     /// The index of a value among its op's results, or its region's arguments.
@@ -419,11 +407,7 @@ impl Function {
     #[track_caller]
     pub fn arg_region(&self, value: ValueId) -> Option<RegionId> {
         let record = self.value_record(value)?;
-        if record.flags & abi::Value::KIND == abi::Value::ARG {
-            Some(RegionId(record.def))
-        } else {
-            None
-        }
+        (record.flags & abi::Value::KIND == abi::Value::ARG).then_some(RegionId(record.def))
     }
 
     /// The number of a value's uses.
@@ -487,11 +471,7 @@ impl Function {
     pub fn terminator(&self, region: RegionId) -> Option<OpId> {
         let last = self.region_record(region).last.option()?;
         let name = self.symbol(last);
-        if name == abi::symbol::RETURN || name == abi::symbol::YIELD {
-            Some(last)
-        } else {
-            None
-        }
+        (name == abi::symbol::RETURN || name == abi::symbol::YIELD).then_some(last)
     }
 
     /// The names and declared types under which a region's results go out.

@@ -1,6 +1,6 @@
 //! Going over a function's ops.
 //!
-//! [`Ops`] and [`Uses`] are snapshots: they own the ids they found when they were made, so the
+//! [`Ops`] and [`Function::uses`] are snapshots: they own the ids they found when they were made, so the
 //! function can be edited between two steps; what is erased meanwhile is skipped, what is made
 //! meanwhile isn't met. [`Walk`] and [`IterUses`] borrow the function and copy nothing: for passes that
 //! only look.
@@ -61,42 +61,13 @@ pub struct Use {
     pub index: usize,
 }
 
-/// Uses of a value, as they were when this was made.
-pub struct Uses {
-    uses: std::vec::IntoIter<Use>,
-    alive: Alive,
-}
-
-impl Uses {
-    pub(crate) fn new(function: &Function, uses: Vec<Use>) -> Uses {
-        Uses {
-            uses: uses.into_iter(),
-            alive: function.raw.alive(),
-        }
-    }
-}
-
-impl Iterator for Uses {
-    type Item = Use;
-
-    #[inline]
-    fn next(&mut self) -> Option<Use> {
-        let alive = &self.alive;
-        self.uses.find(|one| alive.has(one.op))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.uses.len()))
-    }
-}
-
 /// Uses of a value, looked up one after the other.
 #[derive(Clone)]
 pub struct IterUses<'a> {
     function: &'a Function,
     next: UseId,
     /// The uses that there can be: a list that somebody wrote into may have no end.
-    left: usize,
+    left: u32,
 }
 
 impl Iterator for IterUses<'_> {
@@ -193,10 +164,10 @@ impl Function {
 
     /// The uses of a value. A snapshot.
     #[track_caller]
-    pub fn uses(&self, value: ValueId) -> Uses {
-        let mut uses = Vec::with_capacity(self.use_count(value));
-        uses.extend(self.iter_uses(value));
-        Uses::new(self, uses)
+    pub fn uses(&self, value: ValueId) -> impl Iterator<Item = Use> {
+        let uses: Vec<Use> = self.iter_uses(value).collect();
+        let alive = self.raw.alive();
+        uses.into_iter().filter(move |one| alive.has(one.op))
     }
 
     /// The uses of a value, as [`Function::uses`], but borrowing the function instead of copying its list: to look
@@ -204,14 +175,11 @@ impl Function {
     /// quadratic time.
     #[track_caller]
     pub fn iter_uses(&self, value: ValueId) -> IterUses<'_> {
-        let (next, left) = match self.value_record(value) {
-            Some(record) => (record.first_use, record.use_count as usize),
-            None => (UseId::NONE, 0),
-        };
+        let record = self.value_record(value);
         IterUses {
             function: self,
-            next,
-            left,
+            next: record.map_or(UseId::NONE, |record| record.first_use),
+            left: record.map_or(0, |record| record.use_count),
         }
     }
 

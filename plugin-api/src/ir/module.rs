@@ -13,7 +13,8 @@ use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 use super::function::{Function, FunctionHandle};
 use super::name::Name;
 use crate::data::EditError;
-use crate::ffi::{describe, Alive, RawFunction, RawSymbols, Records, Tables};
+use crate::ffi::descriptions::{FunctionDesc, OutlineDesc};
+use crate::ffi::{Alive, RawFunction, RawSymbols, Records, Tables};
 
 /// A module: functions in order.
 ///
@@ -196,7 +197,12 @@ impl<'h> Module<'h> {
             None => SymbolId::NONE,
         };
         self.end_editing();
-        let reference = self.raw_create_function(&describe::function(name, kind, opsets_of))?;
+        let reference = self.raw_create_function(FunctionDesc {
+            flags: 0,
+            kind,
+            opsets_of,
+            name,
+        })?;
         Ok(self.edited[0].insert(self.function_handle(reference)))
     }
 
@@ -246,7 +252,12 @@ impl<'h> Module<'h> {
     ) -> Result<Outlined, EditError> {
         let holder = self.symbol(function.into())?;
         self.end_editing();
-        let (function, call) = self.raw_outline(&describe::outline(holder, ops, name))?;
+        let (function, call) = self.raw_outline(OutlineDesc {
+            flags: 0,
+            function: holder,
+            ops,
+            name,
+        })?;
         Ok(Outlined { function, call })
     }
 

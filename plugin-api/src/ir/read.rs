@@ -1,12 +1,12 @@
 //! [`Function`]: reading constants and attributes, and which results are left out.
 
 use passdock_abi as abi;
-use passdock_abi::{ConstId, Dim, OpId, SymbolId, ValueId};
+use passdock_abi::{ConstId, DType, Dim, OpId, SymbolId, ValueId};
 
 use super::attr::{Attr, Strings};
 use super::function::Function;
 use super::name::Name;
-use crate::data::EditError;
+use crate::data::{element, EditError};
 
 impl Function {
     // Results.
@@ -46,11 +46,7 @@ impl Function {
     /// The record of a constant: its type, its size, where its bytes are.
     pub fn constant_record(&self, constant: ConstId) -> Option<abi::Constant> {
         let record = self.raw.constant(constant.0)?;
-        if record.flags & abi::Constant::DEAD == 0 {
-            Some(record)
-        } else {
-            None
-        }
+        (record.flags & abi::Constant::DEAD == 0).then_some(record)
     }
 
     /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
@@ -97,8 +93,8 @@ impl Function {
             None => return Ok(None),
         };
         Ok(match self.dtype(value) {
-            abi::DType::I64 | abi::DType::INDEX => Some(elements(bytes, i64::from_le_bytes)),
-            abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
+            DType::I64 | DType::INDEX => Some(elements(bytes, i64::from_le_bytes)),
+            DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
             _ => None,
         })
     }
@@ -124,27 +120,17 @@ impl Function {
     #[track_caller]
     pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
         let dtype = self.dtype(value);
-        const FLOATS: [abi::DType; 4] = [
-            abi::DType::F32,
-            abi::DType::F16,
-            abi::DType::BF16,
-            abi::DType::F64,
-        ];
-        if !FLOATS.contains(&dtype) {
+        if !matches!(dtype, DType::F32 | DType::F16 | DType::BF16 | DType::F64) {
             return Ok(None);
         }
-        let bytes = match self.constant_data(value)? {
-            Some(bytes) => bytes,
-            None => return Ok(None),
+        let size = element::size_of(dtype).unwrap_or(1);
+        let floats = |bytes: &[u8]| {
+            let floats = bytes
+                .chunks_exact(size)
+                .map(|float| element::read(dtype, float) as f32);
+            floats.collect()
         };
-        Ok(Some(match dtype {
-            abi::DType::F16 => elements(bytes, |two| half(u16::from_le_bytes(two))),
-            abi::DType::BF16 => elements(bytes, |two| {
-                f32::from_bits(u32::from(u16::from_le_bytes(two)) << 16)
-            }),
-            abi::DType::F64 => elements(bytes, |eight| f64::from_le_bytes(eight) as f32),
-            _ => elements(bytes, f32::from_le_bytes),
-        }))
+        Ok(self.constant_data(value)?.map(floats))
     }
 
     // Attributes.
@@ -260,18 +246,6 @@ impl Function {
     }
 }
 
-/// A float16 as the float32 that is equal to it.
-pub(crate) fn half(bits: u16) -> f32 {
-    let sign = u32::from(bits & 0x8000) << 16;
-    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
-    match exponent {
-        // Zero and what is smaller than 2^-14, in steps of 2^-24.
-        0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
-        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
-    }
-}
-
 /// Little-endian elements of `N` bytes.
 fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
     let chunks = bytes.chunks_exact(N);
@@ -282,27 +256,4 @@ fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec
             read(element)
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::half;
-
-    #[test]
-    fn a_float16_is_the_float32_that_is_equal_to_it() {
-        let cases = [
-            (0x3c00, 1.0),
-            (0xc500, -5.0),
-            (0x7bff, 65504.0),
-            (0x0400, 6.103_515_6e-5),
-            (0x0001, 5.960_464_5e-8),
-            (0x83ff, -6.097_555e-5),
-            (0x7c00, f32::INFINITY),
-        ];
-        for (bits, value) in cases {
-            assert_eq!(half(bits), value, "{:#x}", bits);
-        }
-        assert!(half(0x8000) == 0.0 && half(0x8000).is_sign_negative());
-        assert!(half(0x7e01).is_nan());
-    }
 }

@@ -6,7 +6,8 @@ use passdock_abi as abi;
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
 use super::function::Function;
-use crate::ffi::{describe, Borrowed, Records};
+use crate::ffi::descriptions::TypeDesc;
+use crate::ffi::Records;
 
 /// A type, in place.
 #[derive(Clone, Copy)]
@@ -286,6 +287,7 @@ impl Function {
 }
 
 /// Dims of a type.
+#[derive(Clone)]
 pub struct Dims<'a>(Records<'a, Dim>);
 
 impl Dims<'_> {
@@ -315,12 +317,6 @@ impl Iterator for Dims<'_> {
 
 impl ExactSizeIterator for Dims<'_> {}
 
-impl Clone for Dims<'_> {
-    fn clone(&self) -> Self {
-        Dims(self.0.clone())
-    }
-}
-
 /// A type to make: `TypeSpec::tensor(DType::F32, [Dim::constant(3)])`.
 ///
 /// ```
@@ -346,7 +342,7 @@ pub struct TypeSpec {
 }
 
 impl TypeSpec {
-    fn of(kind: TypeKind, dtype: DType) -> TypeSpec {
+    fn new(kind: TypeKind, dtype: DType) -> TypeSpec {
         TypeSpec {
             kind,
             dtype,
@@ -361,14 +357,12 @@ impl TypeSpec {
 
     /// The unknown type.
     pub fn unknown() -> TypeSpec {
-        TypeSpec::of(TypeKind::UNKNOWN, DType::NONE)
+        TypeSpec::new(TypeKind::UNKNOWN, DType::NONE)
     }
 
     /// A tensor.
     pub fn tensor(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::TENSOR, dtype);
-        spec.dims.extend(dims);
-        spec
+        TypeSpec::new(TypeKind::TENSOR, dtype).with_dims(dims)
     }
 
     /// A tensor whose sizes are all known.
@@ -378,7 +372,7 @@ impl TypeSpec {
 
     /// A tensor of unknown rank.
     pub fn unranked(dtype: DType) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::TENSOR, dtype);
+        let mut spec = TypeSpec::new(TypeKind::TENSOR, dtype);
         spec.flags = abi::Type::UNRANKED;
         spec
     }
@@ -390,37 +384,29 @@ impl TypeSpec {
 
     /// A scalar of the loop level with lanes.
     pub fn vector(dtype: DType, lanes: u32) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::SCALAR, dtype);
+        let mut spec = TypeSpec::new(TypeKind::SCALAR, dtype);
         spec.lanes = lanes;
         spec
     }
 
     /// A compact buffer of the loop level.
     pub fn buffer(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::BUFFER, dtype);
-        spec.dims.extend(dims);
-        spec
+        TypeSpec::new(TypeKind::BUFFER, dtype).with_dims(dims)
     }
 
     /// A tuple.
     pub fn tuple(items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::TUPLE, DType::NONE);
-        spec.items.extend(items);
-        spec
+        TypeSpec::new(TypeKind::TUPLE, DType::NONE).with_items(items)
     }
 
     /// A sequence.
     pub fn sequence(item: TypeId) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::SEQUENCE, DType::NONE);
-        spec.items.push(item);
-        spec
+        TypeSpec::new(TypeKind::SEQUENCE, DType::NONE).with_items([item])
     }
 
     /// An optional value.
     pub fn optional(item: TypeId) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::OPTIONAL, DType::NONE);
-        spec.items.push(item);
-        spec
+        TypeSpec::new(TypeKind::OPTIONAL, DType::NONE).with_items([item])
     }
 
     /// Replaces the dims by as many others.
@@ -437,9 +423,7 @@ impl TypeSpec {
 
     /// A map from keys of an element type.
     pub fn map(key: DType, value: TypeId) -> TypeSpec {
-        let mut spec = TypeSpec::of(TypeKind::MAP, key);
-        spec.items.push(value);
-        spec
+        TypeSpec::new(TypeKind::MAP, key).with_items([value])
     }
 
     /// A buffer's scope, an opaque type's name, a tensor's denotation.
@@ -448,16 +432,17 @@ impl TypeSpec {
         self
     }
 
-    pub(crate) fn desc(&self) -> Borrowed<'_, abi::TypeDesc> {
-        let like = abi::TypeDesc {
+    pub(crate) fn desc(&self) -> TypeDesc<'_> {
+        TypeDesc {
             kind: self.kind,
             dtype: self.dtype,
             lanes: self.lanes,
             flags: self.flags,
             name: self.name,
-            ..abi::TypeDesc::EMPTY
-        };
-        describe::ty(like, &self.dims, &self.layout, &self.items)
+            dims: &self.dims,
+            layout: &self.layout,
+            items: &self.items,
+        }
     }
 }
 

@@ -3,70 +3,54 @@
 use std::ops::Range;
 
 use super::parse::{Parsed, Parser};
-use super::rule::{Condition, Literal, Operand, Opset, Relation, RuleError, Term, Test};
+use super::rule::{Condition, Literal, Opset, Relation, RuleError, Term, Test};
 
 /// A whole number that conditions are about.
-#[derive(Clone, PartialEq)]
-enum Subject {
-    Opset(String),
-    Rank(Operand),
-    Size(Operand),
-    Uses(Operand),
-    Dim(Operand, i64),
+#[derive(Clone, Copy)]
+struct Subject<'r> {
+    term: &'r Term,
+    name: &'static str,
+    /// The minimum that it may be.
+    least: f64,
 }
 
 /// What conditions leave of a number.
-struct Bounds {
-    subject: Subject,
+struct Bounds<'r> {
+    subject: Subject<'r>,
     least: f64,
     most: f64,
     at: Range<usize>,
 }
 
-impl Subject {
-    fn of(term: &Term) -> Option<Subject> {
-        Some(match term {
-            Term::Opset(domain) => Subject::Opset(domain.clone()),
-            Term::Rank(a) => Subject::Rank(a.clone()),
-            Term::Size(a) => Subject::Size(a.clone()),
-            Term::Uses(a) => Subject::Uses(a.clone()),
-            Term::Dim(a, axis) => Subject::Dim(a.clone(), *axis),
+impl<'r> Subject<'r> {
+    /// The number that a term is; `None` if it isn't a whole number.
+    fn new(term: &'r Term) -> Option<Subject<'r>> {
+        let (name, least) = match term {
+            Term::Opset(_) => ("opset", 1.0),
+            Term::Rank(_) => ("rank", 0.0),
+            Term::Size(_) => ("size", 0.0),
+            Term::Uses(_) => ("uses", 0.0),
+            Term::Dim(..) => ("dim", 0.0),
             _ => return None,
-        })
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Subject::Opset(_) => "opset",
-            Subject::Rank(_) => "rank",
-            Subject::Size(_) => "size",
-            Subject::Uses(_) => "uses",
-            Subject::Dim(..) => "dim",
-        }
-    }
-
-    /// The least that it may be.
-    fn least(&self) -> f64 {
-        match self {
-            Subject::Opset(_) => 1.0,
-            _ => 0.0,
-        }
+        };
+        Some(Subject { term, name, least })
     }
 }
 
 impl Parser<'_> {
     /// The opsets that the rule's conditions ask for; an error if no number is as they ask.
     pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
-        let mut all: Vec<Bounds> = Vec::new();
+        let mut all: Vec<Bounds<'_>> = Vec::new();
         for condition in &self.rule.conditions {
             let (subject, least, most) = match asked(condition) {
                 Some(asked) => asked,
                 None => continue,
             };
-            let known = all.iter().position(|bounds| bounds.subject == subject);
+            let is_same = |bounds: &Bounds<'_>| bounds.subject.term == subject.term;
+            let known = all.iter().position(is_same);
             let at = known.unwrap_or_else(|| {
                 all.push(Bounds {
-                    least: subject.least(),
+                    least: subject.least,
                     most: f64::INFINITY,
                     at: 0..0,
                     subject,
@@ -82,10 +66,10 @@ impl Parser<'_> {
                 return Err(self.never(&all[at], before));
             }
         }
-        let opset = |bounds: Bounds| match bounds.subject {
+        let opset = |bounds: Bounds<'_>| match bounds.subject.term {
             // Casts saturate.
-            Subject::Opset(domain) => Some(Opset {
-                domain,
+            Term::Opset(domain) => Some(Opset {
+                domain: domain.clone(),
                 at_least: bounds.least as i64,
                 at_most: bounds.most as i64,
                 at: bounds.at,
@@ -95,38 +79,26 @@ impl Parser<'_> {
         Ok(all.into_iter().filter_map(opset).collect())
     }
 
-    fn never(&self, bounds: &Bounds, before: (f64, f64)) -> RuleError {
-        let name = bounds.subject.name();
-        let message = match before {
-            (least, most) if least == most => {
-                format!("This never holds: `{}` has to be {} already.", name, least)
-            }
-            (_, most) if bounds.least > most => {
-                format!(
-                    "This never holds: `{}` has to be at most {} already.",
-                    name, most
-                )
-            }
-            (least, _) if least > bounds.subject.least() => {
-                format!(
-                    "This never holds: `{}` has to be at least {} already.",
-                    name, least
-                )
-            }
-            (least, _) => format!(
-                "This never holds: `{}` is a whole number from {} on.",
-                name, least
-            ),
+    fn never(&self, bounds: &Bounds<'_>, (least, most): (f64, f64)) -> RuleError {
+        let holds = if least == most {
+            format!("has to be {} already", least)
+        } else if bounds.least > most {
+            format!("has to be at most {} already", most)
+        } else if least > bounds.subject.least {
+            format!("has to be at least {} already", least)
+        } else {
+            format!("is a whole number from {} on", least)
         };
+        let message = format!("This never holds: `{}` {}.", bounds.subject.name, holds);
         self.error(bounds.at.clone(), message)
     }
 }
 
 /// What a condition says of a number: the least and the most that it may be.
-fn asked(condition: &Condition) -> Option<(Subject, f64, f64)> {
+fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
     match &condition.test {
         Test::Compare(left, relation, right) => {
-            let (subject, relation, number) = match (Subject::of(left), Subject::of(right)) {
+            let (subject, relation, number) = match (Subject::new(left), Subject::new(right)) {
                 (Some(subject), None) => (subject, *relation, number(right)?),
                 (None, Some(subject)) => (subject, turned(*relation), number(left)?),
                 _ => return None,
@@ -146,7 +118,7 @@ fn asked(condition: &Condition) -> Option<(Subject, f64, f64)> {
             Some((subject, least, most))
         }
         Test::OneOf(term, literals) if !condition.negated => {
-            let subject = Subject::of(term)?;
+            let subject = Subject::new(term)?;
             let term = |literal: &Literal| number(&Term::Literal(literal.clone()));
             let numbers = literals.iter().map(term).collect::<Option<Vec<f64>>>()?;
             let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);

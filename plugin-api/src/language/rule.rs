@@ -235,7 +235,7 @@ pub enum Relation {
 }
 
 /// What a condition compares.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// What the text says.
     Literal(Literal),
@@ -256,7 +256,7 @@ pub enum Term {
 }
 
 /// An attribute that is worked out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AttrTerm {
     /// One that the pattern bound.
     Bound(usize),

@@ -158,55 +158,32 @@ macro_rules! attrs {
     }};
 }
 
+/// The kinds of attributes, as [`attrs!`](crate::attrs) names them, but for `type`.
+#[doc(hidden)]
+#[allow(non_upper_case_globals, missing_docs)]
+pub mod attr_kind {
+    use passdock_abi::AttrKind;
+
+    pub const int: AttrKind = AttrKind::INT;
+    pub const float: AttrKind = AttrKind::FLOAT;
+    pub const string: AttrKind = AttrKind::STRING;
+    pub const tensor: AttrKind = AttrKind::TENSOR;
+    pub const graph: AttrKind = AttrKind::REGION;
+    pub const ints: AttrKind = AttrKind::INTS;
+    pub const floats: AttrKind = AttrKind::FLOATS;
+    pub const strings: AttrKind = AttrKind::STRINGS;
+    pub const tensors: AttrKind = AttrKind::TENSORS;
+    pub const types: AttrKind = AttrKind::TYPES;
+    pub const graphs: AttrKind = AttrKind::REGIONS;
+    pub const opaque: AttrKind = AttrKind::OPAQUE;
+}
+
 /// Parts of an attribute.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __attr {
-    (@kind int) => {
-        $crate::AttrKind::INT
-    };
-    (@kind float) => {
-        $crate::AttrKind::FLOAT
-    };
-    (@kind string) => {
-        $crate::AttrKind::STRING
-    };
-    (@kind tensor) => {
-        $crate::AttrKind::TENSOR
-    };
-    (@kind type) => {
-        $crate::AttrKind::TYPE
-    };
-    (@kind graph) => {
-        $crate::AttrKind::REGION
-    };
-    (@kind ints) => {
-        $crate::AttrKind::INTS
-    };
-    (@kind floats) => {
-        $crate::AttrKind::FLOATS
-    };
-    (@kind strings) => {
-        $crate::AttrKind::STRINGS
-    };
-    (@kind tensors) => {
-        $crate::AttrKind::TENSORS
-    };
-    (@kind types) => {
-        $crate::AttrKind::TYPES
-    };
-    (@kind opaque) => { $crate::AttrKind::OPAQUE };
-    (@kind graphs) => {
-        $crate::AttrKind::REGIONS
-    };
-    (@kind $kind:ident) => {
-        ::std::compile_error!(::std::concat!(
-            "`",
-            ::std::stringify!($kind),
-            "` is no kind of attribute; there are `int`, `float`, \
-             `string`, `tensor`, `type`, `graph`, with an `s` lists of them, and `opaque`"
-        ))
-    };
+    (@kind type) => { $crate::AttrKind::TYPE };
+    (@kind $kind:ident) => { $crate::__private::attr_kind::$kind };
 
     (($name:expr) required $kind:ident) => { $crate::__attr!(($name) $kind).required() };
     (($name:expr) $kind:ident) => { $crate::AttrDef::new($name, $crate::__attr!(@kind $kind)) };

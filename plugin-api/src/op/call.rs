@@ -109,7 +109,7 @@ impl OpCall {
     /// # Errors
     /// If there is no such result, or the type isn't one, and in `supports`, which only reads.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
-        self.raw_set_result_type(index, &ty.desc())
+        self.raw_set_result_type(index, ty.desc())
     }
 
     /// A result has the type of a value of the function.
@@ -125,7 +125,7 @@ impl OpCall {
     /// # Errors
     /// If the description isn't one of a type, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw_add_type(&ty.desc())
+        self.raw_add_type(ty.desc())
     }
 
     /// Room for `len` bytes of a result's elements, all zero, to be filled before returning. Can
@@ -144,7 +144,7 @@ impl OpCall {
             let message = format!("result {} was allocated before", index);
             return Err(EditError::new(Status::INVALID, message, Some(self.op())));
         }
-        let room = self.raw_allocate_result(index, &ty.desc(), len);
+        let room = self.raw_allocate_result(index, ty.desc(), len);
         let room = room.map_err(|error| match error.status {
             Status::NOT_FOUND => EditError {
                 message: "its results are larger than the limit".to_owned(),

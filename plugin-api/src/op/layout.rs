@@ -8,9 +8,9 @@ use std::fmt;
 /// means nothing, so that two layouts that put the same axes into the same places are equal.
 ///
 /// ```
-/// use passdock_plugin_api::Layout;
+/// use passdock_plugin_api::op::Layout;
 ///
-/// # fn main() -> Result<(), passdock_plugin_api::LayoutError> {
+/// # fn main() -> Result<(), passdock_plugin_api::op::LayoutError> {
 /// let layout = Layout::parse("NCHW->NCHW4c")?;
 /// assert_eq!((layout.rank(), layout.target_rank()), (4, 5));
 /// assert_eq!(layout.shape(&[1, 8, 5, 6]), Some(vec![1, 2, 5, 6, 4]));

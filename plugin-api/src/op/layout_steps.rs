@@ -18,9 +18,9 @@ impl Layout {
     /// them.
     ///
     /// ```
-    /// use passdock_plugin_api::{Layout, LayoutStep};
+    /// use passdock_plugin_api::op::{Layout, LayoutStep};
     ///
-    /// # fn main() -> Result<(), passdock_plugin_api::LayoutError> {
+    /// # fn main() -> Result<(), passdock_plugin_api::op::LayoutError> {
     /// let layout = Layout::parse("NCHW->NCHW4c")?;
     /// let sizes = [Some(1), Some(8), Some(5), Some(6)];
     /// let steps = [

@@ -6,6 +6,8 @@ mod def;
 mod layout;
 mod layout_steps;
 
+#[doc(hidden)]
+pub use attr_def::attr_kind;
 pub use attr_def::{AttrDef, AttrDefault};
 pub use call::OpCall;
 pub use def::{OpDef, OpFn, OpResult, Refusal};

@@ -6,7 +6,8 @@ use passdock_abi::{OpId, ValueId};
 
 use super::context::PassContext;
 use crate::data::{found, EditError, LaidOut};
-use crate::ffi::{describe, text, Texts};
+use crate::ffi::descriptions::TextDesc;
+use crate::ffi::{text, Texts};
 use crate::ir::Function;
 
 impl PassContext {
@@ -104,8 +105,14 @@ impl PassContext {
         result_count: usize,
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; result_count];
-        let desc = describe::text(op, text, args, &mut results);
-        let done = self.raw_insert_text(function, &desc);
+        let desc = TextDesc {
+            flags: 0,
+            op,
+            text,
+            args,
+            results: &mut results,
+        };
+        let done = self.raw_insert_text(function, desc);
         done.map_err(|error| EditError {
             op: Some(op),
             ..error

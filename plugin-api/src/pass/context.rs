@@ -7,6 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{found, Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
 use crate::ffi::{self, describe, setting, Tables};
 use crate::ir::{Function, Module, OpBuilder};
 
@@ -262,8 +263,11 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Evaluated, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let desc = describe::evaluation(max_bytes);
-        match self.raw_evaluate_with(function, op, operands, &desc, &mut values) {
+        let desc = EvaluateDesc {
+            flags: 0,
+            max_bytes,
+        };
+        match self.raw_evaluate_with(function, op, operands, desc, &mut values) {
             Ok(()) => Ok(Evaluated::Constants(values)),
             Err(error) if error.status == abi::Status::NOT_FOUND => {
                 Ok(Evaluated::Refused(error.message))
@@ -284,8 +288,11 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let desc = describe::evaluation(max_bytes);
-        let done = found(self.raw_evaluate(function, op, &desc, &mut values))?;
+        let desc = EvaluateDesc {
+            flags: 0,
+            max_bytes,
+        };
+        let done = found(self.raw_evaluate(function, op, desc, &mut values))?;
         Ok(done.map(|()| values))
     }
 
@@ -356,6 +363,6 @@ impl Module<'_> {
     /// running.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
         self.end_editing();
-        Ok(self.raw_run_pass(cx, &describe::run(name))?)
+        Ok(self.raw_run_pass(cx, RunDesc { flags: 0, name })?)
     }
 }

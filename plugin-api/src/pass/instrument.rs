@@ -211,25 +211,3 @@ impl InstrumentFunctions {
 fn make<I: Instrument>(cx: &PassContext) -> Result<Box<dyn Instrument>, PassError> {
     Ok(Box::new(I::new(cx)?))
 }
-
-/// The keys of an instrument.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __instrument {
-    (($new:expr) $(,)?) => {
-        $new
-    };
-    (($new:expr) options: $options:ty $(,)?) => {
-        $crate::__private::InstrumentFunctions {
-            options: <$options as $crate::Options>::OPTIONS,
-            ..$new
-        }
-    };
-    (($new:expr) $key:ident : $($rest:tt)*) => {
-        ::std::compile_error!(::std::concat!(
-            "`",
-            ::std::stringify!($key),
-            "` is no key of an instrument; there is `options`"
-        ))
-    };
-}

@@ -1,9 +1,8 @@
 //! The manifest: what a plugin says of itself, rendered as TOML while it is compiled.
 //!
-//! `const fn`s may not borrow mutably yet (Rust 1.63), so everything is written by one function,
-//! whose inner loops are macros; called with room for no byte it only counts.
+//! `const fn`s may not borrow mutably yet (Rust 1.63), so what is written goes through them by value.
 
-use super::names::equal;
+use super::sequential::ChildSpec;
 use super::spec::{PassFunction, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
@@ -17,315 +16,319 @@ const COMPILER: &str = match option_env!("PASSDOCK_PLUGIN_COMPILER") {
 /// The text, NUL at its end, and its length, which doesn't depend on the room that is there.
 #[doc(hidden)]
 pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
-    let mut out = [0u8; N];
-    let mut at = 0;
+    let writer = Writer { out: [0; N], at: 0 };
+    let writer = writer.plugin(plugin).passes(plugin).sequentials(plugin);
+    let writer = writer
+        .configs(plugin)
+        .ops(plugin)
+        .instruments(plugin)
+        .byte(0);
+    (writer.out, writer.at)
+}
 
-    macro_rules! byte {
-        ($byte:expr) => {{
-            if at < N {
-                out[at] = $byte;
-            }
-            at += 1;
-        }};
-    }
-    macro_rules! raw {
-        ($text:expr) => {{
-            let bytes = $text.as_bytes();
-            let mut i = 0;
-            while i < bytes.len() {
-                byte!(bytes[i]);
-                i += 1;
-            }
-        }};
-    }
-    // The inside of a basic string, from some byte on.
-    macro_rules! escaped {
-        ($text:expr, $from:expr) => {{
-            let bytes = $text.as_bytes();
-            let mut i = $from;
-            while i < bytes.len() {
-                let b = bytes[i];
-                if b == b'"' || b == b'\\' {
-                    byte!(b'\\');
-                    byte!(b);
-                } else if b == b'\n' {
-                    raw!("\\n");
-                } else if b < b' ' || b == 0x7f {
-                    raw!("\\u00");
-                    byte!(hex(b >> 4));
-                    byte!(hex(b & 15));
-                } else {
-                    byte!(b);
-                }
-                i += 1;
-            }
-        }};
-    }
-    macro_rules! string {
-        ($key:expr, $text:expr) => {{
-            raw!($key);
-            raw!(" = \"");
-            escaped!($text, 0);
-            raw!("\"\n");
-        }};
-    }
-    macro_rules! int {
-        ($value:expr) => {{
-            let value: i128 = $value;
-            if value < 0 {
-                byte!(b'-');
-            }
-            let value = if value < 0 { -value } else { value };
-            let mut unit = 1;
-            while value / unit >= 10 {
-                unit *= 10;
-            }
-            while unit > 0 {
-                byte!(b'0' + (value / unit % 10) as u8);
-                unit /= 10;
-            }
-        }};
-    }
-    macro_rules! list {
-        ($names:expr) => {{
-            let names: &[&str] = $names;
-            byte!(b'[');
-            let mut n = 0;
-            while n < names.len() {
-                if n > 0 {
-                    raw!(", ");
-                }
-                byte!(b'"');
-                escaped!(names[n], 0);
-                byte!(b'"');
-                n += 1;
-            }
-            byte!(b']');
-        }};
-    }
-    macro_rules! names {
-        ($key:expr, $names:expr) => {{
-            raw!($key);
-            raw!(" = ");
-            list!($names);
-            byte!(b'\n');
-        }};
-    }
-    // Lines of a doc comment: each has a space in front, which isn't part of it.
-    macro_rules! docs {
-        ($key:expr, $docs:expr) => {{
-            let docs = $docs;
-            if docs.len() > 0 {
-                raw!($key);
-                raw!(" = \"");
-                let mut line = 0;
-                while line < docs.len() {
-                    if line > 0 {
-                        raw!("\\n");
-                    }
-                    let bytes = docs[line].as_bytes();
-                    let from = (!bytes.is_empty() && bytes[0] == b' ') as usize;
-                    escaped!(docs[line], from);
-                    line += 1;
-                }
-                raw!("\"\n");
-            }
-        }};
-    }
-    macro_rules! fields {
-        ($table:expr, $fields:expr) => {{
-            let fields: &[OptionSpec] = $fields;
-            let mut f = 0;
-            while f < fields.len() {
-                raw!($table);
-                string!("name", fields[f].name);
-                raw!(match fields[f].default {
-                    OptionDefault::Bool(_) => "type = \"bool\"\n",
-                    OptionDefault::Int(_) => "type = \"int\"\n",
-                    OptionDefault::Float(_) => "type = \"float\"\n",
-                    OptionDefault::Str(_) => "type = \"string\"\n",
-                    OptionDefault::Strs(_) => "type = \"strings\"\n",
-                    OptionDefault::Rules(_) => "type = \"rules\"\n",
-                    OptionDefault::Ints => "type = \"ints\"\n",
-                    OptionDefault::Values => "type = \"values\"\n",
-                });
-                raw!(match fields[f].mandatory {
-                    true => "mandatory = true",
-                    false => "default = ",
-                });
-                match fields[f].default {
-                    _ if fields[f].mandatory => {}
-                    OptionDefault::Bool(value) => raw!(if value { "true" } else { "false" }),
-                    OptionDefault::Int(value) => int!(value as i128),
-                    OptionDefault::Float(text) => {
-                        check_float(text);
-                        raw!(text);
-                        if ends_with_point(text) {
-                            byte!(b'0');
-                        }
-                    }
-                    OptionDefault::Str(text) => {
-                        byte!(b'"');
-                        escaped!(text, 0);
-                        byte!(b'"');
-                    }
-                    OptionDefault::Strs(texts) | OptionDefault::Rules(texts) => list!(texts),
-                    OptionDefault::Ints | OptionDefault::Values => raw!("{}"),
-                }
-                byte!(b'\n');
-                if let Some((min, max)) = fields[f].range {
-                    raw!("min = ");
-                    int!(min as i128);
-                    raw!("\nmax = ");
-                    int!(max as i128);
-                    byte!(b'\n');
-                }
-                if !fields[f].choices.is_empty() {
-                    names!("choices", fields[f].choices);
-                }
-                if fields[f].rest {
-                    raw!("rest = true\n");
-                }
-                docs!("doc", fields[f].docs);
-                f += 1;
-            }
-        }};
+/// What is written so far: of a text that is longer than `N` the beginning, and how long it is.
+struct Writer<const N: usize> {
+    out: [u8; N],
+    at: usize,
+}
+
+impl<const N: usize> Writer<N> {
+    const fn byte(mut self, byte: u8) -> Self {
+        if self.at < N {
+            self.out[self.at] = byte;
+        }
+        self.at += 1;
+        self
     }
 
-    raw!("[plugin]\n");
-    string!("name", plugin.name);
-    string!("version", plugin.version);
-    raw!("abi = \"");
-    int!(passdock_abi::ABI.major as i128);
-    byte!(b'.');
-    int!(passdock_abi::ABI.minor as i128);
-    raw!("\"\nmin_host = \"");
-    int!(passdock_abi::ABI.major as i128);
-    byte!(b'.');
-    // What a host of this minor lacks, calls answer with UNSUPPORTED.
-    int!(passdock_abi::OLDEST_MINOR as i128);
-    raw!("\"\nir = \"");
-    int!(passdock_abi::IR.major as i128);
-    byte!(b'.');
-    int!(passdock_abi::IR.minor as i128);
-    raw!("\"\n");
-    string!("panic", if plugin.unwinds { "unwind" } else { "abort" });
-    raw!("layout = \"");
-    let mut shift = 32;
-    while shift > 0 {
-        shift -= 4;
-        byte!(hex((passdock_abi::LAYOUT >> shift) as u8 & 15));
-    }
-    raw!("\"\n");
-    string!("compiler", COMPILER);
-
-    let mut p = 0;
-    while p < plugin.passes.len() {
-        let pass = &plugin.passes[p];
-        raw!("\n[[pass]]\n");
-        string!("name", pass.name);
-        raw!(match pass.run {
-            PassFunction::Function(_) => "kind = \"function\"\n",
-            PassFunction::PrimFunction(_) => "kind = \"prim_function\"\n",
-            PassFunction::Module(_) => "kind = \"module\"\n",
-        });
-        raw!("opt_level = ");
-        int!(pass.opt_level as i128);
-        byte!(b'\n');
-        names!("required", pass.required);
-        if !pass.aliases.is_empty() {
-            names!("aliases", pass.aliases);
+    const fn raw(mut self, text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            if self.at < N {
+                self.out[self.at] = bytes[i];
+            }
+            self.at += 1;
+            i += 1;
         }
-        docs!("summary", pass.docs);
-        if pass.thread_safe {
-            raw!("thread_safe = true\n");
-        }
-        if pass.changes_interface {
-            raw!("changes_interface = true\n");
-        }
-        if !pass.phase.is_empty() {
-            string!("phase", pass.phase);
-        }
-        if !pass.config.is_empty() {
-            string!("config", pass.config);
-        }
-        fields!("[[pass.option]]\n", pass.options);
-        p += 1;
+        self
     }
 
-    let mut s = 0;
-    while s < plugin.sequentials.len() {
-        let sequential = &plugin.sequentials[s];
-        raw!("\n[[sequential]]\n");
-        string!("name", sequential.name);
-        raw!("opt_level = ");
-        int!(sequential.opt_level as i128);
-        byte!(b'\n');
-        names!("required", sequential.required);
-        docs!("summary", sequential.docs);
-        raw!("passes = [\n");
+    /// The inside of a basic string, from some byte on.
+    const fn escaped(mut self, text: &str, from: usize) -> Self {
+        let bytes = text.as_bytes();
+        let mut i = from;
+        while i < bytes.len() {
+            let b = bytes[i];
+            if b == b'"' || b == b'\\' {
+                self = self.byte(b'\\').byte(b);
+            } else if b == b'\n' {
+                self = self.raw("\\n");
+            } else if b < b' ' || b == 0x7f {
+                self = self.raw("\\u00").byte(hex(b >> 4)).byte(hex(b & 15));
+            } else {
+                if self.at < N {
+                    self.out[self.at] = b;
+                }
+                self.at += 1;
+            }
+            i += 1;
+        }
+        self
+    }
+
+    const fn quoted(self, text: &str) -> Self {
+        self.byte(b'"').escaped(text, 0).byte(b'"')
+    }
+
+    const fn string(self, key: &str, text: &str) -> Self {
+        self.raw(key).raw(" = ").quoted(text).byte(b'\n')
+    }
+
+    const fn int(mut self, value: i128) -> Self {
+        if value < 0 {
+            self = self.byte(b'-');
+        }
+        let value = if value < 0 { -value } else { value };
+        let mut unit = 1;
+        while value / unit >= 10 {
+            unit *= 10;
+        }
+        while unit > 0 {
+            self = self.byte(b'0' + (value / unit % 10) as u8);
+            unit /= 10;
+        }
+        self
+    }
+
+    const fn number(self, key: &str, value: i128) -> Self {
+        self.raw(key).raw(" = ").int(value).byte(b'\n')
+    }
+
+    const fn flag(self, key: &str, is_set: bool) -> Self {
+        match is_set {
+            true => self.raw(key).raw(" = true\n"),
+            false => self,
+        }
+    }
+
+    const fn version(self, key: &str, major: u32, minor: u32) -> Self {
+        let writer = self.raw(key).raw(" = \"").int(major as i128);
+        writer.byte(b'.').int(minor as i128).raw("\"\n")
+    }
+
+    const fn list(mut self, names: &[&str]) -> Self {
+        self = self.byte(b'[');
+        let mut n = 0;
+        while n < names.len() {
+            self = self.raw(if n > 0 { ", " } else { "" }).quoted(names[n]);
+            n += 1;
+        }
+        self.byte(b']')
+    }
+
+    const fn names(self, key: &str, names: &[&str]) -> Self {
+        self.raw(key).raw(" = ").list(names).byte(b'\n')
+    }
+
+    /// Lines of a doc comment: each has a space in front, which isn't part of it.
+    const fn docs(mut self, key: &str, docs: &[&str]) -> Self {
+        if docs.is_empty() {
+            return self;
+        }
+        self = self.raw(key).raw(" = \"");
+        let mut line = 0;
+        while line < docs.len() {
+            let bytes = docs[line].as_bytes();
+            let from = (!bytes.is_empty() && bytes[0] == b' ') as usize;
+            let end = if line > 0 { "\\n" } else { "" };
+            self = self.raw(end).escaped(docs[line], from);
+            line += 1;
+        }
+        self.raw("\"\n")
+    }
+
+    const fn default(self, default: OptionDefault) -> Self {
+        match default {
+            OptionDefault::Bool(value) => self.raw(if value { "true" } else { "false" }),
+            OptionDefault::Int(value) => self.int(value as i128),
+            OptionDefault::Float(text) => {
+                check_float(text);
+                self.raw(text)
+                    .raw(if ends_with_point(text) { "0" } else { "" })
+            }
+            OptionDefault::Str(text) => self.quoted(text),
+            OptionDefault::Strs(texts) | OptionDefault::Rules(texts) => self.list(texts),
+            OptionDefault::Ints | OptionDefault::Values => self.raw("{}"),
+        }
+    }
+
+    const fn fields(mut self, table: &str, fields: &[OptionSpec]) -> Self {
+        let mut f = 0;
+        while f < fields.len() {
+            let field = &fields[f];
+            let ty = match field.default {
+                OptionDefault::Bool(_) => "bool",
+                OptionDefault::Int(_) => "int",
+                OptionDefault::Float(_) => "float",
+                OptionDefault::Str(_) => "string",
+                OptionDefault::Strs(_) => "strings",
+                OptionDefault::Rules(_) => "rules",
+                OptionDefault::Ints => "ints",
+                OptionDefault::Values => "values",
+            };
+            self = self
+                .raw(table)
+                .string("name", field.name)
+                .string("type", ty);
+            self = match field.mandatory {
+                true => self.raw("mandatory = true\n"),
+                false => self.raw("default = ").default(field.default).byte(b'\n'),
+            };
+            if let Some((min, max)) = field.range {
+                self = self.number("min", min as i128).number("max", max as i128);
+            }
+            if !field.choices.is_empty() {
+                self = self.names("choices", field.choices);
+            }
+            self = self.flag("rest", field.rest).docs("doc", field.docs);
+            f += 1;
+        }
+        self
+    }
+
+    const fn plugin(self, plugin: &PluginSpec) -> Self {
+        let (abi, ir) = (passdock_abi::ABI, passdock_abi::IR);
+        let writer = self.raw("[plugin]\n").string("name", plugin.name);
+        let writer = writer.string("version", plugin.version);
+        let writer = writer.version("abi", abi.major, abi.minor);
+        // What a host of this minor lacks, calls answer with UNSUPPORTED.
+        let writer = writer.version("min_host", abi.major, passdock_abi::OLDEST_MINOR);
+        let writer = writer.version("ir", ir.major, ir.minor);
+        let panic = if plugin.unwinds { "unwind" } else { "abort" };
+        let mut writer = writer.string("panic", panic).raw("layout = \"");
+        let mut shift = 32;
+        while shift > 0 {
+            shift -= 4;
+            writer = writer.byte(hex((passdock_abi::LAYOUT >> shift) as u8 & 15));
+        }
+        writer.raw("\"\n").string("compiler", COMPILER)
+    }
+
+    const fn passes(mut self, plugin: &PluginSpec) -> Self {
+        let mut p = 0;
+        while p < plugin.passes.len() {
+            let pass = &plugin.passes[p];
+            let kind = match pass.run {
+                PassFunction::Function(_) => "function",
+                PassFunction::PrimFunction(_) => "prim_function",
+                PassFunction::Module(_) => "module",
+            };
+            self = self.raw("\n[[pass]]\n").string("name", pass.name);
+            self = self.string("kind", kind);
+            self = self.number("opt_level", pass.opt_level as i128);
+            self = self.names("required", pass.required);
+            if !pass.aliases.is_empty() {
+                self = self.names("aliases", pass.aliases);
+            }
+            self = self.docs("summary", pass.docs);
+            self = self.flag("thread_safe", pass.thread_safe);
+            self = self.flag("changes_interface", pass.changes_interface);
+            if !pass.phase.is_empty() {
+                self = self.string("phase", pass.phase);
+            }
+            if !pass.config.is_empty() {
+                self = self.string("config", pass.config);
+            }
+            self = self.fields("[[pass.option]]\n", pass.options);
+            p += 1;
+        }
+        self
+    }
+
+    const fn sequentials(mut self, plugin: &PluginSpec) -> Self {
+        let mut s = 0;
+        while s < plugin.sequentials.len() {
+            let sequential = &plugin.sequentials[s];
+            self = self
+                .raw("\n[[sequential]]\n")
+                .string("name", sequential.name);
+            self = self.number("opt_level", sequential.opt_level as i128);
+            self = self.names("required", sequential.required);
+            self = self.docs("summary", sequential.docs).raw("passes = [\n");
+            let mut c = 0;
+            while c < sequential.passes.len() {
+                self = self.child(&sequential.passes[c]);
+                c += 1;
+            }
+            self = self.raw("]\n");
+            s += 1;
+        }
+        self
+    }
+
+    const fn child(mut self, child: &ChildSpec) -> Self {
+        self = self
+            .raw("{ name = ")
+            .quoted(child.name)
+            .raw(", options = {");
+        let mut o = 0;
+        while o < child.options.len() {
+            let (name, value) = child.options[o];
+            self = self.raw(if o > 0 { ", " } else { " " });
+            self = self.raw(name).raw(" = ").raw(value);
+            o += 1;
+        }
+        self.raw(" } },\n")
+    }
+
+    const fn configs(mut self, plugin: &PluginSpec) -> Self {
         let mut c = 0;
-        while c < sequential.passes.len() {
-            raw!("{ name = \"");
-            escaped!(sequential.passes[c].name, 0);
-            raw!("\", options = {");
-            let mut o = 0;
-            while o < sequential.passes[c].options.len() {
-                let (name, value) = sequential.passes[c].options[o];
-                raw!(if o > 0 { ", " } else { " " });
-                raw!(name);
-                raw!(" = ");
-                raw!(value);
-                o += 1;
-            }
-            raw!(" } },\n");
+        while c < plugin.configs.len() {
+            let config = &plugin.configs[c];
+            self = self.raw("\n[[config]]\n").string("key", config.key);
+            self = self.docs("doc", config.docs);
+            self = self.fields("[[config.field]]\n", config.fields);
             c += 1;
         }
-        raw!("]\n");
-        s += 1;
+        // A pass's own options under a config key, unless somebody above said them.
+        let mut p = 0;
+        while p < plugin.passes.len() {
+            if is_first_of_config(plugin, p) {
+                self = self
+                    .raw("\n[[config]]\n")
+                    .string("key", plugin.passes[p].config);
+                self = self.fields("[[config.field]]\n", plugin.passes[p].options);
+            }
+            p += 1;
+        }
+        self
     }
 
-    let mut c = 0;
-    while c < plugin.configs.len() {
-        raw!("\n[[config]]\n");
-        string!("key", plugin.configs[c].key);
-        docs!("doc", plugin.configs[c].docs);
-        fields!("[[config.field]]\n", plugin.configs[c].fields);
-        c += 1;
-    }
-    // A pass's own options under a config key, unless somebody above said them.
-    let mut p = 0;
-    while p < plugin.passes.len() {
-        if is_first_of_config(plugin, p) {
-            raw!("\n[[config]]\n");
-            string!("key", plugin.passes[p].config);
-            fields!("[[config.field]]\n", plugin.passes[p].options);
+    const fn ops(mut self, plugin: &PluginSpec) -> Self {
+        let mut o = 0;
+        while o < plugin.ops.len() {
+            self = self.raw("\n[[op]]\n").string("name", plugin.ops[o].name);
+            self = self.number("since", plugin.ops[o].since as i128);
+            self = self.flag("extends", plugin.ops[o].extends);
+            o += 1;
         }
-        p += 1;
+        self
     }
 
-    let mut o = 0;
-    while o < plugin.ops.len() {
-        raw!("\n[[op]]\n");
-        string!("name", plugin.ops[o].name);
-        raw!("since = ");
-        int!(plugin.ops[o].since as i128);
-        byte!(b'\n');
-        if plugin.ops[o].extends {
-            raw!("extends = true\n");
+    const fn instruments(mut self, plugin: &PluginSpec) -> Self {
+        let mut i = 0;
+        while i < plugin.instruments.len() {
+            let instrument = &plugin.instruments[i];
+            self = self
+                .raw("\n[[instrument]]\n")
+                .string("name", instrument.name);
+            self = self.docs("summary", instrument.docs);
+            self = self.fields("[[instrument.option]]\n", instrument.options);
+            i += 1;
         }
-        o += 1;
+        self
     }
-    let mut i = 0;
-    while i < plugin.instruments.len() {
-        raw!("\n[[instrument]]\n");
-        string!("name", plugin.instruments[i].name);
-        docs!("summary", plugin.instruments[i].docs);
-        fields!("[[instrument.option]]\n", plugin.instruments[i].options);
-        i += 1;
-    }
-    byte!(0);
-    (out, at)
 }
 
 /// A copy, for the exported symbol.
@@ -385,6 +388,22 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
             return false;
         }
         p += 1;
+    }
+    true
+}
+
+/// Compares from the end, where names of one plugin differ: constant evaluation counts its steps.
+const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = a.len();
+    while i > 0 {
+        i -= 1;
+        if a[i] != b[i] {
+            return false;
+        }
     }
     true
 }

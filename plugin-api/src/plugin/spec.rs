@@ -216,7 +216,6 @@ macro_rules! plugin {
             use $crate::__private as private;
 
             const __SPEC: private::PluginSpec = $crate::__plugin!([] $($sections)*);
-            const _: () = private::check(&__SPEC);
             const __LENGTH: usize = private::render::<0>(&__SPEC).1;
             const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
 
@@ -254,35 +253,14 @@ macro_rules! __plugin {
             )
         }
     };
-    ([$($done:tt)*] name: $name:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* name: $name,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] version: $version:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* version: $version,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] passes: [$($passes:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* passes: $crate::__passes!($($passes)*),] $($($rest)*)?)
-    };
-    ([$($done:tt)*] sequentials: [$($sequentials:tt)*] $(, $($rest:tt)*)?) => {
+    ([$($done:tt)*] $section:ident: [$($entries:tt)*] $(, $($rest:tt)*)?) => {
         $crate::__plugin!(
-            [$($done)* sequentials: $crate::__sequentials!($($sequentials)*),]
+            [$($done)* $section: $crate::__section!($section $($entries)*),]
             $($($rest)*)?
         )
     };
-    ([$($done:tt)*] configs: [$($configs:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* configs: $crate::__configs!($($configs)*),] $($($rest)*)?)
-    };
-    ([$($done:tt)*] ops: [$($op:expr),* $(,)?] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* ops: &[$($op),*],] $($($rest)*)?)
-    };
-    ([$($done:tt)*] ops: $ops:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* ops: $ops,] $($($rest)*)?)
-    };
-    ([$($done:tt)*] instruments: [$($instruments:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__plugin!(
-            [$($done)* instruments: $crate::__instruments!($($instruments)*),]
-            $($($rest)*)?
-        )
+    ([$($done:tt)*] $section:ident: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* $section: $value,] $($($rest)*)?)
     };
     ([$($done:tt)*] $key:tt $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
@@ -294,20 +272,20 @@ macro_rules! __plugin {
     };
 }
 
-/// The list of passes.
+/// The entries of a section.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __passes {
-    ($(
+macro_rules! __section {
+    (passes $(
         $(#[doc = $doc:expr])*
         $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
     ),* $(,)?) => {
         &[$(
-            $crate::__pass!(
-                @keys
+            $crate::__keys!(
+                PassSpec
                 ($crate::__private::PassSpec::new(
                     $pass,
-                    $crate::__pass!(@run $kind $run),
+                    $crate::__pass_function!($kind $run),
                     &[$($doc),*],
                 ))
                 []
@@ -315,13 +293,34 @@ macro_rules! __passes {
             ),
         )*]
     };
-}
-
-/// The list of config structs.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __configs {
-    ($($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
+    (sequentials $(
+        $(#[doc = $doc:expr])*
+        $sequential:literal => [$(
+            $child:literal $({ $($option:tt: $value:expr),* $(,)? })?
+        ),* $(,)?] $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__keys!(
+                SequentialSpec
+                ($crate::__private::SequentialSpec::new(
+                    $sequential,
+                    &[$(
+                        $crate::__private::ChildSpec {
+                            name: $child,
+                            options: &[$($((
+                                ::std::stringify!($option),
+                                ::std::stringify!($value),
+                            )),*)?],
+                        },
+                    )*],
+                    &[$($doc),*],
+                ))
+                []
+                $($($keys)*)?
+            ),
+        )*]
+    };
+    (configs $($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
         &[$(
             $crate::__private::ConfigSpec {
                 key: $config,
@@ -330,79 +329,73 @@ macro_rules! __configs {
             },
         )*]
     };
-}
-
-/// The list of instruments.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __instruments {
-    ($(
+    (ops $($op:expr),* $(,)?) => {
+        &[$($op),*]
+    };
+    (instruments $(
         $(#[doc = $doc:expr])*
         $instrument:literal => $instrument_type:ty $({ $($keys:tt)* })?
     ),* $(,)?) => {
         &[$(
-            $crate::__instrument!(
+            $crate::__keys!(
+                InstrumentFunctions
                 ($crate::__private::InstrumentFunctions::new::<$instrument_type>(
                     $instrument,
                     &[$($doc),*],
                 ))
+                []
                 $($($keys)*)?
             ),
         )*]
     };
+    ($section:ident $($entries:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "the entries of `", ::std::stringify!($section), "` have another form, or there is no such section"
+        ))
+    };
 }
 
-/// Parts of a pass.
+/// The function of a pass of a kind.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __pass {
-    (@run function $run:path) => { $crate::__private::PassFunction::Function($run) };
-    (@run prim_function $run:path) => { $crate::__private::PassFunction::PrimFunction($run) };
-    (@run module $run:path) => { $crate::__private::PassFunction::Module($run) };
-    (@run $kind:ident $run:path) => {
+macro_rules! __pass_function {
+    (function $run:path) => {
+        $crate::__private::PassFunction::Function($run)
+    };
+    (prim_function $run:path) => {
+        $crate::__private::PassFunction::PrimFunction($run)
+    };
+    (module $run:path) => {
+        $crate::__private::PassFunction::Module($run)
+    };
+    ($kind:ident $run:path) => {
         ::std::compile_error!(::std::concat!(
-            "`", ::std::stringify!($kind),
+            "`",
+            ::std::stringify!($kind),
             "` is no kind of pass; there are `function`, `prim_function` and `module`"
         ))
     };
+}
 
-    (@keys ($new:expr) [$($done:tt)*]) => {
-        $crate::__private::PassSpec { $($done)* ..$new }
+/// A spec with the keys that stand in its braces, which are its fields.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __keys {
+    ($spec:ident ($new:expr) [$($done:tt)*]) => {
+        $crate::__private::$spec { $($done)* ..$new }
     };
-    (@keys ($new:expr) [$($done:tt)*] opt_level: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* opt_level: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] required: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* required: &$value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] aliases: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* aliases: &$value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] thread_safe: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* thread_safe: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] changes_interface: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* changes_interface: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] phase: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* phase: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] config: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@keys ($new) [$($done)* config: $value,] $($($rest)*)?)
-    };
-    (@keys ($new:expr) [$($done:tt)*] options: $value:ty $(, $($rest:tt)*)?) => {
-        $crate::__pass!(
-            @keys ($new)
+    ($spec:ident ($new:expr) [$($done:tt)*] options: $value:ty $(, $($rest:tt)*)?) => {
+        $crate::__keys!(
+            $spec ($new)
             [$($done)* options: <$value as $crate::Options>::OPTIONS,]
             $($($rest)*)?
         )
     };
-    (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
-        ::std::compile_error!(::std::concat!(
-            "`", ::std::stringify!($key), "` is no key of a pass; there are `opt_level`, \
-             `required`, `aliases`, `thread_safe`, `changes_interface`, `phase`, `options` \
-             and `config`"
-        ))
+    ($spec:ident ($new:expr) [$($done:tt)*] $key:ident: [$($name:expr),* $(,)?] $(, $($rest:tt)*)?) => {
+        $crate::__keys!($spec ($new) [$($done)* $key: &[$($name),*],] $($($rest)*)?)
+    };
+    ($spec:ident ($new:expr) [$($done:tt)*] $key:ident: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__keys!($spec ($new) [$($done)* $key: $value,] $($($rest)*)?)
     };
 }
 

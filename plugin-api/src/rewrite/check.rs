@@ -1,7 +1,6 @@
-//! What [`rules!`](crate::rules) checks of a rule's text while that is compiled: its form, and that names are known
-//! where they are used. The compiler runs this, so it is made of functions from one place of the text to the next.
-//! The rest, such as whether a condition is one and the ops of a pattern hang together, is told when the rules are
-//! first used.
+//! What [`rules!`](crate::rules) checks of a rule's text while that is compiled: its signs, its arrow, that commas stand
+//! between what stands in brackets, and that names are known where they are used. The compiler runs this, so it is made
+//! of functions from one place of the text to the next. The rest is told when the rules are first used.
 
 /// A rule's text, and how far a name may be known from.
 #[derive(Clone, Copy)]
@@ -15,35 +14,77 @@ struct Text<'t> {
 #[doc(hidden)]
 pub const fn check(words: &str, text: &str, has_after: bool) {
     check_words(words.as_bytes());
-    let bytes = text.as_bytes();
-    let pattern = usize::MAX;
-    let text = Text { bytes, pattern };
-    let mut at = 0;
-    if ends(text, at) {
+    let mut text = Text {
+        bytes: text.as_bytes(),
+        pattern: usize::MAX,
+    };
+    let (mut at, mut depth, mut is_condition, mut ends_item) = (0, 0, false, false);
+    if left(text, at) == 0 || is(text, at, "=>") || is(text, at, "where") {
         panic!("a rule looks for at least one op");
     }
-    while !ends(text, at) {
-        at = op(text, defined(text, at));
-    }
-    let pattern = at;
-    let text = Text { bytes, pattern };
-    if has_after {
-        at = expect(text, at, "=>");
-        if ends(text, at) {
-            panic!("nothing stands behind the arrow");
+    while left(text, at) > 0 {
+        if depth == 0 && !is_condition {
+            at = defined(text, at);
         }
-        while !ends(text, at) {
-            at = operand(text, defined(text, at));
+        let first = first(text, at);
+        if depth > 0 && ends_item && begins_item(first) {
+            panic!("here has to be `,`, or the end of the list");
         }
-    } else if is(text, at, "=>") {
-        panic!("code stands behind the arrow of this rule, outside its braces");
+        let start = at;
+        at = next(text, start);
+        ends_item = false;
+        match first {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 0 => panic!("something stands behind the rule's end"),
+            b')' | b']' | b'}' => {
+                depth -= 1;
+                ends_item = true;
+            }
+            b'%' | b'$' => {
+                if left(text, at) == 0 || !is_word(self::first(text, at)) {
+                    panic!("behind a `%` or a `$` has to be a name");
+                }
+                let by = if first == b'$' || is_condition {
+                    text.pattern
+                } else {
+                    text.bytes.len()
+                };
+                if text.pattern != usize::MAX && !is_known(text, at, first, by) {
+                    panic!("a value or an attribute that the pattern doesn't have");
+                }
+                at = next(text, at);
+                ends_item = true;
+            }
+            b'?' | b'.' => ends_item = is(text, start, "?") || is(text, start, "..."),
+            b'=' if is(text, start, "=>") => {
+                if !has_after {
+                    panic!("code stands behind the arrow of this rule, outside its braces");
+                }
+                text.pattern = start;
+                if left(text, at) == 0 || is(text, at, "where") {
+                    panic!("nothing stands behind the arrow");
+                }
+            }
+            _ if depth == 0 && is(text, start, "where") => {
+                is_condition = true;
+                if text.pattern == usize::MAX {
+                    text.pattern = start;
+                }
+            }
+            _ => ends_item = is_word(first),
+        }
     }
-    if is(text, at, "where") {
-        at = names(text, next(text, at), "end");
+    if depth > 0 {
+        panic!("the rule ends too early");
     }
-    if left(text, at) > 0 {
-        panic!("something stands behind the rule's end");
+    if has_after && (text.pattern == usize::MAX || !is(text, text.pattern, "=>")) {
+        panic!("here has to be `=>` and what stands in the place of these ops");
     }
+}
+
+/// Whether an item of a list begins with a byte.
+const fn begins_item(byte: u8) -> bool {
+    matches!(byte, b'%' | b'$' | b'[' | b'-' | b'~') || is_word(byte)
 }
 
 const fn check_words(words: &[u8]) {
@@ -65,11 +106,6 @@ const fn left(text: Text<'_>, at: usize) -> usize {
     text.bytes.len() - skip(text, at)
 }
 
-/// Whether no statement begins here.
-const fn ends(text: Text<'_>, at: usize) -> bool {
-    left(text, at) == 0 || is(text, at, "=>") || is(text, at, "where")
-}
-
 /// The place behind `%a, %b =`; the same one if that isn't what stands here.
 const fn defined(text: Text<'_>, start: usize) -> usize {
     let mut at = start;
@@ -89,126 +125,6 @@ const fn defined(text: Text<'_>, start: usize) -> usize {
         }
         at = next(text, at);
     }
-}
-
-const fn op(text: Text<'_>, at: usize) -> usize {
-    if is(text, at, "-") && is(text, next(text, at), ">") {
-        panic!("the arrow of a rule is `=>`");
-    }
-    let word = at;
-    let mut at = operator(text, at);
-    if next(text, word) == at && is_end_of_value(text, at) {
-        panic!("a value begins with `%`, and an op has its operands in `(…)`");
-    }
-    while text.pattern == usize::MAX && is(text, at, "|") {
-        at = operator(text, next(text, at));
-    }
-    at = expect(text, at, "(");
-    while !is(text, at, ")") {
-        at = operand(text, at);
-        if !is(text, at, ")") {
-            at = expect(text, at, ",");
-        }
-    }
-    at = next(text, at);
-    match is(text, at, "{") {
-        true => names(text, next(text, at), "}"),
-        false => at,
-    }
-}
-
-/// Whether what stands here can't follow the name of an op.
-const fn is_end_of_value(text: Text<'_>, at: usize) -> bool {
-    left(text, at) == 0 || is(text, at, ",") || is(text, at, ")")
-}
-
-const fn operator(text: Text<'_>, at: usize) -> usize {
-    let mut at = word(
-        text,
-        at,
-        "here has to be an operator, such as `onnx.Add(…)`",
-    );
-    while is(text, at, ".") {
-        at = word(text, next(text, at), "an operator's name ends with a point");
-    }
-    at
-}
-
-const fn operand(text: Text<'_>, at: usize) -> usize {
-    if is(text, at, "%") {
-        let at = value(text, at, text.bytes.len());
-        return match is(text, at, "...") || is(text, at, "?") {
-            true => next(text, at),
-            false => at,
-        };
-    }
-    if is(text, at, "_") || is(text, at, "none") || first(text, at).is_ascii_digit() {
-        return next(text, at);
-    }
-    match first(text, at) {
-        b'[' => names(text, next(text, at), "]"),
-        b'-' | b'~' => operand(text, next(text, at)),
-        b'a'..=b'z' | b'A'..=b'Z' => op(text, at),
-        // It says what is wrong with the sign.
-        b';' => next(text, at),
-        _ => panic!("here has to be an operand: a value, an op, a number or a list of integers"),
-    }
-}
-
-/// What stands up to an end, of which only the names are looked at.
-const fn names(text: Text<'_>, at: usize, end: &'static str) -> usize {
-    let mut at = at;
-    while left(text, at) > 0 && !is(text, at, end) {
-        at = match first(text, at) {
-            b'%' => value(text, at, text.pattern),
-            b'$' => {
-                let name = next(text, at);
-                if text.pattern != usize::MAX && !is_known(text, name, b'$', text.pattern) {
-                    panic!("an attribute that the pattern doesn't bind");
-                }
-                word(text, name, "behind a `$` has to be an attribute's name")
-            }
-            _ => next(text, at),
-        };
-    }
-    match left(text, at) {
-        0 => at,
-        _ => next(text, at),
-    }
-}
-
-/// A value, which has to be known by a place, unless this is the pattern.
-const fn value(text: Text<'_>, at: usize, by: usize) -> usize {
-    let name = next(text, at);
-    if !is_word(first(text, name)) {
-        panic!("behind a `%` has to be a value's name");
-    }
-    if text.pattern != usize::MAX && !is_known(text, name, b'%', by) {
-        panic!("a value that the pattern doesn't have");
-    }
-    next(text, name)
-}
-
-/// The place behind a word, which has to stand here.
-const fn word(text: Text<'_>, at: usize, wanted: &'static str) -> usize {
-    let first = first(text, at);
-    if !is_word(first) || first.is_ascii_digit() {
-        panic!("{}", wanted);
-    }
-    next(text, at)
-}
-
-/// The place behind a mark, which has to stand here.
-const fn expect(text: Text<'_>, at: usize, mark: &'static str) -> usize {
-    if !is(text, at, mark) {
-        let wanted = match mark.as_bytes() {
-            b"(" => "here has to be `(`",
-            b"," => "here has to be `,`, or the end of the list",
-            _ => "here has to be `=>` and what stands in the place of these ops",
-        };
-        panic!("{}", wanted);
-    }
-    next(text, at)
 }
 
 /// Whether a name stands before its place, and one other, behind this mark.

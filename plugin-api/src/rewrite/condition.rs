@@ -184,7 +184,7 @@ pub(super) fn attr(found: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
 /// they aren't permutations of as many axes.
 ///
 /// ```
-/// use passdock_plugin_api::compose;
+/// use passdock_plugin_api::rewrite::compose;
 ///
 /// assert_eq!(compose(&[1, 2, 0], &[1, 0, 2]), Some(vec![2, 1, 0]));
 /// assert_eq!(compose(&[1, 0], &[1, 0, 2]), None);

@@ -2,7 +2,7 @@
 
 use passdock_abi::{DType, ValueId};
 
-use super::element::{self, read, size_of};
+use crate::data::element::{self, read, size_of};
 use crate::data::EditError;
 use crate::ir::Function;
 use crate::language::Number;

@@ -10,7 +10,7 @@ use passdock_abi::{Status, ValueId};
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
-use crate::language::{self, Extent, Mention, Node, Opset, Rule, RuleError};
+use crate::language::{self, Extent, Mention, Opset, Rule, RuleError};
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.
@@ -66,20 +66,6 @@ pub struct RuleInfo {
     pub operators: Vec<Mention>,
     /// The versions of domains that its conditions ask for.
     pub opsets: Vec<Opset>,
-}
-
-/// What a rule looks for, for programs that make models in which it is found.
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    /// The name of the rule.
-    pub name: String,
-    /// The ops, operands before users; the last one is the root.
-    pub nodes: Vec<Node>,
-    /// The names that operands say by number.
-    pub values: Vec<String>,
-    pub lists: Vec<String>,
-    pub attrs: Vec<String>,
 }
 
 /// A rule as [`rules!`](crate::rules) wrote it down.
@@ -159,7 +145,7 @@ impl Rules {
     /// let text = "rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }";
     /// let patterns = Rules::parse_patterns(text)?;
     /// assert_eq!(patterns[0].names()?, ["npu.conv_relu"]);
-    /// # Ok::<(), passdock_plugin_api::RuleError>(())
+    /// # Ok::<(), passdock_plugin_api::rewrite::RuleError>(())
     /// ```
     ///
     /// [`PassContext::find`]: crate::PassContext::find
@@ -259,18 +245,11 @@ impl Rules {
     /// # Errors
     /// If a rule's text is wrong.
     #[doc(hidden)]
-    pub fn patterns(&self) -> Result<Vec<Pattern>, RuleError> {
-        let pattern = |one: &Arc<Compiled>| Pattern {
-            name: one.rule.name.clone(),
-            nodes: one.rule.nodes.clone(),
-            values: one.rule.values.clone(),
-            lists: one.rule.lists.clone(),
-            attrs: one.rule.attrs.clone(),
-        };
-        Ok(self.compiled()?.rules.iter().map(pattern).collect())
+    pub fn patterns(&self) -> Result<Vec<Rule>, RuleError> {
+        let rules = self.compiled()?;
+        Ok(rules.rules.iter().map(|one| one.rule.clone()).collect())
     }
 
-    /// The rules, read the first time that somebody asks.
     pub(super) fn compiled(&self) -> Result<Arc<CompiledSet>, RuleError> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compiled) = &*compiled {
@@ -360,6 +339,6 @@ macro_rules! __rule_code {
         ::std::option::Option::None
     };
     ($code:expr) => {
-        ::std::option::Option::Some($code as $crate::RuleCode)
+        ::std::option::Option::Some($code as $crate::rewrite::RuleCode)
     };
 }

@@ -3,9 +3,9 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Command, Output, Stdio};
 
 use super::compare::{difference, Tolerance};
 
@@ -134,7 +134,7 @@ impl Check {
     /// As [`check`], if the passes fail.
     #[track_caller]
     pub fn messages(&self, before: &str) -> String {
-        match Room::new().and_then(|room| self.output(&room, before)) {
+        match self.output(before) {
             Ok(output) => output.messages,
             Err(message) => panic!("{}", message),
         }
@@ -142,19 +142,13 @@ impl Check {
 
     /// The expected and the actual IR, both as the host prints them.
     fn texts(&self, before: &str, after: &str) -> Result<(String, String), String> {
-        let program = find_program()?;
-        let room = Room::new()?;
-        let expected = room.path.join("after.ir");
-        fs::write(&expected, after).map_err(|e| trouble("write", &expected, e))?;
-        let mut convert = Command::new(&program);
-        convert.arg("convert").arg(&expected).arg("-");
-        let expected = output(&program, &mut convert, "read the expected IR")?;
-        Ok((expected.text, self.output(&room, before)?.text))
+        let convert = ["convert", "-", "-"].map(OsString::from);
+        let expected = output(&convert, after, "read the expected IR")?;
+        Ok((expected.text, self.output(before)?.text))
     }
 
     /// What a run of the passes prints.
-    fn output(&self, room: &Room, before: &str) -> Result<Printed, String> {
-        let program = find_program()?;
+    fn output(&self, before: &str) -> Result<Printed, String> {
         let plugin = match &self.plugin {
             Some(file) => file.clone(),
             None => find_plugin()?,
@@ -163,23 +157,12 @@ impl Check {
             Some(passes) => passes.clone(),
             None => passes_of(&plugin)?,
         };
-        // The directory has the one plugin only: what else lies about in a target directory isn't
-        // meant to be loaded.
-        let plugins = room.path.join("plugins");
-        fs::create_dir(&plugins).map_err(|e| trouble("create", &plugins, e))?;
-        let copy = plugins.join(plugin.file_name().unwrap_or_default());
-        fs::copy(&plugin, &copy).map_err(|e| trouble("copy", &plugin, e))?;
-        let input = room.path.join("before.ir");
-        fs::write(&input, before).map_err(|e| trouble("write", &input, e))?;
-
-        let mut run = Command::new(&program);
-        run.arg("run").arg(&input).arg("-o").arg("-");
-        run.arg("--passes")
-            .arg(&passes)
-            .arg("--plugin-dir")
-            .arg(&plugins);
-        run.args(&self.arguments);
-        output(&program, &mut run, &format!("run {}", passes))
+        let mut run = ["run", "-", "-o", "-", "--passes", &passes, "--plugin"]
+            .map(OsString::from)
+            .to_vec();
+        run.push(plugin.into());
+        run.extend(self.arguments.iter().cloned());
+        output(&run, before, &format!("run {}", passes))
     }
 }
 
@@ -189,15 +172,24 @@ struct Printed {
     messages: String,
 }
 
-/// The output of a run of the program; its messages, if it fails.
-fn output(program: &Path, command: &mut Command, what: &str) -> Result<Printed, String> {
+/// What the program prints when it reads IR from its standard input; its messages, if it fails.
+fn output(arguments: &[OsString], input: &str, what: &str) -> Result<Printed, String> {
+    let program = find_program()?;
+    let mut command = Command::new(&program);
+    command.args(arguments).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let printed = command.spawn().and_then(|mut child| {
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program that doesn't read all of it says why.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        child.wait_with_output()
+    });
     let Output {
         status,
         stdout,
         stderr,
-    } = command
-        .output()
-        .map_err(|e| format!("{} can't be started: {}", program.display(), e))?;
+    } = printed.map_err(|e| format!("{} can't be run: {}", program.display(), e))?;
     let messages = String::from_utf8_lossy(&stderr).into_owned();
     if !status.success() {
         return Err(format!(
@@ -208,33 +200,6 @@ fn output(program: &Path, command: &mut Command, what: &str) -> Result<Printed, 
     match String::from_utf8(stdout) {
         Ok(text) => Ok(Printed { text, messages }),
         Err(_) => Err("passdock printed text that isn't UTF-8".to_owned()),
-    }
-}
-
-fn trouble(what: &str, path: &Path, error: std::io::Error) -> String {
-    format!("can't {} {}: {}", what, path.display(), error)
-}
-
-/// A directory of the test's own, removed at the end.
-struct Room {
-    path: PathBuf,
-}
-
-impl Room {
-    fn new() -> Result<Room, String> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("passdock-check-{}-{}", std::process::id(), number);
-        let path = env::temp_dir().join(name);
-        fs::create_dir_all(&path).map_err(|e| trouble("create", &path, e))?;
-        Ok(Room { path })
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        // What can't be removed now is the system's temporary directory's business.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -295,7 +260,7 @@ fn find_plugin() -> Result<PathBuf, String> {
 
 /// The names of a plugin's passes, from the manifest in the file.
 fn passes_of(plugin: &Path) -> Result<String, String> {
-    let bytes = fs::read(plugin).map_err(|e| trouble("read", plugin, e))?;
+    let bytes = fs::read(plugin).map_err(|e| format!("can't read {}: {}", plugin.display(), e))?;
     let names = pass_names(&bytes);
     if names.is_empty() {
         return Err(format!(

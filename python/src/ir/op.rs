@@ -169,7 +169,7 @@ impl Op {
     /// ``"tuple_get"``, ``"terminator"``, or ``"other"``.
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let kind = self.0.read(OpKind::of)?;
+        let kind = self.0.read(|f, op| f.op_kind(op))?;
         Ok(match kind {
             OpKind::Call => intern!(py, "call"),
             OpKind::If => intern!(py, "if"),

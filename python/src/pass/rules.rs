@@ -63,7 +63,7 @@ impl Rules {
     }
 }
 
-fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
+fn wrong(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
     let mut message = format!("The rule `{}` isn't right: {}", error.rule, error.message);
     if !error.help.is_empty() {
         message = format!("{message} {}", error.help);

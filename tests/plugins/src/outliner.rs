@@ -78,7 +78,7 @@ fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
     struct Calls(Vec<(OpId, SymbolId)>);
     impl Visitor for Calls {
-        fn visit_call(&mut self, f: &Function, op: OpId) -> Visit {
+        fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
             self.0.extend(f.callee(op).map(|callee| (op, callee)));
             Visit::Into
         }

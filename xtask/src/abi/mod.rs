@@ -15,8 +15,25 @@ use minijinja::{Environment, context};
 use crate::project::Project;
 use table::{Define, Item, Table, snake};
 
+/// The descriptions of which the SDK has a form that borrows what they point to.
+const DESCRIPTIONS: [&str; 13] = [
+    "TypeDesc",
+    "PortDesc",
+    "ResultsDesc",
+    "RegionDesc",
+    "OpDesc",
+    "ConstantDesc",
+    "CloneDesc",
+    "CloneOpsDesc",
+    "TextDesc",
+    "OutlineDesc",
+    "FunctionDesc",
+    "RunDesc",
+    "EvaluateDesc",
+];
+
 /// The generated files in Rust: each with its template and its edition.
-const RUST: [(&str, &str, &str); 5] = [
+const RUST: [(&str, &str, &str); 6] = [
     (
         "plugin-api/abi/src/declarations.rs",
         include_str!("templates/declarations.rs.j2"),
@@ -25,6 +42,11 @@ const RUST: [(&str, &str, &str); 5] = [
     (
         "plugin-api/src/calls.rs",
         include_str!("templates/calls.rs.j2"),
+        "2021",
+    ),
+    (
+        "plugin-api/src/ffi/descriptions.rs",
+        include_str!("templates/descriptions.rs.j2"),
         "2021",
     ),
     (
@@ -94,6 +116,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
         items => Value::from(Serde(items)),
         sized => Value::from(Serde(sized)),
         defines => Value::from(Serde(defines)),
+        descriptions => DESCRIPTIONS.to_vec(),
     };
     for (path, template, edition) in RUST {
         let text = templates

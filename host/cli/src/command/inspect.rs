@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::plugin::{Manifest, Plugin};
-use passdock::sdk::RuleInfo;
+use passdock::sdk::rewrite::RuleInfo;
 use passdock::{Diagnostic, PassError, RulesFile, pipeline};
 use serde::Serialize;
 use serde_json::{Value, json};

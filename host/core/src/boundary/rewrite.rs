@@ -52,7 +52,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     if let Some(rules) = util::lock(keep).get(&key) {
         return Ok(rules.clone());
     }
-    let refused = |error: sdk::RuleError| {
+    let refused = |error: sdk::rewrite::RuleError| {
         let before = text.get(..error.at.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let help = match rules::help(&error, text) {

@@ -8,7 +8,8 @@ use passdock_abi::FunctionKind;
 use passdock_diagnostic::Snippet;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
-use sdk::{Mention, RuleError, RuleInfo, Rules};
+use sdk::Rules;
+use sdk::rewrite::{Mention, RuleError, RuleInfo};
 
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::boundary::{FunctionClosure, FunctionCode};

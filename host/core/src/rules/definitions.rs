@@ -3,7 +3,7 @@
 use passdock_ir::OpName;
 use passdock_loader::{AttrInfo, OpDefs, OpInfo};
 use passdock_plugin_api as sdk;
-use sdk::{Mention, MentionedAttr, Opset, Presence, RuleError, RuleInfo};
+use sdk::rewrite::{Mention, MentionedAttr, Opset, Presence, RuleError, RuleInfo};
 
 /// Holds a rule to the definitions of its operators: an operand or an attribute that no op has in a version that the
 /// rule asks for, and operators that no version has all of.

@@ -6,7 +6,8 @@ mod definitions;
 use passdock_diagnostic::suggest;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
-use sdk::{Mention, RuleError, Rules};
+use sdk::Rules;
+use sdk::rewrite::{Mention, RuleError};
 
 /// Rejects rules that never apply, as far as these definitions tell: those that create an undefined operator, that
 /// match an operator whose namespace has others or is misspelt, or that match what the definitions exclude. Loads

@@ -7,7 +7,7 @@ use passdock_core::analyses::{self, EffectAnalysis, NameAnalysis, Operators};
 use passdock_core::boundary::{Frame, ModuleCode, run_module_pass};
 use passdock_ir as ir;
 use passdock_plugin_api as sdk;
-use passdock_plugin_api::{FunctionKind, OpTraits, PassResult, Visit, Visitor};
+use passdock_plugin_api::{FunctionKind, OpKind, OpTraits, PassResult, Visit, Visitor};
 
 use crate::support::{Around, function, module, run};
 
@@ -16,8 +16,8 @@ use crate::support::{Around, function, module, run};
 struct Calls(usize);
 
 impl Visitor for Calls {
-    fn visit_call(&mut self, _: &sdk::Function, _: sdk::OpId) -> Visit {
-        self.0 += 1;
+    fn visit_op(&mut self, f: &sdk::Function, op: sdk::OpId) -> Visit {
+        self.0 += usize::from(f.op_kind(op) == OpKind::Call);
         Visit::Into
     }
 }

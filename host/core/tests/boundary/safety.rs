@@ -12,10 +12,11 @@ use passdock_abi::{ConstId, FunctionKind, OpId, Status, TypeId};
 use passdock_core::boundary::{edit_module, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::Tables;
+use passdock_plugin_api::ir::Ops;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, plugin};
 use passdock_plugin_api::{
-    Analysis, EditError, Function, FunctionBuilder, OpBuilder, Ops, PassContext, PassError,
-    PassResult, Position,
+    Analysis, EditError, Function, FunctionBuilder, OpBuilder, PassContext, PassError, PassResult,
+    Position,
 };
 
 use crate::support::{Around, module, run, run_module};

@@ -5,7 +5,7 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
-use passdock_core::sdk::RuleInfo;
+use passdock_core::sdk::rewrite::RuleInfo;
 use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile, Schema};
 use toml::Value;
 

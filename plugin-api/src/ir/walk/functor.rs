@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_abi::{OpId, ValueId};
 
-use super::kind::OpKind;
 use super::mutator::goes_round;
 use crate::data::EditError;
 use crate::ir::Function;
@@ -64,12 +63,9 @@ impl<T> Results<T> {
 ///         false
 ///     }
 ///
-///     fn visit_tuple(&mut self, f: &Function, op: OpId, known: &Results<bool>) -> bool {
-///         f.operands(op).all(|field| known.get(f, field) == Some(&true))
-///     }
-///
-///     fn visit_default(&mut self, _f: &Function, _op: OpId, _known: &Results<bool>) -> bool {
-///         false
+///     fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<bool>) -> bool {
+///         let mut fields = f.operands(op);
+///         f.op_kind(op) == OpKind::Tuple && fields.all(|field| known.get(f, field) == Some(&true))
 ///     }
 /// }
 ///
@@ -94,13 +90,8 @@ pub trait Functor {
     /// The result of a constant.
     fn visit_constant(&mut self, f: &Function, value: ValueId) -> Self::Output;
 
-    /// The result of an op that no other method is for.
-    fn visit_default(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output;
+    /// The result of an op; [`Function::op_kind`] tells the kinds apart.
+    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output;
 
     /// The values whose results are known when an op is visited: its operands, and what its regions yield. Answer
     /// fewer to have fewer worked out.
@@ -114,96 +105,6 @@ pub trait Functor {
             );
         }
         needed
-    }
-
-    /// Every op comes here first.
-    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
-        self.route(f, op, known)
-    }
-
-    /// Calls the method of the op's kind; for `visit_op`s that do something before.
-    fn route(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
-        match OpKind::of(f, op) {
-            OpKind::Call => self.visit_call(f, op, known),
-            OpKind::If => self.visit_if(f, op, known),
-            OpKind::For => self.visit_for(f, op, known),
-            OpKind::While => self.visit_while(f, op, known),
-            OpKind::Loop => self.visit_loop(f, op, known),
-            OpKind::Scan => self.visit_scan(f, op, known),
-            OpKind::Tuple => self.visit_tuple(f, op, known),
-            OpKind::TupleGet => self.visit_tuple_get(f, op, known),
-            OpKind::Terminator | OpKind::Other => self.visit_default(f, op, known),
-        }
-    }
-
-    /// The result of a call of a function of the module; [`Function::callee`] says which function.
-    fn visit_call(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of an `if` or an `onnx.If`.
-    fn visit_if(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of a `for`.
-    fn visit_for(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of a `while`.
-    fn visit_while(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of an `onnx.Loop`.
-    fn visit_loop(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of an `onnx.Scan`.
-    fn visit_scan(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of a `tuple`.
-    fn visit_tuple(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
-    }
-
-    /// The result of a `tuple_get`.
-    fn visit_tuple_get(
-        &mut self,
-        f: &Function,
-        op: OpId,
-        known: &Results<Self::Output>,
-    ) -> Self::Output {
-        self.visit_default(f, op, known)
     }
 
     /// Works out the result of a value, with those of all that it is made of.

@@ -1,14 +1,15 @@
-//! The kinds of ops that visitors and mutators tell apart.
+//! The kinds of ops that visitors, mutators and functors tell apart.
 
 use passdock_abi::{symbol, OpId};
 
 use crate::ir::Function;
 
-/// The kind of an op, as [`Visitor`](crate::Visitor)s tell.
+/// The kind of an op ([`Function::op_kind`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpKind {
-    /// A call of a function of the module.
+    /// A call of a function of the module: a `call`, or an op of the function's name, as ONNX has it.
+    /// [`Function::callee`] says which function.
     Call,
     /// An `if` or an `onnx.If`.
     If,
@@ -30,10 +31,11 @@ pub enum OpKind {
     Other,
 }
 
-impl OpKind {
-    /// The kind of an op of a function.
-    pub fn of(f: &Function, op: OpId) -> OpKind {
-        let name = f.symbol(op);
+impl Function {
+    /// The kind of an op.
+    #[track_caller]
+    pub fn op_kind(&self, op: OpId) -> OpKind {
+        let name = self.symbol(op);
         match name {
             symbol::CALL => OpKind::Call,
             symbol::IF => OpKind::If,
@@ -42,10 +44,10 @@ impl OpKind {
             symbol::TUPLE => OpKind::Tuple,
             symbol::TUPLE_GET => OpKind::TupleGet,
             symbol::RETURN | symbol::YIELD => OpKind::Terminator,
-            _ if f.raw_names_function(name) == Some(1) => OpKind::Call,
+            _ if self.raw_names_function(name) == Some(1) => OpKind::Call,
             // Few ops have regions, so few names are looked at.
-            _ if f.regions(op).is_empty() => OpKind::Other,
-            _ => match f.text(name) {
+            _ if self.regions(op).is_empty() => OpKind::Other,
+            _ => match self.text(name) {
                 "onnx.If" => OpKind::If,
                 "onnx.Loop" => OpKind::Loop,
                 "onnx.Scan" => OpKind::Scan,

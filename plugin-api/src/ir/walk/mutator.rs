@@ -5,7 +5,6 @@ use std::ops::{Deref, DerefMut};
 
 use passdock_abi::{OpId, RegionId, ValueId};
 
-use super::kind::OpKind;
 use crate::data::EditError;
 use crate::ir::Function;
 use crate::ir::Ops;
@@ -20,7 +19,7 @@ pub enum Mutated {
     Values(Vec<ValueId>),
 }
 
-/// The answer of a `mutate_*` method.
+/// The result of [`Mutator::mutate_op`].
 pub type MutateResult = Result<Mutated, EditError>;
 
 /// A traversal that replaces ops: it says of each, in program order, what it becomes.
@@ -35,8 +34,11 @@ pub type MutateResult = Result<Mutated, EditError>;
 /// struct IfCollapser;
 ///
 /// impl Mutator for IfCollapser {
-///     fn mutate_if(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
-///         m.inline(op, "then_branch", &[])
+///     fn mutate_op(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+///         match m.op_kind(op) {
+///             OpKind::If => m.inline(op, "then_branch", &[]),
+///             _ => Ok(Mutated::Same),
+///         }
 ///     }
 /// }
 ///
@@ -51,80 +53,11 @@ pub type MutateResult = Result<Mutated, EditError>;
 /// ```
 ///
 /// # Errors
-/// An error of any method ends [`mutate`](Mutator::mutate), which answers it; edits before it stay.
+/// An error of `mutate_op` ends [`mutate`](Mutator::mutate), which answers it; edits before it stay.
 pub trait Mutator {
-    /// Every op comes here first.
-    fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-        self.route(m, op)
-    }
-
-    /// Calls the method of the op's kind; for `mutate_op`s that do something before.
-    fn route(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-        match OpKind::of(m, op) {
-            OpKind::Call => self.mutate_call(m, op),
-            OpKind::If => self.mutate_if(m, op),
-            OpKind::For => self.mutate_for(m, op),
-            OpKind::While => self.mutate_while(m, op),
-            OpKind::Loop => self.mutate_loop(m, op),
-            OpKind::Scan => self.mutate_scan(m, op),
-            OpKind::Tuple => self.mutate_tuple(m, op),
-            OpKind::TupleGet => self.mutate_tuple_get(m, op),
-            OpKind::Terminator => self.mutate_terminator(m, op),
-            OpKind::Other => self.mutate_other(m, op),
-        }
-    }
-
-    /// Replaces a call of a function of the module: a `call`, or an op of the function's name, as ONNX has
-    /// it. [`Function::callee`] says which function; one that [`Function::traits`] calls ambiguous may be an
-    /// operator to its runtime.
-    fn mutate_call(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces an `if` or an `onnx.If`.
-    fn mutate_if(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces a `for`.
-    fn mutate_for(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces a `while`.
-    fn mutate_while(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces an `onnx.Loop`: a `for` and a `while` in one.
-    fn mutate_loop(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces an `onnx.Scan`.
-    fn mutate_scan(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces a `tuple`.
-    fn mutate_tuple(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces a `tuple_get`.
-    fn mutate_tuple_get(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// `return` and `yield`; they can't be replaced, only edited.
-    fn mutate_terminator(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
-
-    /// Replaces any op that the IR itself doesn't know: `onnx.Relu`.
-    fn mutate_other(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
-        Ok(Mutated::Same)
-    }
+    /// Returns what an op becomes; [`Function::op_kind`] tells the kinds apart. A `return` or `yield` can't be
+    /// replaced, only edited. A call that [`Function::traits`] calls ambiguous may be an operator to its runtime.
+    fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult;
 
     /// Goes over the whole function; whether anything changed.
     fn mutate(&mut self, f: &mut Function) -> Result<bool, EditError> {

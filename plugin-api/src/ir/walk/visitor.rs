@@ -2,7 +2,6 @@
 
 use passdock_abi::{OpId, RegionId};
 
-use super::kind::OpKind;
 use crate::ir::Function;
 
 /// The step after a visit.
@@ -19,8 +18,7 @@ pub enum Visit {
 /// Looks at a function's ops in program order: an op, then what is in its regions, then the op
 /// after it. Nesting of any depth needs no stack of the thread's.
 ///
-/// [`Visitor::visit_op`] is called for every op and routes it to the method of its kind; override
-/// whichever says best what is looked for. To do something before every op:
+/// To do something at every op:
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -30,9 +28,9 @@ pub enum Visit {
 /// }
 ///
 /// impl Visitor for PrintVisitor {
-///     fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+///     fn visit_op(&mut self, _f: &Function, _op: OpId) -> Visit {
 ///         self.out += "Here\n";
-///         self.route(f, op)
+///         Visit::Into
 ///     }
 /// }
 ///
@@ -54,9 +52,14 @@ pub enum Visit {
 /// }
 ///
 /// impl Visitor for CallChecker {
-///     fn visit_call(&mut self, _f: &Function, _op: OpId) -> Visit {
-///         self.result = true;
-///         Visit::Stop
+///     fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+///         match f.op_kind(op) {
+///             OpKind::Call => {
+///                 self.result = true;
+///                 Visit::Stop
+///             }
+///             _ => Visit::Into,
+///         }
 ///     }
 /// }
 ///
@@ -76,77 +79,8 @@ pub enum Visit {
 /// }
 /// ```
 pub trait Visitor {
-    /// Every op comes here first.
-    fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
-        self.route(f, op)
-    }
-
-    /// Calls the method of the op's kind; for `visit_op`s that do something before.
-    fn route(&mut self, f: &Function, op: OpId) -> Visit {
-        match OpKind::of(f, op) {
-            OpKind::Call => self.visit_call(f, op),
-            OpKind::If => self.visit_if(f, op),
-            OpKind::For => self.visit_for(f, op),
-            OpKind::While => self.visit_while(f, op),
-            OpKind::Loop => self.visit_loop(f, op),
-            OpKind::Scan => self.visit_scan(f, op),
-            OpKind::Tuple => self.visit_tuple(f, op),
-            OpKind::TupleGet => self.visit_tuple_get(f, op),
-            OpKind::Terminator => self.visit_terminator(f, op),
-            OpKind::Other => self.visit_other(f, op),
-        }
-    }
-
-    /// Visits a call of a function of the module: a `call`, or an op of the function's name, as ONNX has
-    /// it. [`Function::callee`] says which function.
-    fn visit_call(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits an `if` or an `onnx.If`.
-    fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits a `for`.
-    fn visit_for(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits a `while`.
-    fn visit_while(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits an `onnx.Loop`: a `for` and a `while` in one.
-    fn visit_loop(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits an `onnx.Scan`.
-    fn visit_scan(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits a `tuple`.
-    fn visit_tuple(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits a `tuple_get`.
-    fn visit_tuple_get(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// `return` and `yield`.
-    fn visit_terminator(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
-
-    /// Visits any op that the IR itself doesn't know: `onnx.Relu`.
-    fn visit_other(&mut self, _f: &Function, _op: OpId) -> Visit {
-        Visit::Into
-    }
+    /// Visits an op; [`Function::op_kind`] tells the kinds apart.
+    fn visit_op(&mut self, f: &Function, op: OpId) -> Visit;
 
     /// An op whose regions were visited is left.
     fn leave_op(&mut self, _f: &Function, _op: OpId) {}

@@ -1,6 +1,6 @@
 //! Operators with an axis: the same ops, along the place where it lies.
 
-use passdock_plugin_api::Layout;
+use passdock_plugin_api::op::Layout;
 
 use super::elementwise::{bring, integer_name};
 use super::request::LayoutRequest;

@@ -1,6 +1,7 @@
 //! What works element by element: it keeps the layout, and operands of fewer axes are brought along.
 
-use passdock_plugin_api::{DType, Layout};
+use passdock_plugin_api::DType;
+use passdock_plugin_api::op::Layout;
 
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult, own_operands};

@@ -1,6 +1,6 @@
 //! Reductions: over the places of their axes.
 
-use passdock_plugin_api::Layout;
+use passdock_plugin_api::op::Layout;
 
 use super::axes::whole;
 use super::request::LayoutRequest;

@@ -2,7 +2,8 @@
 
 use std::ops::Deref;
 
-use passdock_plugin_api::{Dim, Layout};
+use passdock_plugin_api::Dim;
+use passdock_plugin_api::op::Layout;
 
 use super::result::LayoutResult;
 use crate::infer::{Answer, Infer, Stop, as_const, wrong};

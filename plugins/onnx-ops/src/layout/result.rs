@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use passdock_plugin_api::{Attr, Layout, LayoutStep, OpCall};
+use passdock_plugin_api::op::{Layout, LayoutStep};
+use passdock_plugin_api::{Attr, OpCall};
 
 use crate::infer::{Answer, Infer, Stop, wrong};
 

@@ -1,6 +1,6 @@
 //! Operators with a list of numbers an axis: the same lists, in the order in which the axes lie.
 
-use passdock_plugin_api::Layout;
+use passdock_plugin_api::op::Layout;
 
 use super::axes::{axes_like, whole};
 use super::request::LayoutRequest;

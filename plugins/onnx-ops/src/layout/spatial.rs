@@ -1,6 +1,6 @@
 //! Operators that have their axes in ONNX's order and no other: the op between the ops that bring them there.
 
-use passdock_plugin_api::Layout;
+use passdock_plugin_api::op::Layout;
 
 use super::request::{LayoutRequest, Sizes, own};
 use super::result::{Change, LayoutResult, own_operands};

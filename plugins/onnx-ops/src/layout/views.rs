@@ -1,6 +1,7 @@
 //! Operators that name axes anew, and move nothing: they are absorbed as far as that can be proved.
 
-use passdock_plugin_api::{Dim, DimKind, Layout};
+use passdock_plugin_api::op::Layout;
+use passdock_plugin_api::{Dim, DimKind};
 
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult, own_operands};

@@ -37,8 +37,9 @@
 
 use std::collections::{BTreeMap, HashSet, btree_map};
 
+use passdock_plugin_api::Rules;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{RuleError, Rules};
+use passdock_plugin_api::rewrite::RuleError;
 
 use crate::fusion::group::{Group, Groups, MOST_INSIDE};
 use crate::fusion::shared::marks::{COMPOSITE, open_functions};

@@ -47,7 +47,7 @@
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::Layout;
+use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
 
 use crate::layout::walk::{Wishes, lay_out};

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::Evaluated;
+use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Evaluated, Layout, LayoutStep};
 
 use crate::shared::read::perm;
 

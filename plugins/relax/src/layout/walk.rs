@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{AttrKind, Evaluated, LaidOut, Layout};
+use passdock_plugin_api::{AttrKind, Evaluated, LaidOut};
 
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
 use crate::layout::functions::{DOMAIN, Functions};

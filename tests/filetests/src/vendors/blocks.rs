@@ -1,8 +1,8 @@
 //! A vendor's plugin, whose accelerator convolves blocks of four channels: it wants `Conv` so, where channels are whole
 //! blocks, with packed weights.
 
+use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Layout, LayoutStep};
 
 /// What it adds to ONNX's definition of `Conv`.
 const CONV: OpDef = OpDef::extending("onnx.Conv", 1).alter_layout(alter);

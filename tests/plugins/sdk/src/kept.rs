@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 
+use passdock_plugin_api::ir::Ops;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Ops, Support, Uses};
+use passdock_plugin_api::{Support, Use};
 
 thread_local! {
-    static KEPT: RefCell<(Vec<Ops>, Vec<Uses>)> = RefCell::default();
+    static KEPT: RefCell<(Vec<Ops>, Vec<Box<dyn Iterator<Item = Use>>>)> = RefCell::default();
 }
 
 fn keep(f: &Function) {
@@ -14,7 +15,7 @@ fn keep(f: &Function) {
         let mut kept = kept.borrow_mut();
         kept.0.push(f.ops());
         kept.0.push(f.ops_named("onnx.Relu"));
-        kept.1.push(f.uses(f.params()[0]));
+        kept.1.push(Box::new(f.uses(f.params()[0])));
     });
 }
 

@@ -25,12 +25,10 @@ struct Depth {
 impl Visitor for Depth {
     fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
         self.ops += 1;
-        self.route(f, op)
-    }
-
-    fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
-        self.now += 1;
-        self.most = self.most.max(self.now);
+        if f.op_kind(op) == OpKind::If {
+            self.now += 1;
+            self.most = self.most.max(self.now);
+        }
         Visit::Into
     }
 
@@ -57,7 +55,11 @@ pub fn deep(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(dump(f).lines().count(), lines + 20_001);
 
     struct Same;
-    impl Mutator for Same {}
+    impl Mutator for Same {
+        fn mutate_op(&mut self, _m: &mut Mutation, _op: OpId) -> MutateResult {
+            Ok(Mutated::Same)
+        }
+    }
     assert_eq!(Same.mutate(f), Ok(false));
     let outermost = f.first_op(f.body()).ok_or("no op")?;
     f.erase_op(outermost)?;
@@ -100,7 +102,11 @@ pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
         seen: Vec<ValueId>,
     }
     impl Mutator for Pairs {
-        fn mutate_other(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+        fn mutate_op(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+            if m.op_kind(op) == OpKind::Terminator {
+                self.check(m, op);
+                return Ok(Mutated::Same);
+            }
             self.seen.extend(m.results(op));
             let inner = m.operand(op, 0).and_then(|value| m.defining_op(value));
             match inner.filter(|inner| m.name(*inner) == m.name(op)) {
@@ -108,14 +114,14 @@ pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
                 None => Ok(Mutated::Same),
             }
         }
-
-        fn mutate_terminator(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+    }
+    impl Pairs {
+        fn check(&self, m: &mut Mutation, op: OpId) {
             let became: Vec<ValueId> = self.seen.iter().map(|value| m.mutated(*value)).collect();
             let x = m.params()[0];
             // The second Relu became x, and everything else stayed.
             assert_eq!(became, [self.seen[0], x, self.seen[2]]);
             assert_eq!(m.operand(op, 0), Some(self.seen[2]));
-            Ok(Mutated::Same)
         }
     }
     assert_eq!(Pairs { seen: Vec::new() }.mutate(f), Ok(true));
@@ -130,11 +136,6 @@ struct Height {
 impl Functor for Height {
     type Output = usize;
 
-    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<usize>) -> usize {
-        self.visited += 1;
-        self.route(f, op, known)
-    }
-
     fn visit_param(&mut self, _f: &Function, _value: ValueId) -> usize {
         0
     }
@@ -143,7 +144,8 @@ impl Functor for Height {
         0
     }
 
-    fn visit_default(&mut self, f: &Function, op: OpId, known: &Results<usize>) -> usize {
+    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<usize>) -> usize {
+        self.visited += 1;
         let needed = self.needs(f, op);
         let heights = needed.iter().filter_map(|value| known.get(f, *value));
         1 + heights.max().copied().unwrap_or(0)

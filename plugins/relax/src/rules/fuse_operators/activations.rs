@@ -1,7 +1,7 @@
 //! Activations: a value times something between 0 and 1 that depends on it.
 
-use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::is_about;
 
 use super::bounds::bounds;
 use crate::rules::shared::checks::goes;

@@ -1,7 +1,8 @@
 //! What fusions ask of values: numbers beside others, and what goes when something else stands in its place.
 
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, number_of};
+use passdock_plugin_api::rewrite::number_of;
 
 /// The number that a constant is everywhere, if it leaves the shape of the value beside it as it is.
 pub(crate) fn number_beside(

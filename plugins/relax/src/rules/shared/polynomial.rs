@@ -1,7 +1,7 @@
 //! [`Polynomial`]: what sums and products of a value and numbers come to, however they are written.
 
-use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::is_about;
 
 use super::checks::number_beside;
 use crate::shared::read::operand;

@@ -1,8 +1,8 @@
 //! Transposes that meet: one after another, with ops between them that work element by element, and below ops that
 //! take several of them.
 
-use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::compose;
 
 use super::transposed_axes as axes;
 use crate::shared::read::{axes_in, ints_of, is, known_dims, like, perm, with_axes};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::compose;
 
 use super::transposed_axes::{is_reduction, reduce, reduced};
 use super::transposes::{

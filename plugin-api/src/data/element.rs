@@ -13,8 +13,6 @@
 
 use passdock_abi::DType;
 
-use crate::ir::half;
-
 /// The bytes of an element; `None` for what isn't a number, or takes less than a byte.
 pub fn size_of(dtype: DType) -> Option<usize> {
     Some(match dtype {
@@ -114,6 +112,18 @@ fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     sign | bits.min(infinite) as u16
 }
 
+/// A float16 as the float32 that is equal to it.
+fn half(bits: u16) -> f32 {
+    let sign = u32::from(bits & 0x8000) << 16;
+    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
+    match exponent {
+        // Zero and what is smaller than 2^-14, in steps of 2^-24.
+        0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
+        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +190,23 @@ mod tests {
         assert_eq!(pushed(DType::U64, power_of_2(64)), None);
         assert_eq!(pushed(DType::I32, f64::NAN), None);
         assert_eq!(pushed(DType::STRING, 1.0), None);
+    }
+
+    #[test]
+    fn a_float16_is_the_float32_that_is_equal_to_it() {
+        let cases = [
+            (0x3c00, 1.0),
+            (0xc500, -5.0),
+            (0x7bff, 65504.0),
+            (0x0400, 6.103_515_6e-5),
+            (0x0001, 5.960_464_5e-8),
+            (0x83ff, -6.097_555e-5),
+            (0x7c00, f32::INFINITY),
+        ];
+        for (bits, value) in cases {
+            assert_eq!(half(bits), value, "{:#x}", bits);
+        }
+        assert!(half(0x8000) == 0.0 && half(0x8000).is_sign_negative());
+        assert!(half(0x7e01).is_nan());
     }
 }
