@@ -1,6 +1,5 @@
 //! Values of options and config, and JSON, in and out of Python.
 
-
 use passdock::config::ConfigValue;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
