@@ -270,7 +270,7 @@ impl PassError {
     }
 
     /// The error of a process that died of what it ran of plugins. A caller that knows the pass adds it.
-    pub fn of_death(death: &Death) -> PassError {
+    pub fn from_death(death: &Death) -> PassError {
         let (cause, culprit) = (&death.cause, death.culprit.as_ref());
         let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
         let called = other.map(|Culprit { kind, name, .. }| match kind {

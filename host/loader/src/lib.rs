@@ -21,8 +21,8 @@ mod names;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    AttrInfo, AttrList, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, kind_name,
-    loading_time, takes,
+    AttrInfo, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, kind_name, loading_time,
+    takes,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{

@@ -125,26 +125,26 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
-    /// Runs a pass on the function of each slot. `made` is told of those that it changed, failed on
-    /// or said something about; an error of it ends the run.
+    /// Runs a pass on the function of each slot. `report` is called with the outcome on those that it changed, failed on
+    /// or emitted diagnostics about; an error of it ends the run.
     pub fn run_each<'s, E>(
         &mut self,
         pass: FunctionCode<'_>,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
+        report: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
     ) -> Result<(), E> {
         let module = self.module.reference();
         let context = self.context.handle();
         match pass {
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
-                Some(run) => self.each(slots, made, |function| {
+                Some(run) => self.each(slots, report, |function| {
                     // SAFETY: the function and its state come from the table of a plugin that stays
                     // loaded; the handles live until it returns.
                     unsafe { run(pass.entry.state, context, function, &module) }
                 }),
-                None => self.each(slots, made, |_| Status::UNSUPPORTED),
+                None => self.each(slots, report, |_| Status::UNSUPPORTED),
             },
-            FunctionCode::Closure(run) => self.each(slots, made, |function| {
+            FunctionCode::Closure(run) => self.each(slots, report, |function| {
                 gated(&self.context, |tables| {
                     // SAFETY: the handles live until the closure returns, and nobody else edits.
                     let mut function = unsafe { sdk::Function::from_raw(tables, *function) };
@@ -156,13 +156,13 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
-    /// Calls `run` on each slot. What most functions answer to most passes, nothing, costs a few
+    /// Calls `run` on each slot. A function that the pass leaves as it is costs a few
     /// stores and the call.
     #[inline(always)]
     fn each<'s, E>(
         &self,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
+        report: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
         let callee = self.context.frame().callee();
@@ -179,8 +179,8 @@ impl<'a> FunctionRunner<'a> {
             let status = run(&function);
             let is_same = self.function.stop();
             if status != Status::OK || !is_same || !self.context.is_silent() {
-                let outcome = self.made(status, slot);
-                made(slot, outcome)?;
+                let outcome = self.outcome(status, slot);
+                report(slot, outcome)?;
             }
         }
         Ok(())
@@ -188,20 +188,20 @@ impl<'a> FunctionRunner<'a> {
 
     #[cold]
     #[inline(never)]
-    fn made(&self, status: Status, slot: &mut FunctionSlot) -> FunctionOutcome {
+    fn outcome(&self, status: Status, slot: &mut FunctionSlot) -> FunctionOutcome {
         let (result, brought) = self.function.finish(slot);
         PassOutcome::new(&self.context, status, result, brought)
     }
 }
 
-/// What a pass made of a function or of a module.
+/// The outcome of a pass on a function or on a module.
 pub struct PassOutcome<T> {
     /// The function or the module; `None` if the pass changed nothing.
     pub result: Result<Option<T>, Box<CallFailure>>,
     /// The functions that a function pass brought to the module.
     pub brought: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
-    pub said: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
     /// How often the pass applied each of its rules, whether it failed afterwards or not.
     pub rewrites: Rewrites,
 }
@@ -221,13 +221,13 @@ impl<T> PassOutcome<T> {
                 (status, _) => Err(Box::new(context.failure(status))),
             },
             brought,
-            said: context.take_diagnostics(),
+            diagnostics: context.take_diagnostics(),
             rewrites: context.take_rewrites(),
         }
     }
 }
 
-/// What a pass made of a function.
+/// The outcome of a pass on a function.
 pub type FunctionOutcome = PassOutcome<Arc<Function>>;
 
 /// Makes a session vacant when it is dropped.
@@ -257,13 +257,13 @@ pub fn edit_module(
     frame: &dyn Frame,
     body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
 ) -> Result<Option<Module>, Box<CallFailure>> {
-    let made = with_module(module, frame, &ConfigValue::new(), |session, context| {
+    let outcome = with_module(module, frame, &ConfigValue::new(), |session, context| {
         gated(context, |tables| {
             // SAFETY: the handle lives until the closure returns, and nobody else edits.
             body(&mut unsafe { sdk::Module::from_raw(tables, session.reference()) })
         })
     });
-    made.result
+    outcome.result
 }
 
 fn with_module(
@@ -343,8 +343,8 @@ pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are as the contract says and live for good.
         unsafe {
-            let mut told = abi::Attach::EMPTY;
-            attach(&HOST, &NOTHING, host().get(), &mut told);
+            let mut attached = abi::Attach::EMPTY;
+            attach(&HOST, &NOTHING, host().get(), &mut attached);
             Tables::new(host().get()).ok()
         }
     });

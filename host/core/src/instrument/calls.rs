@@ -164,11 +164,11 @@ fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> 
 /// That of an instrument.
 pub fn vetoes<'l>(
     list: &'l [InstrumentRef],
-    told: &PassCall<'_>,
+    pass: &PassCall<'_>,
 ) -> Result<Vec<&'l str>, PassError> {
     let mut vetoes = Vec::new();
     for i in list {
-        if !call(&**i, "should_run", || i.should_run(told))? {
+        if !call(&**i, "should_run", || i.should_run(pass))? {
             vetoes.push(i.name());
         }
     }
@@ -179,10 +179,10 @@ pub fn vetoes<'l>(
 ///
 /// # Errors
 /// That of an instrument; `pass_failed` of those before it is called.
-pub fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), PassError> {
+pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
-        let result = call(&**i, "run_before_pass", || i.run_before_pass(told));
-        result.map_err(|error| failed(&list[..at], told, error))?;
+        let result = call(&**i, "run_before_pass", || i.run_before_pass(pass));
+        result.map_err(|error| failed(&list[..at], pass, error))?;
     }
     Ok(())
 }
@@ -191,14 +191,14 @@ pub fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), PassErr
 ///
 /// # Errors
 /// That of an instrument; `pass_failed` of the later ones is called.
-pub fn after(list: &[InstrumentRef], told: &PassCall<'_>, after: &Module) -> Result<(), PassError> {
+pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Result<(), PassError> {
     let made = PassCall {
         module: after,
-        ..*told
+        ..*pass
     };
     for (at, i) in list.iter().enumerate() {
         let result = call(&**i, "run_after_pass", || i.run_after_pass(&made));
-        result.map_err(|error| failed(&list[at + 1..], told, error))?;
+        result.map_err(|error| failed(&list[at + 1..], pass, error))?;
     }
     Ok(())
 }
@@ -226,12 +226,12 @@ pub(crate) fn reports(
 #[cold]
 pub(crate) fn failed(
     list: &[InstrumentRef],
-    told: &PassCall<'_>,
+    pass: &PassCall<'_>,
     mut error: PassError,
 ) -> PassError {
     let mut notes = Vec::new();
     for i in list {
-        let result = call(&**i, "pass_failed", || i.pass_failed(told, &error));
+        let result = call(&**i, "pass_failed", || i.pass_failed(pass, &error));
         notes.extend(result.err().map(|more| more.message.clone()));
     }
     // One that fails around a pass fails around the pass that ran it, too.

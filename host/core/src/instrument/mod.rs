@@ -69,6 +69,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// # Ok(())
 /// # }
 /// ```
+#[allow(unused_variables, reason = "the default callbacks do nothing")]
 pub trait PassInstrument: Send + Sync {
     /// The instrument's name in messages.
     fn name(&self) -> &str;
@@ -88,7 +89,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the instrument can't work; the run ends before its first pass.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
-        let _ = frame;
         Ok(())
     }
 
@@ -97,7 +97,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the context can't be entered; it has no instruments from then on.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        let _ = frame;
         Ok(())
     }
 
@@ -106,7 +105,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the instrument failed; leaving the context answers it.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        let _ = frame;
         Ok(())
     }
 
@@ -115,7 +113,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the run fails, as does the pass.
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        let _ = call;
         Ok(true)
     }
 
@@ -124,7 +121,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the run fails, as does the pass.
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let _ = call;
         Ok(())
     }
 
@@ -133,7 +129,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the run fails, as does the pass: the module is the one from before.
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let _ = call;
         Ok(())
     }
 
@@ -143,7 +138,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why the instrument failed; it becomes a note of the pass's own error.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
-        let _ = (call, error);
         Ok(())
     }
 
@@ -157,7 +151,6 @@ pub trait PassInstrument: Send + Sync {
     /// # Errors
     /// Why there is no report.
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
-        let _ = frame;
         Ok(self.report())
     }
 

@@ -31,7 +31,7 @@ pub(super) struct PluginInstrument {
 
 /// The spec of an instrument in a plugin's manifest, by its index.
 pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
-    let said = &plugin.manifest().instruments[at];
+    let declared = &plugin.manifest().instruments[at];
     let owner = plugin.clone();
     let make = move |options: &ConfigValue, _: &InstrumentSetup<'_>| -> Result<_, PassError> {
         let instrument: Arc<dyn PassInstrument> = Arc::new(PluginInstrument {
@@ -44,9 +44,11 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
         });
         Ok(instrument)
     };
-    InstrumentSpec::untyped(&said.name, &said.summary, said.options.clone(), make)
-        .of_plugin(plugin.name())
-        .given_by(plugin.origin())
+    let options = declared.options.clone();
+    let spec = InstrumentSpec::untyped(&declared.name, &declared.summary, options, make);
+    let mut spec = spec.of_plugin(plugin.name());
+    spec.origin = Some(plugin.origin().clone());
+    spec
 }
 
 /// The failure of a callback of a plugin's instrument.
@@ -61,7 +63,7 @@ impl PluginInstrument {
         let callee = Callee::instrument(self.name(), plugin);
         match passdock_crash::expected(&callee) {
             None => Ok(callee),
-            Some(death) => Err(PassError::of_death(death)),
+            Some(death) => Err(PassError::from_death(death)),
         }
     }
 

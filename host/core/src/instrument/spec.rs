@@ -40,7 +40,7 @@ pub struct InstrumentSpec {
     pub plugin: Option<String>,
     /// The place that the plugin comes from.
     #[serde(skip)]
-    origin: Option<Origin>,
+    pub(super) origin: Option<Origin>,
     /// The names of the options that are paths.
     #[serde(skip)]
     pub paths: Vec<String>,
@@ -182,12 +182,6 @@ impl InstrumentSpec {
     /// Sets the plugin that provides the instrument.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
-        self
-    }
-
-    /// Sets the place that the plugin comes from.
-    pub(super) fn given_by(mut self, origin: &Origin) -> InstrumentSpec {
-        self.origin = Some(origin.clone());
         self
     }
 

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{ManifestPass, ManifestSequential, PassDeclaration, Phase, Plugin};
+use passdock_loader::{PassDeclaration, Phase, Plugin};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -103,27 +103,11 @@ impl Deref for Entries {
 }
 
 impl Entry {
-    /// The plugin and the manifest's description of the pass, if a plugin provides it.
-    pub(super) fn spec(&self) -> Option<(&Arc<Plugin>, &ManifestPass)> {
+    /// The plugin, and what its manifest has under the name, if a plugin provides it.
+    pub(super) fn item(&self) -> Option<(&Arc<Plugin>, Item)> {
         match self {
-            Entry::Plugin {
-                plugin,
-                item: Item::Pass(at),
-                ..
-            } => Some((plugin, &plugin.manifest().passes[*at])),
-            _ => None,
-        }
-    }
-
-    /// The plugin and the manifest's description of the Sequential, if it is a plugin's.
-    pub(super) fn sequential_spec(&self) -> Option<(&Arc<Plugin>, &ManifestSequential)> {
-        match self {
-            Entry::Plugin {
-                plugin,
-                item: Item::Sequential(at),
-                ..
-            } => Some((plugin, &plugin.manifest().sequentials[*at])),
-            _ => None,
+            Entry::Plugin { plugin, item, .. } => Some((plugin, *item)),
+            Entry::Own(_) => None,
         }
     }
 
@@ -147,10 +131,7 @@ impl Entry {
 
     /// The plugin that provides the pass.
     pub(super) fn plugin(&self) -> Option<&Arc<Plugin>> {
-        match self {
-            Entry::Plugin { plugin, .. } => Some(plugin),
-            Entry::Own(_) => None,
-        }
+        self.item().map(|(plugin, _)| plugin)
     }
 
     /// Whether the entry overrides another one, on request.

@@ -325,12 +325,7 @@ impl Registry {
     pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, entry) in self.read().passes.iter() {
-            if let Entry::Plugin {
-                plugin,
-                overrides: true,
-                ..
-            } = entry
-            {
+            if let Some(plugin) = entry.plugin().filter(|_| entry.overrides()) {
                 let names = all.entry(plugin.name().to_owned()).or_default();
                 names.push(name.clone());
                 names.sort();
@@ -375,16 +370,24 @@ impl Registry {
     /// itself, and for a Sequential.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestPass)> {
         let inner = self.read();
-        let (plugin, spec) = inner.entry(name)?.spec()?;
-        Some((plugin.clone(), spec.clone()))
+        match inner.entry(name)?.item()? {
+            (plugin, Item::Pass(at)) => {
+                Some((plugin.clone(), plugin.manifest().passes[at].clone()))
+            }
+            _ => None,
+        }
     }
 
     /// The plugin and the manifest's description of a Sequential that a plugin offers; `None` for
     /// any other pass.
     pub fn sequential_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestSequential)> {
         let inner = self.read();
-        let (plugin, spec) = inner.entry(name)?.sequential_spec()?;
-        Some((plugin.clone(), spec.clone()))
+        match inner.entry(name)?.item()? {
+            (plugin, Item::Sequential(at)) => {
+                Some((plugin.clone(), plugin.manifest().sequentials[at].clone()))
+            }
+            _ => None,
+        }
     }
 
     /// The plugin that provides a pass; `None` for a pass of the program itself.

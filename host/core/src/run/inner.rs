@@ -16,31 +16,21 @@ use crate::verify::{self, Verify};
 /// The run of a pass, while it may run others.
 pub(super) struct Inner<'r, 'c> {
     pub(super) outer: &'r Run<'c>,
-    pass: &'r dyn Pass,
+    pub(super) pass: &'r dyn Pass,
     /// The module that the pass was given.
-    input: &'r Module,
+    pub(super) input: &'r Module,
     /// The result of the last pass that the pass ran.
-    last: Mutex<Option<LastRun>>,
+    pub(super) last: Mutex<Option<LastRun>>,
 }
 
 /// The result of a pass that a pass ran.
-struct LastRun {
+pub(super) struct LastRun {
     /// The module that it left.
     module: Module,
     done: Done,
 }
 
-impl<'r, 'c> Inner<'r, 'c> {
-    /// Returns the run of a pass that was given a module.
-    pub(super) fn new(outer: &'r Run<'c>, pass: &'r dyn Pass, input: &'r Module) -> Inner<'r, 'c> {
-        Inner {
-            outer,
-            pass,
-            input,
-            last: Mutex::new(None),
-        }
-    }
-
+impl Inner<'_, '_> {
     /// Returns the passes that ran on a module: none if the pass changed it since it ran another one.
     fn done(&self, module: &Module) -> Done {
         match &*util::lock(&self.last) {

@@ -7,7 +7,7 @@
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use passdock_abi::FunctionKind;
 use passdock_crash::Callee;
@@ -55,7 +55,12 @@ pub(super) fn call(
     let name = &declared.info.name;
     let _alone = (pass.provider().is_some() && !declared.thread_safe).then(solo::enter);
     let printed = run.cx.watches_input().then(|| text::print(module));
-    let inner = Inner::new(run, pass, module);
+    let inner = Inner {
+        outer: run,
+        pass,
+        input: module,
+        last: Mutex::new(None),
+    };
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
     check_depth(name, &inner)?;
@@ -148,7 +153,7 @@ impl LeafCall<'_> {
         });
     }
 
-    /// Runs the work, and tells what rules did to `rewrites`.
+    /// Runs the work, and adds what rules did to `rewrites`.
     fn run(
         &self,
         work: Work<'_>,
@@ -170,10 +175,10 @@ impl LeafCall<'_> {
         module: &Module,
         rewrites: &mut Rewrites,
     ) -> Result<Module, PassError> {
-        let made = run_module_pass(pass, module, &self.frame, self.options);
-        let failed = self.collect(made.said);
-        *rewrites = made.rewrites;
-        let after = made
+        let outcome = run_module_pass(pass, module, &self.frame, self.options);
+        let failed = self.collect(outcome.diagnostics);
+        *rewrites = outcome.rewrites;
+        let after = outcome
             .result
             .map_err(|failure| failure_error(*failure, failed.as_deref()))?;
         let changes_interface = self.pass.declaration().changes_interface;
@@ -194,32 +199,33 @@ impl LeafCall<'_> {
         let (input, mut slots) = ModuleInput::new(module);
         let is_meant = |slot: &FunctionSlot| slot.is_for(kind);
         let (mut changed, mut brought) = (Vec::new(), Vec::new());
-        let mut said_error = None;
-        let mut gather = |before: &Arc<Function>, made: FunctionOutcome| -> Result<(), PassError> {
-            let failed = self.collect(made.said);
-            rewrites.add(made.rewrites);
-            let in_function = |mut error: PassError| {
-                let name = || before.text(before.name()).to_owned();
-                if error.pass.is_none() {
-                    error.function.get_or_insert_with(name);
+        let mut emitted_error = None;
+        let mut gather =
+            |before: &Arc<Function>, outcome: FunctionOutcome| -> Result<(), PassError> {
+                let failed = self.collect(outcome.diagnostics);
+                rewrites.add(outcome.rewrites);
+                let in_function = |mut error: PassError| {
+                    let name = || before.text(before.name()).to_owned();
+                    if error.pass.is_none() {
+                        error.function.get_or_insert_with(name);
+                    }
+                    error
+                };
+                let after = outcome
+                    .result
+                    .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
+                if failed.is_some() {
+                    // The pass goes on: its diagnostics about the other functions are worth as much.
+                    emitted_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
+                } else if let Some(after) = after {
+                    if !declared.changes_interface {
+                        verify::kept(before, &after).map_err(in_function)?;
+                    }
+                    changed.push(after);
+                    brought.extend(outcome.brought);
                 }
-                error
+                Ok(())
             };
-            let after = made
-                .result
-                .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
-            if failed.is_some() {
-                // The pass goes on: what it says of the other functions is worth as much.
-                said_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
-            } else if let Some(after) = after {
-                if !declared.changes_interface {
-                    verify::kept(before, &after).map_err(in_function)?;
-                }
-                changed.push(after);
-                brought.extend(made.brought);
-            }
-            Ok(())
-        };
         let is_worth_it = declared.thread_safe
             && input.op_ids() >= PARALLEL_OPS
             && are_many(slots.iter().filter(|slot| is_meant(slot)));
@@ -233,15 +239,18 @@ impl LeafCall<'_> {
         {
             let mut meant: Vec<&mut FunctionSlot> =
                 slots.iter_mut().filter(|slot| is_meant(slot)).collect();
-            let made = pool.install(|| self.parallel(pass, &mut meant, &input));
-            made.into_iter()
-                .try_for_each(|(function, made)| gather(&function, made))?;
+            let outcomes = pool.install(|| self.parallel(pass, &mut meant, &input));
+            outcomes
+                .into_iter()
+                .try_for_each(|(function, outcome)| gather(&function, outcome))?;
         } else {
             let mut runner = FunctionRunner::new(&input, &self.frame, self.options);
             let meant = slots.iter_mut().filter(|slot| is_meant(slot));
-            runner.run_each(pass, meant, &mut |slot, made| gather(slot.function(), made))?;
+            runner.run_each(pass, meant, &mut |slot, outcome| {
+                gather(slot.function(), outcome)
+            })?;
         }
-        if let Some(error) = said_error {
+        if let Some(error) = emitted_error {
             return Err(error);
         }
         if changed.is_empty() {
@@ -263,7 +272,7 @@ impl LeafCall<'_> {
         Ok(after)
     }
 
-    /// What was made of each function of which there is something to tell, in order, worked out by the
+    /// The outcomes on the functions that have one to report, in order, computed by the
     /// threads of the pool that this is called in.
     fn parallel(
         &self,
@@ -278,11 +287,12 @@ impl LeafCall<'_> {
             let mut runner = FunctionRunner::new(input, &self.frame, self.options);
             let mut all = Vec::new();
             let slots = slots.iter_mut().map(|slot| &mut **slot);
-            let Ok(()) =
-                runner.run_each(pass, slots, &mut |slot, made| -> Result<(), Infallible> {
-                    all.push((slot.function().clone(), made));
-                    Ok(())
-                });
+            let Ok(()) = runner.run_each(pass, slots, &mut |slot,
+                                                            outcome|
+             -> Result<(), Infallible> {
+                all.push((slot.function().clone(), outcome));
+                Ok(())
+            });
             all
         });
         pieces.flatten_iter().collect()
@@ -290,11 +300,11 @@ impl LeafCall<'_> {
 
     /// Keeps the diagnostics of a pass on the module or on one function; returns the message of the
     /// first error.
-    fn collect(&self, said: Vec<Diagnostic>) -> Option<Box<str>> {
-        let mut failures = said.iter().filter(|one| one.severity.is_failure());
+    fn collect(&self, emitted: Vec<Diagnostic>) -> Option<Box<str>> {
+        let mut failures = emitted.iter().filter(|one| one.severity.is_failure());
         let first = failures.next().map(|first| first.message.as_str().into());
         let collected = self.frame.context().diag_ctx()?;
-        said.into_iter().for_each(|one| collected.emit(one));
+        emitted.into_iter().for_each(|one| collected.emit(one));
         first
     }
 
@@ -303,18 +313,18 @@ impl LeafCall<'_> {
         let Some(collected) = self.frame.context().diag_ctx() else {
             return result;
         };
-        let mut said = collected.take();
-        if said.is_empty() {
+        let mut emitted = collected.take();
+        if emitted.is_empty() {
             return result;
         }
-        for one in &mut said {
+        for one in &mut emitted {
             one.pass = Some(collected.pass().to_owned());
             one.run_by = collected.run_by().to_vec();
             one.plugin = self.pass.provider().map(|p| p.plugin.clone());
             one.file = self.pass.provider().and_then(Provider::file);
         }
-        let failed = said.iter().any(|one| one.severity.is_failure());
-        let shown = catch_unwind(AssertUnwindSafe(|| collected.renderer()(&said)));
+        let failed = emitted.iter().any(|one| one.severity.is_failure());
+        let shown = catch_unwind(AssertUnwindSafe(|| collected.renderer()(&emitted)));
         let result = match (result, failed) {
             (Ok(_), true) => Err(PassError::diagnostics()),
             (result, _) => result,
@@ -330,9 +340,9 @@ impl LeafCall<'_> {
     }
 }
 
-/// A pass's failure as an error of the run; `said`: the first error that it emitted.
-pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassError {
-    if let Some(first) = said
+/// A pass's failure as an error of the run; `emitted`: the first error that it emitted.
+pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> PassError {
+    if let Some(first) = emitted
         && !failure.panicked
         && (failure.silent || failure.message == first)
     {
@@ -340,8 +350,8 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
     }
     let is_silent = failure.silent && !failure.panicked;
     let nested = match failure.nested {
-        // It only handed on what it was told.
-        Some((error, told)) if is_silent || told == failure.message => return error,
+        // It only returned the message that it got.
+        Some((error, message)) if is_silent || message == failure.message => return error,
         Some((error, _)) => Some(Arc::new(error) as Cause),
         None => is_silent.then(|| Arc::new(FailureMark::Unexplained) as Cause),
     };

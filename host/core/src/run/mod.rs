@@ -390,7 +390,7 @@ impl<'c> Run<'c> {
                 plugin.ask();
             }
         }
-        PassError::of_death(death)
+        PassError::from_death(death)
     }
 
     /// Returns an error if the module that a failed pass was given is broken: another pass wrote into

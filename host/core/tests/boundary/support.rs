@@ -176,7 +176,7 @@ pub(crate) fn run_in(
 ) -> Outcome {
     let mut all = (Ok(None), Vec::new());
     let Ok(()) = runner.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
-        all = (made.result, made.said);
+        all = (made.result, made.diagnostics);
         Ok(())
     });
     all

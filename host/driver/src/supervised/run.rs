@@ -107,7 +107,7 @@ pub fn not_started(error: &std::io::Error) -> PassError {
 
 /// The error of a worker that died outside of a pass, where nobody can say, or on a trial.
 pub fn died(death: &Death) -> PassError {
-    let mut error = PassError::of_death(death);
+    let mut error = PassError::from_death(death);
     error.help = None;
     error.pass = death.running_pass().map(|pass| pass.name.clone());
     if death.culprit.is_some() {

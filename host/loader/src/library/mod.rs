@@ -20,7 +20,7 @@ use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
 pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, takes};
-pub use table::{AttrList, HostTable};
+pub use table::HostTable;
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
 use crate::file::{self, Identity};
@@ -78,6 +78,10 @@ pub struct LoadedOp {
     pub entry: abi::OpEntry,
     /// The plugin that defines the op, or adds to its definition.
     pub plugin: &'static DefiningPlugin,
+    /// The attributes that the definition lists, if it lists any.
+    pub attributes: Option<&'static [AttrInfo]>,
+    /// The targets that the definition's `supports` is about.
+    pub targets: &'static [&'static str],
 }
 
 /// A plugin of op definitions, as messages name it.
@@ -109,30 +113,7 @@ unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInstrument {}
 
-impl DefiningPlugin {
-    /// Returns the one of a name and an origin. It is never freed, as libraries are.
-    fn leaked(name: &str, origin: &Origin) -> &'static DefiningPlugin {
-        static ALL: Mutex<Vec<&DefiningPlugin>> = Mutex::new(Vec::new());
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.iter().find(|p| p.name == name && p.origin == *origin);
-        if let Some(known) = known {
-            return known;
-        }
-        let plugin = Box::leak(Box::new(DefiningPlugin {
-            name: name.to_owned(),
-            origin: origin.clone(),
-        }));
-        all.push(plugin);
-        plugin
-    }
-}
-
 impl LoadedOp {
-    /// The attributes that the definition lists, if it does.
-    pub fn attributes(&self) -> Option<AttrList> {
-        AttrList::new(&self.entry)
-    }
-
     /// The traits that say which functions the definition has.
     pub fn answers(&self) -> u64 {
         let functions = [
@@ -144,11 +125,6 @@ impl LoadedOp {
         ];
         let there = functions.iter().filter(|(function, _)| function.is_some());
         there.fold(0, |all, (_, flag)| all | flag)
-    }
-
-    /// Whether the definition's `supports` speaks for a target.
-    pub fn speaks_for(&self, target: &str) -> bool {
-        table::speaks_for(&self.entry, target)
     }
 }
 
@@ -374,22 +350,27 @@ impl LoadedPlugin {
             let text = "the ops aren't the same ones in the same order".to_owned();
             return Err(Kind::Disagree(text));
         }
-        for ((name, entry), spec) in ops.iter().zip(&manifest.ops) {
-            table::attributes(entry)?;
+        // What definitions refer to is never freed, as libraries are.
+        let plugin: &'static DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
+            name: manifest.plugin.name.clone(),
+            origin: origin.clone(),
+        }));
+        let ops = ops.into_iter().zip(&manifest.ops);
+        let ops = ops.map(|((name, entry), spec)| {
             if spec.extends {
-                table::check_extension(name, entry)?;
+                table::check_extension(name, &entry)?;
             }
-            table::targets(entry)?;
-        }
-        let mut loaded_ops = Vec::with_capacity(ops.len());
-        if !ops.is_empty() {
-            let plugin = DefiningPlugin::leaked(&manifest.plugin.name, origin);
-            let ops = ops.into_iter();
-            loaded_ops.extend(ops.map(|(_, entry)| LoadedOp { entry, plugin }));
-        }
+            let attributes = table::attributes(&entry)?;
+            Ok(LoadedOp {
+                entry,
+                plugin,
+                attributes: attributes.map(|list| &*list.leak()),
+                targets: table::targets(&entry)?.leak(),
+            })
+        });
         Ok(LoadedPlugin {
             passes: loaded,
-            ops: loaded_ops,
+            ops: ops.collect::<Result<_, Kind>>()?,
             instruments: loaded_instruments(manifest, &instruments)?,
         })
     }

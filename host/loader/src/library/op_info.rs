@@ -5,7 +5,7 @@ use std::fmt;
 use passdock_abi::{AttrKind, OpEntry};
 use serde::Serialize;
 
-use super::{HostTable, LoadedOp, Plugin, table};
+use super::{HostTable, Plugin};
 use crate::error::PluginError;
 
 /// The description of an operator from one version of its domain on.
@@ -49,6 +49,9 @@ pub struct AttrInfo {
     /// The kind of the attribute's value: `int`, `floats`, …
     #[serde(rename = "type")]
     pub kind: &'static str,
+    /// The kind in the contract.
+    #[serde(skip)]
+    pub kind_code: AttrKind,
     /// Whether an op without the attribute is invalid.
     pub required: bool,
     /// The value that an op without the attribute has.
@@ -146,13 +149,10 @@ impl OpInfo {
         host: HostTable,
     ) -> Result<OpInfo, PluginError> {
         let loaded = plugin.load(host)?;
-        let (Some(spec), Some(LoadedOp { entry, .. })) =
-            (plugin.manifest().ops.get(at), loaded.ops().get(at))
-        else {
+        let (Some(spec), Some(op)) = (plugin.manifest().ops.get(at), loaded.ops().get(at)) else {
             unreachable!("a library whose table isn't as long as its manifest isn't loaded");
         };
-        let attributes = table::attributes(entry)
-            .map_err(|kind| PluginError::new(plugin.origin().clone(), kind))?;
+        let entry = &op.entry;
         let traits = TRAITS.iter().filter(|(flag, _)| entry.traits & flag != 0);
         Ok(OpInfo {
             name: name.to_owned(),
@@ -166,9 +166,8 @@ impl OpInfo {
             layouts: entry.layout.is_some() || entry.alter_layout.is_some(),
             extends: spec.extends,
             legalization: entry.legalize.is_some(),
-            targets: table::targets(entry)
-                .map_err(|kind| PluginError::new(plugin.origin().clone(), kind))?,
-            attributes,
+            targets: op.targets.to_vec(),
+            attributes: op.attributes.map(<[AttrInfo]>::to_vec),
             plugin: plugin.name().to_owned(),
         })
     }

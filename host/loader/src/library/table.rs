@@ -130,14 +130,6 @@ pub(super) fn targets(op: &abi::OpEntry) -> Result<Vec<&'static str>, Kind> {
     targets.map(|&target| name(target)).collect()
 }
 
-/// Whether a definition's `supports` speaks for a target; `targets` checked the list when the plugin was loaded.
-pub(super) fn speaks_for(op: &abi::OpEntry, target: &str) -> bool {
-    let targets = list(op.targets, op.target_count).unwrap_or_default();
-    targets
-        .iter()
-        .any(|&own| text(own).is_ok_and(|own| own == target))
-}
-
 /// Refuses an entry that says more than one may that only adds to a definition.
 pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind> {
     let parts = [
@@ -172,66 +164,13 @@ pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<AttrInfo>>, Kin
         Ok(AttrInfo {
             name: name(entry.name)?,
             kind: kind_name(entry.kind),
+            kind_code: entry.kind,
             required: entry.flags & abi::AttrEntry::REQUIRED != 0,
             doc: text(entry.doc)?,
             default: default(&entry)?,
         })
     });
     read.collect::<Result<_, Kind>>().map(Some)
-}
-
-/// The attributes that a definition lists, read in place: `attributes` checked the list when the
-/// plugin was loaded.
-#[derive(Clone)]
-pub struct AttrList {
-    next: *const u8,
-    left: u32,
-    stride: u32,
-}
-
-/// An attribute in an [`AttrList`].
-pub struct Listed {
-    name: abi::Str,
-    pub kind: abi::AttrKind,
-    /// The flags: `AttrEntry::*`.
-    pub flags: u32,
-}
-
-impl Listed {
-    pub fn name(&self) -> &'static str {
-        text(self.name).unwrap_or_default()
-    }
-
-    /// Whether it has this name. Each attribute of each op is looked for: so they are compared as bytes.
-    pub fn is_called(&self, name: &str) -> bool {
-        list(self.name.ptr, self.name.len).is_ok_and(|own| own == name.as_bytes())
-    }
-}
-
-impl AttrList {
-    pub(super) fn new(op: &abi::OpEntry) -> Option<AttrList> {
-        (!op.attrs.is_null()).then_some(AttrList {
-            next: op.attrs.cast(),
-            left: op.attr_count,
-            stride: op.attr_stride,
-        })
-    }
-}
-
-impl Iterator for AttrList {
-    type Item = Listed;
-
-    fn next(&mut self) -> Option<Listed> {
-        self.left = self.left.checked_sub(1)?;
-        // SAFETY: `attributes` found the list good when the plugin was loaded, for good.
-        let entry: abi::AttrEntry = unsafe { record(self.next, self.stride) };
-        self.next = self.next.wrapping_add(self.stride as usize);
-        Some(Listed {
-            name: entry.name,
-            kind: entry.kind,
-            flags: entry.flags,
-        })
-    }
 }
 
 fn default(entry: &abi::AttrEntry) -> Result<Option<OpAttrDefault>, Kind> {

@@ -88,6 +88,7 @@ impl<'t> Entry<'t> {
         })
     }
 
+    /// Reads a value of any type.
     pub(super) fn any(&self, key: &'static str) -> Result<Option<&'t Value>, Kind> {
         self.value(key, "", Some)
     }
@@ -148,13 +149,14 @@ impl<'t> Entry<'t> {
         Ok(result)
     }
 
-    /// Returns the tables in the list of a key.
+    /// Reads a list of tables, which is empty if there is none.
     pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t Table>, Kind> {
         let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_table).collect();
         let tables = self.value(key, "a list of tables", convert)?;
         Ok(tables.unwrap_or_default())
     }
 
+    /// Adds a warning about the entry.
     pub(super) fn warn(&self, message: String, help: Option<String>) {
         let warning = ManifestWarning { message, help };
         self.warnings.borrow_mut().push(warning);

@@ -116,8 +116,8 @@ fn plugin(root: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
 }
 
 fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
-    let version_of = |key| version(key, entry.required_string(key)?);
-    let abi = version_of("abi")?;
+    let version_at = |key| version(key, entry.required_string(key)?);
+    let abi = version_at("abi")?;
     let min_host = entry.string("min_host")?;
     let panic = entry.required_string("panic")?;
     let optional = |key| Ok::<_, Kind>(Some(entry.text(key)?).filter(|text| !text.is_empty()));
@@ -126,7 +126,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
         version: entry.text("version")?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
-        ir: version_of("ir")?,
+        ir: version_at("ir")?,
         panic: choice("panic", panic, &PANIC_STRATEGIES).unwrap_or_else(|unknown| {
             // A new way to panic is held to be the worst.
             let message = format!("This host takes the unknown {} for `abort`", unknown.what);
@@ -191,8 +191,8 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     let name = require(names::is_sequential, what, name, names::SEQUENTIAL_RULE)?;
     let children = entry.array("passes")?.iter();
     let passes = children.map(|value| match value {
-        Value::String(child) => child_of(&name, child),
-        Value::Table(table) => entry.nested("child", table, |child| options_of(&name, child)),
+        Value::String(child) => child_named(&name, child),
+        Value::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
         _ => {
             let what = format!("a child in `passes` of `{name}`");
             let rule = "a child is a pass's name, or a table with its `name` and `options`";
@@ -207,7 +207,7 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
 }
 
 /// Reads a child of a Sequential that is a name.
-fn child_of(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
+fn child_named(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
     Ok(ManifestChild {
         name: any_pass_name(&format!("a name in `passes` of `{owner}`"), name)?,
         options: BTreeMap::new(),
@@ -215,8 +215,8 @@ fn child_of(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
 }
 
 /// Reads a child of a Sequential that is a table.
-fn options_of(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
-    let mut child = child_of(owner, entry.required_string("name")?)?;
+fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
+    let mut child = child_named(owner, entry.required_string("name")?)?;
     let name = &child.name;
     check_host(entry, &format!("its child `{name}`"))?;
     for (option, value) in entry.table("options")?.into_iter().flatten() {
@@ -503,27 +503,27 @@ mod tests {
                 read(entry)
             }
         };
-        let pass_of = |entry: &Entry<'_>| pass(entry, &[]).map(drop);
+        let pass_entry = |entry: &Entry<'_>| pass(entry, &[]).map(drop);
         check(
             "pass",
             "name = 'a.transform.B'\nkind = 'module'",
-            named(pass_of),
+            named(pass_entry),
         );
-        let sequential_of = |entry: &Entry<'_>| sequential(entry).map(drop);
+        let sequential_entry = |entry: &Entry<'_>| sequential(entry).map(drop);
         check(
             "sequential",
             "name = 'a.B'\npasses = []",
-            named(sequential_of),
+            named(sequential_entry),
         );
-        check("child", "name = 'a.B'", |entry| options_of("a.C", entry));
+        check("child", "name = 'a.B'", |entry| child_in("a.C", entry));
         check(
             "config",
             "key = 'a.B'",
             named(|entry| config(entry).map(drop)),
         );
         check("op", "name = 'a.B'", named(|entry| op(entry).map(drop)));
-        let instrument_of = |entry: &Entry<'_>| instrument(entry).map(drop);
-        check("instrument", "name = 'a.b'", named(instrument_of));
+        let instrument_entry = |entry: &Entry<'_>| instrument(entry).map(drop);
+        check("instrument", "name = 'a.b'", named(instrument_entry));
         check("field", "name = 'n'\ntype = 'int'", |entry| {
             field(entry, "a", false)
         });

@@ -1,9 +1,9 @@
 //! The check of an op against its definition: the number of operands, and the listed attributes.
 
-use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId};
+use passdock_abi::{Attr, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditFailure, Function};
-use passdock_loader::{AttrList, kind_name, takes};
+use passdock_loader::{AttrInfo, kind_name, takes};
 
 use super::Question;
 
@@ -17,7 +17,7 @@ impl Question<'_> {
             let f = state.read()?;
             let mut wrong = Vec::new();
             check_operands(f, op, &definition.entry, &mut wrong);
-            if let Some(listed) = definition.attributes() {
+            if let Some(listed) = definition.attributes {
                 check_attributes(f, op, listed, &mut wrong);
             }
             match wrong.is_empty() {
@@ -40,35 +40,32 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<
     ));
 }
 
-fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<String>) {
+fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec<String>) {
     let operator = f.text(f.op(op).name);
     for attr in f.attrs(op) {
         let name = f.text(attr.name);
-        match listed.clone().find(|entry| entry.is_called(name)) {
+        match listed.iter().find(|entry| entry.name == name) {
             None => {
-                let near = suggest::did_you_mean(name, listed.clone().map(|entry| entry.name()));
+                let near = suggest::did_you_mean(name, listed.iter().map(|entry| entry.name));
                 wrong.push(format!("{operator} has no attribute `{name}`.{near}"));
             }
-            Some(entry) if !fits(attr, entry.kind) => wrong.push(format!(
+            Some(entry) if !fits(attr, entry.kind_code) => wrong.push(format!(
                 "The attribute `{name}` of {operator} is of the type {}; it has to be {}.",
                 kind_name(kind(attr)),
-                kind_name(entry.kind),
+                entry.kind,
             )),
             Some(_) => {}
         }
     }
-    for entry in listed.filter(|entry| entry.flags & AttrEntry::REQUIRED != 0) {
+    for entry in listed.iter().filter(|entry| entry.required) {
         let mut attrs = f.attrs(op).iter();
         // A region is the attribute of its name, whether one says so or not.
         let is_region = || {
             let mut regions = f.regions_of(op).map(|region| f.region(region).name);
-            entry.kind == AttrKind::REGION && regions.any(|name| entry.is_called(f.text(name)))
+            entry.kind_code == AttrKind::REGION && regions.any(|name| entry.name == f.text(name))
         };
-        if !attrs.any(|attr| entry.is_called(f.text(attr.name))) && !is_region() {
-            wrong.push(format!(
-                "{operator} lacks its attribute `{}`.",
-                entry.name()
-            ));
+        if !attrs.any(|attr| entry.name == f.text(attr.name)) && !is_region() {
+            wrong.push(format!("{operator} lacks its attribute `{}`.", entry.name));
         }
     }
 }

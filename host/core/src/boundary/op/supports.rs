@@ -17,7 +17,7 @@ impl Question<'_> {
         // The first that speaks for the target decides: that it doesn't take the op is an answer.
         self.first_answer(name, "", |definition| {
             let asks = definition.entry.supports;
-            let function = asks.filter(|_| definition.speaks_for(target))?;
+            let function = asks.filter(|_| definition.targets.contains(&target))?;
             let mut call = OpCall {
                 asked_for: AskedFor::Support(target),
                 ..OpCall::new(self.session, op)

@@ -13,6 +13,7 @@ use crate::error::{ErrorKind, PassError};
 
 /// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame. By default nothing
 /// runs: so it is while the host frees what plugins own.
+#[allow(unused_variables, reason = "by default nothing runs")]
 pub trait Frame: Sync {
     /// The opt level of the run.
     fn opt_level(&self) -> u32 {
@@ -29,7 +30,6 @@ pub trait Frame: Sync {
     }
     /// The kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<PassKind> {
-        let _ = name;
         None
     }
     /// Runs a registered pass, instruments included.
@@ -37,19 +37,15 @@ pub trait Frame: Sync {
     /// # Errors
     /// If there is no such pass, if it fails, and for an instrument, which runs none.
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
-        let _ = module;
         let message = format!("`{name}` can't be run by what is being freed.");
         Err(PassError::new(ErrorKind::Failed, message))
     }
     /// Whether a rule of this name may rewrite once more.
     fn may_rewrite(&self, rule: &str) -> bool {
-        let _ = rule;
         false
     }
     /// Counts a rewrite by a rule.
-    fn rewrote(&self, rule: &str) {
-        let _ = rule;
-    }
+    fn rewrote(&self, rule: &str) {}
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs {
         static NONE: LazyLock<OpDefs> = LazyLock::new(OpDefs::default);
@@ -72,7 +68,5 @@ pub trait Frame: Sync {
         None
     }
     /// Shows an instrument's diagnostics at once: they don't belong to a running pass.
-    fn show(&self, diagnostics: &[Diagnostic]) {
-        let _ = diagnostics;
-    }
+    fn show(&self, diagnostics: &[Diagnostic]) {}
 }

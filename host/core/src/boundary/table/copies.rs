@@ -1,7 +1,7 @@
 //! Copies: of regions, of ops and of types, within a function and from one to another.
 
 use passdock_abi as abi;
-use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId};
+use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId, ValueId};
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
 
 use super::describe;
@@ -15,30 +15,24 @@ impl FunctionState {
         unsafe {
             let args = input::list(desc.args, desc.arg_count, "arguments")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
-            if desc.result_count > 0 {
-                input::check_out(desc.results)?;
-            }
-            let made = with_source(self, desc.source.handle, |state, source| {
+            let room = (desc.results, desc.result_count);
+            copy_to(self, desc.source.handle, room, |state, source| {
                 let holder = source.map_or_else(|| state.read(), Ok)?;
                 holder.live_region(desc.region)?;
                 let terminator = holder.terminator(desc.region);
                 let count = terminator.map_or(0, |op| holder.operands(op).len());
                 check_room("The region to copy gives", count, desc.result_count)?;
-                let ops = holder.walk(desc.region);
-                let needed = imports(state, source, ops)?;
-                let made = state.edit()?.clone_region(&CloneRegion {
+                let needed = imports(state, source, holder.walk(desc.region))?;
+                let copies = state.edit()?.clone_region(&CloneRegion {
                     region: desc.region,
                     source,
                     at: describe::place(&desc.at),
                     args,
                     captures,
                 })?;
-                state.edit()?.add_imports(&needed);
-                Ok(made)
-            })?;
-            input::answer_all(desc.results, made);
+                Ok((needed, copies))
+            })
         }
-        Ok(())
     }
 
     pub(in crate::boundary) unsafe fn clone_ops(&mut self, desc: &CloneOpsDesc) -> Edit {
@@ -46,29 +40,24 @@ impl FunctionState {
         unsafe {
             let ops = input::list(desc.ops, desc.op_count, "ops to copy")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
-            if desc.result_count > 0 {
-                input::check_out(desc.results)?;
-            }
-            let made = with_source(self, desc.source.handle, |state, source| {
+            let room = (desc.results, desc.result_count);
+            copy_to(self, desc.source.handle, room, |state, source| {
                 let holder = source.map_or_else(|| state.read(), Ok)?;
-                let mut count = 0;
-                for &op in ops {
-                    count += holder.live_op(op)?.results.len as usize;
-                }
+                let counts = ops
+                    .iter()
+                    .map(|&op| Ok(holder.live_op(op)?.results.len as usize));
+                let count = counts.sum::<Edit<usize>>()?;
                 check_room("The ops to copy have", count, desc.result_count)?;
                 let needed = imports(state, source, holder.with_nested(ops))?;
-                let made = state.edit()?.clone_ops(&CloneOps {
+                let copies = state.edit()?.clone_ops(&CloneOps {
                     ops,
                     source,
                     at: describe::place(&desc.at),
                     captures,
                 })?;
-                state.edit()?.add_imports(&needed);
-                Ok(made)
-            })?;
-            input::answer_all(desc.results, made);
+                Ok((needed, copies))
+            })
         }
-        Ok(())
     }
 
     pub(in crate::boundary) unsafe fn replace_body(
@@ -144,6 +133,28 @@ unsafe fn with_source<T>(
         }
         copy(state, Some(other))
     })
+}
+
+/// Writes the values that `copy` returns to the plugin's array, and adds the imports that the copies need.
+///
+/// # Safety
+/// As [`Session::of`], for the source; the array has as many elements.
+unsafe fn copy_to(
+    state: &mut FunctionState,
+    source: *const abi::Function,
+    (results, count): (*mut ValueId, usize),
+    copy: impl FnOnce(&mut FunctionState, Option<&Function>) -> Edit<(Vec<Opset>, Vec<ValueId>)>,
+) -> Edit {
+    if count > 0 {
+        input::check_out(results)?;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (needed, copies) = with_source(state, source, copy)?;
+        state.edit()?.add_imports(&needed);
+        input::answer_all(results, copies);
+    }
+    Ok(())
 }
 
 /// Refuses an array for the results that hasn't exactly their number of elements.

@@ -24,28 +24,36 @@ pub(in crate::boundary) unsafe extern "C" fn text(
     })
 }
 
+/// Calls `look_up` with the symbols and a checked text.
+///
+/// # Safety
+/// As [`symbols`] and [`input::text`].
+unsafe fn symbol(
+    handle: *const abi::Symbols,
+    text: Str,
+    look_up: impl FnOnce(&Symbols, &str) -> Option<SymbolId>,
+) -> SymbolId {
+    gate::guard(SymbolId::NONE, || {
+        // SAFETY: the caller's promise.
+        let (symbols, text) = unsafe { (symbols(handle), input::text(text, "symbol")) };
+        let found = symbols.zip(text.ok());
+        let found = found.and_then(|(symbols, text)| look_up(symbols, text));
+        found.unwrap_or(SymbolId::NONE)
+    })
+}
+
 pub(in crate::boundary) unsafe extern "C" fn intern(
     handle: *const abi::Symbols,
     text: Str,
 ) -> SymbolId {
-    gate::guard(SymbolId::NONE, || {
-        // SAFETY: the contract's, for both.
-        match unsafe { (symbols(handle), input::text(text, "symbol")) } {
-            (Some(symbols), Ok(text)) => symbols.intern(text),
-            _ => SymbolId::NONE,
-        }
-    })
+    // SAFETY: the contract's.
+    unsafe { symbol(handle, text, |symbols, text| Some(symbols.intern(text))) }
 }
 
 pub(in crate::boundary) unsafe extern "C" fn find(
     handle: *const abi::Symbols,
     text: Str,
 ) -> SymbolId {
-    gate::guard(SymbolId::NONE, || {
-        // SAFETY: the contract's, for both.
-        match unsafe { (symbols(handle), input::text(text, "symbol")) } {
-            (Some(symbols), Ok(text)) => symbols.find(text).unwrap_or(SymbolId::NONE),
-            _ => SymbolId::NONE,
-        }
-    })
+    // SAFETY: the contract's.
+    unsafe { symbol(handle, text, Symbols::find) }
 }

@@ -69,16 +69,8 @@ struct State {
     names: String,
     /// The times of the passes, in the order in which they started.
     passes: Vec<Timed>,
-    /// The details of each pass for the trace, if there is one.
-    traced: Vec<Traced>,
     /// The pass that runs on each thread: the thread's number, and the pass's index.
     running: Vec<(u32, usize)>,
-}
-
-struct Traced {
-    plugin: Option<String>,
-    /// The numbers of ops in the module before and after the pass.
-    ops: (usize, usize),
 }
 
 struct Timed {
@@ -95,6 +87,10 @@ struct Timed {
     /// The part of `total` that passes inside it took.
     inside: Duration,
     failed: bool,
+    /// The name of the pass's plugin, for the trace.
+    plugin: Option<String>,
+    /// The numbers of ops in the module before and after the pass, for the trace.
+    ops: (usize, usize),
 }
 
 /// The times of all runs of a pass.
@@ -182,6 +178,9 @@ impl PassTimingInstrument {
         pass.loading = loading_time().saturating_sub(pass.loading);
         pass.total = now.duration_since(pass.start).saturating_sub(pass.loading);
         pass.failed = failed;
+        if self.trace.is_some() {
+            pass.ops.1 = module.op_count();
+        }
         let total = pass.total;
         match pass.parent {
             Some(parent) => {
@@ -190,9 +189,6 @@ impl PassTimingInstrument {
             }
             None => _ = state.running.swap_remove(slot),
         }
-        if let Some(traced) = state.traced.get_mut(at) {
-            traced.ops.1 = module.op_count();
-        }
     }
 
     /// Writes the trace file and puts it in its place.
@@ -200,23 +196,17 @@ impl PassTimingInstrument {
         let (Some(target), Some(start)) = (state.file.take(), state.start) else {
             return Ok(());
         };
-        let events = state
-            .passes
-            .iter()
-            .zip(&state.traced)
-            .map(|(pass, traced)| {
-                Event {
-                    name: &state.names[pass.name.clone()],
-                    start: pass.start.duration_since(start),
-                    // Events nest by their times, so this is the whole time.
-                    duration: pass.total + pass.loading,
-                    thread: pass.thread,
-                    plugin: traced.plugin.as_deref(),
-                    ops_before: traced.ops.0,
-                    ops_after: traced.ops.1,
-                    failed: pass.failed,
-                }
-            });
+        let events = state.passes.iter().map(|pass| Event {
+            name: &state.names[pass.name.clone()],
+            start: pass.start.duration_since(start),
+            // Events nest by their times, so this is the whole time.
+            duration: pass.total + pass.loading,
+            thread: pass.thread,
+            plugin: pass.plugin.as_deref(),
+            ops_before: pass.ops.0,
+            ops_after: pass.ops.1,
+            failed: pass.failed,
+        });
         target.write(false, |file| trace::write(file, events))
     }
 }
@@ -227,7 +217,6 @@ impl State {
         self.file = None;
         self.names.clear();
         self.passes.clear();
-        self.traced.clear();
         self.running.clear();
     }
 
@@ -327,13 +316,9 @@ impl PassInstrument for PassTimingInstrument {
                 None
             }
         };
-        if self.trace.is_some() {
-            let ops = call.module.op_count();
-            state.traced.push(Traced {
-                plugin: call.provider.map(|provider| provider.plugin.clone()),
-                ops: (ops, ops),
-            });
-        }
+        let is_traced = self.trace.is_some();
+        let ops = if is_traced { call.module.op_count() } else { 0 };
+        let provider = call.provider.filter(|_| is_traced);
         state.passes.push(Timed {
             name: start..state.names.len(),
             parent,
@@ -344,6 +329,8 @@ impl PassInstrument for PassTimingInstrument {
             loading: loading_time(),
             inside: Duration::ZERO,
             failed: false,
+            plugin: provider.map(|provider| provider.plugin.clone()),
+            ops: (ops, ops),
         });
         Ok(())
     }
