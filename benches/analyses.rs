@@ -6,8 +6,9 @@ use passdock::analyses::{
     self, EffectAnalysis, FunctionAnalysis, LivenessAnalysis, NameAnalysis, Operators,
     OrderAnalysis,
 };
-use passdock::{PassContext, Registry, Verify};
-use passdock_benches::{Figure, measure, module, plugin, report, report_ratio, sized};
+use passdock_benches::{
+    Figure, context, measure, module, plugin, registry, report, report_ratio, sized,
+};
 use passdock_benches_plugin::TIMES;
 
 fn ops() -> usize {
@@ -15,19 +16,10 @@ fn ops() -> usize {
 }
 
 fn main() {
-    let registry = Registry::new();
-    registry
-        .load_static(passdock_plugins_onnx_ops::PLUGIN)
-        .expect("a well made plugin");
-    registry
-        .load_plugin(&plugin(), &Default::default())
-        .expect("the benchmark's plugin");
-    let context = PassContext::builder()
-        .registry(&registry)
-        .verify(Verify::Off)
-        .jobs(1)
-        .build()
-        .expect("a plain context");
+    let registry = registry(&[]);
+    let loaded = registry.load_plugin(&plugin(), &Default::default());
+    loaded.expect("the benchmark's plugin");
+    let context = context(&registry, 1);
     let big = module(1, ops());
     let run = |name: &str, items: usize| {
         let pass = registry.get_pass(name).expect("a pass of the plugin");

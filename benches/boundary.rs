@@ -2,9 +2,9 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock::{PassContext, PassRef, Registry};
+use passdock::{PassRef, Registry};
 use passdock_benches::{
-    Figure, measure, measure_with, module, plugin, report, report_ratio, sized,
+    Figure, context, measure, measure_with, module, plugin, report, report_ratio, sized,
 };
 use passdock_ir::{Module, NewOp};
 
@@ -14,21 +14,11 @@ fn ops() -> usize {
 
 fn main() {
     let registry = Registry::new();
-    registry
-        .load_plugin(&plugin(), &Default::default())
-        .expect("the benchmark's plugin");
-    let pass = |name: &str| {
-        registry
-            .get_pass(name)
-            .expect("a pass of the benchmark's plugin")
-    };
+    let loaded = registry.load_plugin(&plugin(), &Default::default());
+    loaded.expect("the benchmark's plugin");
+    let pass = |name: &str| registry.get_pass(name).expect("a pass of the plugin");
     // Verifying what changed is the same work wherever the pass is; it has a figure of its own.
-    let context = PassContext::builder()
-        .registry(&registry)
-        .verify(passdock::Verify::Off)
-        .jobs(1)
-        .build()
-        .expect("a plain context");
+    let context = context(&registry, 1);
 
     let run =
         |pass: &PassRef, module: &Module| pass.call_in(module.clone(), &context).expect("it runs");

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use passdock::model_file::{self, ExternalData, WriteOptions};
-use passdock_abi::{DType, Dim, FunctionKind, symbol};
 use passdock_benches::{
     Figure, is_quick, measure, named_main, one_function, report, report_ratio, sized,
 };
-use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Payload, Position, TypeData};
+use passdock_ir::{Module, text};
 
 /// Load and save of each file named, in one process; prints the seconds without the import.
 const PYTHON: &str = r#"
@@ -188,37 +187,18 @@ fn save(module: &Module, path: &Path, external_data: ExternalData) {
 
 /// A chain of `count` additions, each of a weight of `bytes` bytes.
 fn weights(count: u64, bytes: u64) -> Module {
-    one_function(|module| {
-        let symbols = module.symbols();
-        let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern("main"));
-        f.set_opset(symbol::EMPTY, 17);
-        let dims = [Dim::constant((bytes / 4) as i64)];
-        let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&dims)));
-        let body = f.body();
-        let add = symbols.intern("onnx.Add");
-        let mut last = f
-            .add_arg(body, &NewPort { name: "x", ty })
-            .expect("a new argument");
-        for index in 0..count {
-            let data = ConstantData::new(Payload::Splat {
-                dtype: DType::F32,
-                element: (index as f32).to_le_bytes().into(),
-                count: bytes / 4,
-            });
-            let weight = f.add_constant(ty, data, body, &format!("w{index}"));
-            let operands = [last, weight.expect("a new constant")];
-            let new = NewOp {
-                operands: &operands,
-                result_types: &[ty],
-                ..NewOp::new(add)
-            };
-            let op = f.create_op(&new, Position::end(body)).expect("a new op");
-            last = f.result(op, 0).expect("its result");
-        }
-        f.set_results(body, &[last], &[NewPort { name: "y", ty }])
-            .expect("a result");
-        f
-    })
+    let ty = format!("f32[{}]", bytes / 4);
+    let line = |at| {
+        format!(
+            "%w{at} = const {ty} splat({at}.0)\n%v{} = onnx.Add(%v{at}, %w{at}) : {ty}\n",
+            at + 1
+        )
+    };
+    let lines: String = (0..count).map(line).collect();
+    let text = format!(
+        "module {{ fn @main(%v0: {ty}) -> (%y: {ty}) opset(\"\" = 17) {{\n{lines}return %v{count} }} }}"
+    );
+    text::parse(&text).expect("a module")
 }
 
 /// A Python that has the `onnx` package.

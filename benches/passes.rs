@@ -2,33 +2,18 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock::{PassContext, Registry, Verify};
 use passdock_benches::{
-    measure, measure_with, module, named_main, one_function, report, report_ratio, sized,
+    context, measure, measure_with, module, named_main, one_function, registry, report,
+    report_ratio, sized,
 };
 use passdock_ir::{Function, Module, NewPort};
 
 fn main() {
     let (million, ops) = (sized(1_000_000), sized(100_000));
-    let registry = Registry::new();
-    let plugins = [
-        passdock_plugins_onnx_ops::PLUGIN,
-        passdock_plugins_relax::PLUGIN,
-        passdock_benches_plugin::PLUGIN,
-    ];
-    for plugin in plugins {
-        registry
-            .load_static(plugin)
-            .expect("a plugin that is well made");
-    }
+    let registry = registry(&[passdock_benches_plugin::PLUGIN]);
     let run = |pass: &str, module: &Module, jobs: usize| {
         let pass = registry.get_pass(pass).expect("a pass");
-        let context = PassContext::builder()
-            .registry(&registry)
-            .verify(Verify::Off)
-            .jobs(jobs)
-            .build()
-            .expect("a plain context");
+        let context = context(&registry, jobs);
         let run = |module| pass.call_in(module, &context).expect("it runs");
         // As new: without what earlier runs found out about it.
         measure_with(1, || edited(module), run)
@@ -57,8 +42,7 @@ fn main() {
     );
 
     let find = registry.get_pass(fold).expect("a pass");
-    let context = PassContext::builder().registry(&registry).build();
-    let context = context.expect("a plain context");
+    let context = context(&registry, 1);
     report(
         "FoldConstant of the same once more",
         measure(1, || {

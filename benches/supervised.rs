@@ -12,11 +12,11 @@ mod supervised {
     use std::path::Path;
     use std::time::Instant;
 
+    use passdock::model_file;
     use passdock::pipeline::{self, Report, Request, Watch};
     use passdock::supervised::{self, Supervisor, Worker};
-    use passdock::{Registry, model_file};
     use passdock_benches::{
-        Figure, is_quick, measure, named_main, one_function, report, report_ratio, sized,
+        Figure, is_quick, measure, named_main, one_function, registry, report, report_ratio, sized,
     };
     use passdock_crash::{CallKind, Callee};
 
@@ -36,7 +36,7 @@ mod supervised {
                 staging,
                 ..worker.watch()
             };
-            let finished = pipeline::run_staged(&registry(), &request, None, watch);
+            let finished = pipeline::run_staged(&registry(&[]), &request, None, watch);
             let answer = (&finished.report, &finished.output);
             return worker.answer(&answer).expect("the supervisor is there");
         }
@@ -54,7 +54,7 @@ mod supervised {
             pipeline::place(&mut report, output).expect("a place");
             report
         };
-        let here = |request: &Request| pipeline::run(&registry(), request, Watch::default()).0;
+        let here = |request: &Request| pipeline::run(&registry(&[]), request, Watch::default()).0;
         let request_of = |ops| request(dir.path(), sized(ops));
         let [both, one] = least(&request_of(100), [&alone, &here]);
         let more = Figure {
@@ -93,19 +93,6 @@ mod supervised {
             }
         }
         nanos.map(|nanos| Figure { nanos })
-    }
-
-    fn registry() -> Registry {
-        let registry = Registry::new();
-        for plugin in [
-            passdock_plugins_onnx_ops::PLUGIN,
-            passdock_plugins_relax::PLUGIN,
-        ] {
-            registry
-                .load_static(plugin)
-                .expect("a plugin that is well made");
-        }
-        registry
     }
 
     /// A model of so many ops that is read, run through a few passes, and written.

@@ -8,7 +8,7 @@ fuzzer that needs a millisecond an input finds little.
 
 OUT/manifest gets the manifests of the plugins in the directories named, and the
 examples of the page about manifests; OUT/library libraries made by hand;
-OUT/edits steps at random; OUT/rules rules.
+OUT/edits bytes at random; OUT/rules rules.
 """
 
 import argparse
@@ -176,15 +176,10 @@ def rules():
 
 
 def edits(count=400):
-    """A header, and steps of 12 bytes: what is called, what is wrong with it (mostly nothing), with what."""
+    """Bytes at random."""
     numbers = random.Random(1)
     for _ in range(count):
-        header = bytes(numbers.randrange(256) for _ in range(12))
-        steps = numbers.choice((4, 8, 16, 40))
-        yield header + b"".join(
-            bytes([numbers.randrange(256), numbers.randrange(220), *(numbers.randrange(256) for _ in range(10))])
-            for _ in range(steps)
-        )
+        yield numbers.randbytes(numbers.choice((60, 120, 240, 600)))
 
 
 def main():

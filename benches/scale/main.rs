@@ -15,10 +15,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use passdock::plugin::PassKind;
-use passdock::{PassContext, PassRef, Registry, Verify};
+use passdock::{PassContext, PassRef, Registry};
 use passdock_benches::clock::Clock;
-use passdock_benches::is_quick;
-use passdock_benches::shapes::{SHAPES, Shape};
+use passdock_benches::shapes::{Shape, shapes};
+use passdock_benches::{context, is_quick, registry};
 use passdock_ir::{Module, text, verify};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -65,27 +65,11 @@ fn main() {
         true => vec![QUICK],
         false => SIZES.into_iter().filter(|&size| size <= limit).collect(),
     };
-    let registry = Registry::new();
-    let plugins = [
-        passdock_plugins_onnx_ops::PLUGIN,
-        passdock_plugins_relax::PLUGIN,
-        passdock_plugins_tir::PLUGIN,
-    ];
-    for plugin in plugins {
-        registry
-            .load_static(plugin)
-            .expect("a plugin that is well made");
-    }
-    let context = PassContext::builder()
-        .registry(&registry)
-        .verify(Verify::Off)
-        .jobs(1)
-        .on_diagnostic(|_| ())
-        .build()
-        .expect("a plain context");
+    let registry = registry(&[passdock_plugins_tir::PLUGIN]);
+    let context = context(&registry, 1);
     let mut marked = Vec::new();
-    for shape in SHAPES {
-        let mut steps = steps(&registry, shape, &sizes);
+    for shape in shapes() {
+        let mut steps = steps(&registry, &shape, &sizes);
         steps.retain(|(name, _)| {
             let said = format!("{}: {name}", shape.name);
             words.iter().all(|word| said.contains(word.as_str()))
@@ -93,7 +77,7 @@ fn main() {
         if steps.is_empty() {
             continue;
         }
-        let all: Vec<Model> = sizes.iter().map(|&size| Model::new(shape, size)).collect();
+        let all: Vec<Model> = sizes.iter().map(|&size| Model::new(&shape, size)).collect();
         println!("{}", shape.name);
         for (name, steps) in steps {
             let line = measure(&name, &steps, &all, &context);
@@ -117,7 +101,7 @@ fn steps(registry: &Registry, shape: &Shape, sizes: &[usize]) -> Vec<(String, Ve
         ("write ONNX".to_owned(), each(|| Step::Write)),
         ("read ONNX".to_owned(), each(|| Step::Read)),
     ];
-    let module = text::parse(&(shape.text)(sizes[0])).expect("a shape that can be read");
+    let module = text::parse(&shape.text(sizes[0])).expect("a shape that can be read");
     let is_prim = |f: &passdock_ir::Function| f.kind() == passdock_abi::FunctionKind::PRIM;
     let is_prim = module.functions().any(|f| is_prim(f));
     for name in registry.pass_names() {
@@ -126,10 +110,8 @@ fn steps(registry: &Registry, shape: &Shape, sizes: &[usize]) -> Vec<(String, Ve
             continue;
         }
         let pass = |&size: &usize| {
-            let options = match shape.options {
-                Some((pass, options)) if pass == name => options(size),
-                _ => default_options(&name).to_owned(),
-            };
+            let options = shape.options(&name, size);
+            let options = options.unwrap_or_else(|| default_options(&name).to_owned());
             let options: passdock::toml::Table = options.parse().expect("options in TOML");
             let pass = registry.get_pass_with_options(&name, &options);
             Step::Pass(Box::new(pass.expect("a pass that takes these options")))
@@ -154,7 +136,7 @@ fn default_options(pass: &str) -> &'static str {
 
 impl Model {
     fn new(shape: &Shape, size: usize) -> Model {
-        let text = (shape.text)(size);
+        let text = shape.text(size);
         let module = text::parse(&text);
         let module = module.unwrap_or_else(|error| panic!("{}: {error}", shape.name));
         let onnx = passdock_onnx::write(&module, passdock_onnx::EncodeOptions::default());

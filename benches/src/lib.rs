@@ -18,6 +18,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use passdock::sdk::StaticPlugin;
+use passdock::{PassContext, Registry, Verify};
 use passdock_abi::{FunctionKind, OpId};
 use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeData};
 
@@ -166,7 +168,36 @@ pub fn module(functions: usize, len: usize) -> Module {
     module
 }
 
-/// The plugin of the benchmarks, which was built beside the running one.
+/// Returns a registry with ONNX's operators, the passes on graphs, and more plugins.
+pub fn registry(more: &[StaticPlugin]) -> Registry {
+    let registry = Registry::new();
+    for plugin in [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+    ]
+    .iter()
+    .chain(more)
+    {
+        registry
+            .load_static(*plugin)
+            .expect("a plugin that is well made");
+    }
+    registry
+}
+
+/// Returns a context that verifies nothing.
+pub fn context(registry: &Registry, jobs: usize) -> PassContext {
+    let context = PassContext::builder()
+        .registry(registry)
+        .verify(Verify::Off)
+        .jobs(jobs);
+    context
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a plain context")
+}
+
+/// The plugin of the benchmarks, which was built next to the running one.
 pub fn plugin() -> PathBuf {
     let exe = std::env::current_exe().expect("the benchmark's own path");
     let dir = exe.parent().expect("its directory");

@@ -10,15 +10,15 @@ pub fn check(bytes: &[u8]) -> bool {
     match bounded("looking through", bytes.len(), || file::manifest_in(bytes)) {
         Ok(manifest) => {
             let (outer, inner) = (bytes.as_ptr_range(), manifest.as_ptr_range());
-            let inside = outer.start <= inner.start && inner.end <= outer.end;
             // None of it may be anywhere.
-            assert!(inside || manifest.is_empty());
+            let is_inside = outer.start <= inner.start && inner.end <= outer.end;
+            assert!(is_inside || manifest.is_empty());
             true
         }
         Err(error) => {
-            let said = error.to_string();
-            assert!(said.len() > 10, "{said:?} is no sentence");
-            assert!(!said.contains(char::is_control), "{said:?}");
+            let error = error.to_string();
+            let is_sentence = error.len() > 10 && !error.contains(char::is_control);
+            assert!(is_sentence, "{error:?}");
             false
         }
     }

@@ -6,69 +6,51 @@ use toml::{Table, Value};
 
 use super::memory::bounded;
 
-/// The manifest's kinds of entries, and those of them that may be left out.
-const ENTRIES: [(&str, bool); 5] = [
-    ("pass", true),
-    ("sequential", false),
-    ("config", true),
-    ("op", false),
-    ("instrument", true),
-];
-
 /// Reads the bytes of the manifest in a library, which are this text and a NUL. It is an error that
 /// names a place, or each of its entries is in what was read or in what was left out, and all of it
 /// can be shown. `true`: it is a manifest.
 pub fn check(text: &[u8]) -> bool {
     let symbol = [text, b"\0"].concat();
-    let read = bounded("reading a manifest of", symbol.len(), || {
-        Manifest::from_symbol(&symbol)
-    });
+    let read = || Manifest::from_symbol(&symbol);
+    let read = bounded("reading a manifest of", symbol.len(), read);
     // The symbol's text ends where the first NUL is.
     let end = symbol.iter().position(|&byte| byte == 0).unwrap_or(0);
     match (read, std::str::from_utf8(&symbol[..end])) {
         (Ok(manifest), Ok(text)) => {
             check_read(&manifest, text);
-            true
+            return true;
         }
-        (Err(error), Ok(text)) => {
-            check_error(&error, text);
-            false
-        }
+        (Err(error), Ok(text)) => check_error(&error, text),
         (read, Err(_)) => {
             assert!(matches!(read, Err(PluginErrorKind::ManifestNotUtf8 { at }) if at < end));
-            false
         }
     }
+    false
 }
 
 fn check_error(error: &PluginErrorKind, text: &str) {
-    let said = error.to_string();
-    assert_shown(&said);
-    assert!(said.len() < 4096, "{} bytes are no sentence", said.len());
-    if let PluginErrorKind::ManifestSyntax { message } = error {
-        let place = message.strip_prefix("line ").and_then(|rest| {
-            let end = rest.find(|c: char| !c.is_ascii_digit())?;
-            Some((rest[..end].parse::<usize>().ok()?, &rest[end..]))
-        });
-        match place {
-            Some((line, shown)) => {
-                let line = text.split('\n').nth(line - 1).expect("a line of the text");
-                let column = shown
-                    .strip_prefix(", column ")
-                    .and_then(|rest| rest.split_once(": "));
-                if let Some(column) = column.and_then(|(column, _)| column.parse::<usize>().ok()) {
-                    assert!(column <= line.chars().count() + 1, "{said}");
-                }
-            }
-            None => assert!(message.starts_with("it is empty"), "no place: {said}"),
-        }
+    let shown = error.to_string();
+    assert_shown(&shown);
+    assert!(shown.len() < 4096, "{} bytes are no sentence", shown.len());
+    if let PluginErrorKind::ManifestSyntax { message } = error
+        && !message.starts_with("it is empty")
+    {
+        let mut numbers = message
+            .split(|c: char| !c.is_ascii_digit())
+            .filter(|n| !n.is_empty());
+        let mut number = || numbers.next()?.parse::<usize>().ok();
+        let line = text.split('\n').nth(number().expect("a place") - 1);
+        let columns = line.expect("a line of the text").chars().count() + 1;
+        let column = message.contains(", column ").then(number).flatten();
+        assert!(column.is_none_or(|column| column <= columns), "{shown}");
     }
 }
 
 fn check_read(manifest: &Manifest, text: &str) {
     let raw: Table = toml::from_str(text).expect("what was read is TOML");
     let shown = serde_json::to_value(manifest).expect("a manifest is JSON");
-    for (kind, may_be_left_out) in ENTRIES {
+    for kind in ["pass", "sequential", "config", "op", "instrument"] {
+        let may_be_left_out = !matches!(kind, "sequential" | "op");
         let written = raw.get(kind).map_or(0, |entries| {
             let entries = entries.as_array().expect("entries are a list");
             assert!(entries.iter().all(Value::is_table), "a list for a `{kind}`");
@@ -84,27 +66,16 @@ fn check_read(manifest: &Manifest, text: &str) {
         assert_shown(&skipped.to_string());
         assert_shown(skipped.help.as_deref().unwrap_or_default());
     }
-    for field in manifest
-        .passes
-        .iter()
-        .flat_map(|pass| &pass.declaration.options)
-    {
+    let passes = manifest.passes.iter();
+    let options = passes.flat_map(|pass| &pass.declaration.options);
+    for field in options.chain(manifest.configs.iter().flat_map(|schema| &schema.fields)) {
         assert_shown(&field.takes());
         assert_value(&field.default);
     }
-    for schema in &manifest.configs {
-        assert_shown(&schema.type_name());
-        schema
-            .fields
-            .iter()
-            .for_each(|field| assert_value(&field.default));
+    for schema in manifest.configs.iter().filter(|schema| !schema.is_scalar()) {
         // The defaults are values that the schema takes.
-        let nothing = Value::Table(Table::new());
-        if !schema.is_scalar() {
-            schema
-                .accept(&nothing)
-                .expect("a struct without its fields");
-        }
+        let result = schema.accept(&Value::Table(Table::new()));
+        assert!(result.is_ok(), "a struct without its fields: {result:?}");
     }
     for child in manifest.sequentials.iter().flat_map(|s| &s.passes) {
         child.options.values().for_each(assert_toml);
@@ -119,31 +90,16 @@ fn assert_value(value: &Value) {
 
 /// What is shown of a value is the value again, and no date.
 fn assert_toml(value: &Value) {
-    let text = format!("value = {}", toml_text(value));
-    let again: Table = text
-        .parse()
-        .unwrap_or_else(|error| panic!("{text} isn't TOML: {error}"));
-    assert_same(&again["value"], value);
-}
-
-fn assert_same(a: &Value, b: &Value) {
-    match (a, b) {
-        (Value::Float(a), Value::Float(b)) => {
-            assert!(a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()));
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            assert_eq!(a.len(), b.len());
-            a.iter().zip(b).for_each(|(a, b)| assert_same(a, b));
-        }
-        (Value::Table(a), Value::Table(b)) => {
-            assert!(a.keys().eq(b.keys()));
-            a.values()
-                .zip(b.values())
-                .for_each(|(a, b)| assert_same(a, b));
-        }
-        (Value::Datetime(_), _) | (_, Value::Datetime(_)) => panic!("a date: {b}"),
-        _ => assert_eq!(a, b),
+    match value {
+        Value::Datetime(_) => panic!("a date: {value}"),
+        Value::Array(items) => items.iter().for_each(assert_toml),
+        Value::Table(entries) => entries.values().for_each(assert_toml),
+        _ => {}
     }
+    let text = format!("value = {}", toml_text(value));
+    let again: Table = text.parse().expect("what is shown is TOML");
+    // As text, because a NaN isn't itself.
+    assert_eq!(format!("{:?}", again["value"]), format!("{value:?}"));
 }
 
 /// All texts of what is shown are such that a terminal may show them.
@@ -151,10 +107,10 @@ fn assert_json(value: &serde_json::Value) {
     match value {
         serde_json::Value::String(text) => assert_shown(text),
         serde_json::Value::Array(items) => items.iter().for_each(assert_json),
-        serde_json::Value::Object(entries) => entries.iter().for_each(|(key, value)| {
-            assert_shown(key);
-            assert_json(value);
-        }),
+        serde_json::Value::Object(entries) => {
+            entries.keys().for_each(|key| assert_shown(key));
+            entries.values().for_each(assert_json);
+        }
         _ => {}
     }
 }

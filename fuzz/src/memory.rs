@@ -1,26 +1,29 @@
-//! How much memory a piece of work takes at most.
+//! A bound on the memory that a piece of work holds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 thread_local! {
-    static NOW: Cell<isize> = const { Cell::new(0) };
-    static MOST: Cell<isize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
 /// The system's allocator, counting what each thread holds.
-pub struct Counting;
+struct Counting;
 
 fn count(change: isize) {
-    // A thread that ends has no counters any more; nobody asks for them then.
-    let _ = NOW.try_with(|now| {
-        now.set(now.get() + change);
-        let _ = MOST.try_with(|most| most.set(most.get().max(now.get())));
+    // A thread that ends has no counters any more.
+    let _ = HELD.try_with(|held| {
+        held.set(held.get() + change);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
     });
 }
 
-// SAFETY: every call is the system allocator's own; counting allocates nothing.
+// SAFETY: every call is the system allocator's own; counting allocates nothing. A reallocation is the trait's own: while
+// memory moves, both parts are held.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -28,49 +31,28 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
         // SAFETY: as above.
         unsafe { System.dealloc(memory, layout) }
     }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // While it moves, both are there.
-        count(size as isize);
-        count(-(layout.size() as isize));
-        // SAFETY: as above.
-        unsafe { System.realloc(memory, layout, size) }
-    }
 }
 
-/// What any input may take.
+/// The bytes that any input may take.
 const BASE: usize = 1 << 20;
-/// And so much more for each byte of it: an initializer of two bytes is the worst known, at 222.
+/// The bytes on top for each byte of it: an initializer of two bytes takes the most, 222.
 const PER_BYTE: usize = 400;
 
-/// The most that an input of a KiB or more took a byte.
-pub static MOST_PER_BYTE: AtomicUsize = AtomicUsize::new(0);
-
-/// Does some work on an input of `len` bytes, which must not hold more memory at a time than that
-/// bounds.
+/// Does some work on an input of `len` bytes, which must not hold more memory at a time than that bounds.
 pub fn bounded<T>(what: &str, len: usize, work: impl FnOnce() -> T) -> T {
-    let before = NOW.get();
-    MOST.set(before);
-    let done = work();
-    let most = (MOST.get() - before) as usize;
+    let before = HELD.get();
+    PEAK.set(before);
+    let result = work();
+    let peak = (PEAK.get() - before) as usize;
     let bound = BASE + PER_BYTE * len;
     assert!(
-        most <= bound,
-        "{what} {len} bytes took {most} bytes of memory; the bound is {bound}"
+        peak <= bound,
+        "{what} {len} bytes took {peak} bytes, {bound} at most"
     );
-    if len >= 1024 {
-        MOST_PER_BYTE.fetch_max(most / len, Relaxed);
-    }
-    done
+    result
 }

@@ -10,9 +10,6 @@ use passdock_ir::{Module, text};
 
 use super::memory::bounded;
 
-/// A function with an op of many a kind.
-const MODULE: &str = include_str!("rules.ir");
-
 /// Reads rules. It is an error that names a place inside the text and can be shown, or they are rules whose names and
 /// operators stand where they say; these rewrite a function to a right one, or say why not. `true`: they were read.
 pub fn check(input: &str) -> bool {
@@ -41,7 +38,7 @@ fn check_error(error: &RuleError, input: &str) {
     assert!(!error.message.is_empty());
     assert!(error.message.len() < input.len() + 256, "{error}");
     let place = input.get(error.at.clone());
-    assert!(place.is_some(), "{:?} is no place of {input:?}", error.at);
+    assert!(place.is_some(), "no place: {:?}", error.at);
     assert!(error.known.iter().all(|word| !word.is_empty()), "{error}");
 }
 
@@ -67,24 +64,18 @@ fn check_mention(mention: &Mention, input: &str) {
     assert!(place.is_empty(), "`{place}` behind {}", mention.operator);
 }
 
-/// Rewrites a function; the host verifies what comes out.
+/// Rewrites a function that has an op of many a kind; the host verifies what comes out.
 fn rewrite(rules: Rules) {
     thread_local! {
-        static INPUT: (PassContext, Module) = (
-            PassContext::builder()
-                .verify(Verify::All)
-                .build()
-                .expect("a plain context"),
-            text::parse(MODULE).expect("a module"),
-        );
+        static MODULE: Module = text::parse(include_str!("rules.ir")).expect("a module");
     }
+    let context = PassContext::builder().verify(Verify::All).build();
+    let context = context.expect("a plain context");
     let rules = Arc::new(rules);
     let pass = create_function_pass(PassInfo::new("fuzz.transform.Rewrite"), move |f, cx| {
         cx.rewrite(f, &[&rules])
     });
-    let result = INPUT.with(|(context, module)| pass.call_in(module.clone(), context));
-    if let Err(error) = result {
-        let said = error.to_string();
-        assert!(said.contains("without an end"), "{said}");
+    if let Err(error) = MODULE.with(|module| pass.call_in(module.clone(), &context)) {
+        assert!(error.to_string().contains("without an end"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //! shapes.
 
 use passdock::{PassContext, Verify};
-use passdock_benches::shapes::SHAPES;
+use passdock_benches::shapes::shapes;
 use passdock_ir::{Module, text};
 use passdock_tests::standard_registry;
 
@@ -12,9 +12,9 @@ const SIZE: usize = 20_000;
 /// A model of a shape.
 #[track_caller]
 fn model(shape: &str) -> Module {
-    let shape = SHAPES.iter().find(|known| known.name == shape);
+    let shape = shapes().into_iter().find(|known| known.name == shape);
     let shape = shape.expect("a shape of this name");
-    text::parse(&(shape.text)(SIZE)).expect("well-formed text")
+    text::parse(&shape.text(SIZE)).expect("well-formed text")
 }
 
 /// Runs a pass on a model of a shape, and checks how many ops and functions there are then.

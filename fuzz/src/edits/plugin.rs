@@ -1,154 +1,29 @@
-//! The plugin: a table and a manifest such as one in C has.
+//! The plugin: a table and a manifest such as one in C has, its passes and its op definitions.
 
 use std::ffi::c_void;
+use std::ptr::null_mut;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    Attach, AttrEntry, AttrKind, FunctionRef, Host, ModuleRef, OpEntry, PassEntry, PassKind,
-    Plugin, Status, Str,
+    Attach, DType, Dim, FunctionRef, Host, ModuleRef, OpCall, OpEntry, OpId, PassEntry, PassKind,
+    Plugin, Status, Str, TypeDesc, TypeKind,
 };
+use passdock_core::boundary::host;
 use passdock_plugin_api::StaticPlugin;
 
-use super::definitions;
-use super::session::{Held, Pass, State};
+use super::arguments::{Call, body};
+use super::calls;
+use super::input::{one_in, pick};
+use super::pass::Pass;
 
-pub(super) const FUNCTION: &str = "f.transform.Function";
-pub(super) const PRIM: &str = "f.transform.Prim";
-pub(super) const MODULE: &str = "f.transform.Module";
-pub(super) const KEEPS_INTERFACE: &str = "f.transform.KeepsInterface";
-
-const MANIFEST: &[u8] = include_bytes!("plugin.toml");
+const MANIFEST: &str = concat!(include_str!("plugin.toml"), "\0");
 
 // SAFETY: the entry is as the contract says.
-pub(super) const PLUGIN: StaticPlugin = unsafe {
-    StaticPlugin::new(entry, {
-        const WITH_NUL: [u8; MANIFEST.len() + 1] = {
-            let mut all = [0; MANIFEST.len() + 1];
-            let mut at = 0;
-            while at < MANIFEST.len() {
-                all[at] = MANIFEST[at];
-                at += 1;
-            }
-            all
-        };
-        &WITH_NUL
-    })
-};
+pub(super) const PLUGIN: StaticPlugin = unsafe { StaticPlugin::new(entry, MANIFEST.as_bytes()) };
 
 unsafe extern "C" fn entry(_: *const Host, _: *mut Attach) -> *const Plugin {
     &TABLE
 }
-
-const fn pass(name: &'static str, kind: PassKind) -> PassEntry {
-    let is_module = kind.0 == PassKind::MODULE.0;
-    PassEntry {
-        name: Str::new(name),
-        kind,
-        run_function: if is_module { None } else { Some(on_function) },
-        run_module: if is_module { Some(on_module) } else { None },
-        ..PassEntry::EMPTY
-    }
-}
-
-static PASSES: [PassEntry; 4] = [
-    pass(FUNCTION, PassKind::FUNCTION),
-    pass(PRIM, PassKind::PRIM_FUNCTION),
-    pass(MODULE, PassKind::MODULE),
-    pass(KEEPS_INTERFACE, PassKind::MODULE),
-];
-
-static ATTRS: [AttrEntry; 3] = [
-    AttrEntry {
-        name: Str::new("k"),
-        kind: AttrKind::INT,
-        flags: AttrEntry::DEFAULT,
-        bits: 3,
-        ..AttrEntry::EMPTY
-    },
-    AttrEntry {
-        name: Str::new("alpha"),
-        kind: AttrKind::FLOAT,
-        ..AttrEntry::EMPTY
-    },
-    AttrEntry {
-        name: Str::new("kind"),
-        kind: AttrKind::STRING,
-        ..AttrEntry::EMPTY
-    },
-];
-
-const OP: OpEntry = OpEntry {
-    since: 1,
-    max_operands: u32::MAX,
-    attr_stride: size_of::<AttrEntry>() as u32,
-    ..OpEntry::EMPTY
-};
-
-static OPS: [OpEntry; 7] = [
-    OpEntry {
-        name: Str::new("f.A"),
-        min_operands: 1,
-        max_operands: 1,
-        traits: OpEntry::PURE | OpEntry::ELEMENTWISE,
-        infer: Some(definitions::as_operand),
-        evaluate: Some(definitions::ones),
-        attrs: &ATTRS[0],
-        attr_count: ATTRS.len() as u32,
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.B"),
-        traits: OpEntry::PURE | OpEntry::COMMUTATIVE,
-        infer: Some(definitions::as_operand),
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.Two"),
-        max_operands: 0,
-        traits: OpEntry::PURE,
-        infer: Some(definitions::scripted),
-        evaluate: Some(definitions::ones),
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.Body"),
-        infer: Some(definitions::as_operand),
-        decompose: Some(definitions::body),
-        legalize: Some(definitions::body),
-        layout: Some(definitions::body),
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.Wild"),
-        traits: OpEntry::RANDOM,
-        infer: Some(definitions::scripted),
-        evaluate: Some(definitions::scripted),
-        decompose: Some(definitions::scripted),
-        layout: Some(definitions::scripted),
-        alter_layout: Some(definitions::scripted),
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.Outer"),
-        infer: Some(definitions::scripted),
-        decompose: Some(definitions::body),
-        legalize: Some(definitions::body),
-        layout: Some(definitions::body),
-        ..OP
-    },
-    OpEntry {
-        name: Str::new("f.Wild"),
-        legalize: Some(definitions::scripted),
-        layout: Some(definitions::body),
-        supports: Some(definitions::scripted),
-        targets: TARGETS.as_ptr(),
-        target_count: TARGETS.len(),
-        max_operands: 0,
-        ..OP
-    },
-];
-
-const TARGETS: &[Str] = &[Str::new("t")];
 
 static TABLE: Plugin = Plugin {
     pass_count: PASSES.len() as u32,
@@ -160,6 +35,53 @@ static TABLE: Plugin = Plugin {
     ..Plugin::EMPTY
 };
 
+const fn pass(name: &'static str, kind: PassKind) -> PassEntry {
+    PassEntry {
+        name: Str::new(name),
+        kind,
+        run_function: Some(on_function),
+        run_module: Some(on_module),
+        ..PassEntry::EMPTY
+    }
+}
+
+static PASSES: [PassEntry; 4] = [
+    pass("f.transform.Function", PassKind::FUNCTION),
+    pass("f.transform.Prim", PassKind::PRIM_FUNCTION),
+    pass("f.transform.Module", PassKind::MODULE),
+    pass("f.transform.KeepsInterface", PassKind::MODULE),
+];
+
+const fn op(name: &'static str, max_operands: u32, traits: u64) -> OpEntry {
+    OpEntry {
+        name: Str::new(name),
+        since: 1,
+        max_operands,
+        traits,
+        infer: Some(define),
+        evaluate: Some(define),
+        decompose: Some(define),
+        legalize: Some(define),
+        layout: Some(define),
+        alter_layout: Some(define),
+        supports: Some(define),
+        targets: TARGET,
+        target_count: 1,
+        ..OpEntry::EMPTY
+    }
+}
+
+static OPS: [OpEntry; 6] = [
+    op("f.A", 1, OpEntry::PURE | OpEntry::ELEMENTWISE),
+    op("f.B", 9, OpEntry::PURE | OpEntry::COMMUTATIVE),
+    op("f.Two", 0, OpEntry::PURE),
+    op("f.Body", u32::MAX, 0),
+    op("f.Wild", u32::MAX, OpEntry::RANDOM),
+    op("f.Outer", u32::MAX, 0),
+];
+
+const TARGET: &Str = &Str::new("t");
+
 unsafe extern "C" fn on_function(
     _: *mut c_void,
     cx: *mut abi::Context,
@@ -167,14 +89,7 @@ unsafe extern "C" fn on_function(
     module: *const ModuleRef,
 ) -> Status {
     // SAFETY: the host's arguments, which are there until this returns.
-    let (function, module) = unsafe { (*function, *module) };
-    let state = State::Edit;
-    let mut pass = Pass {
-        cx,
-        module,
-        functions: vec![Held { function, state }],
-    };
-    pass.run()
+    unsafe { Pass::run(cx, *module, Some(*function)) }
 }
 
 unsafe extern "C" fn on_module(
@@ -182,12 +97,52 @@ unsafe extern "C" fn on_module(
     cx: *mut abi::Context,
     module: *const ModuleRef,
 ) -> Status {
-    let mut pass = Pass {
-        cx,
-        // SAFETY: the host's argument, which is there until this returns.
-        module: unsafe { *module },
-        functions: Vec::new(),
+    // SAFETY: the host's argument, which is there until this returns.
+    unsafe { Pass::run(cx, *module, None) }
+}
+
+/// Gives what each function of a definition has to, where what is of another one is refused; then calls what the input
+/// says.
+unsafe extern "C" fn define(
+    _: *mut c_void,
+    call: *mut OpCall,
+    function: *const FunctionRef,
+    op: OpId,
+) -> Status {
+    static TWO: Dim = Dim::constant(2);
+    let desc = TypeDesc {
+        kind: TypeKind::TENSOR,
+        dtype: pick(&[DType::F32, DType::F32, DType::I32]),
+        dims: &TWO,
+        dim_count: 1,
+        name: abi::SymbolId::NONE,
+        ..TypeDesc::EMPTY
     };
-    pass.edit_main();
-    pass.run()
+    let mut elements = null_mut();
+    // SAFETY: the host's arguments, which are there until this returns, and its tables.
+    unsafe {
+        let (function, table) = (*function, host().get());
+        let t = &*table.definitions;
+        t.set_result_type.expect("the host's")(call, 0, &desc);
+        t.set_body.expect("the host's")(call, body());
+        if t.allocate_result.expect("the host's")(call, 0, &desc, 8, &mut elements).is_ok() {
+            elements.write_bytes(1, 8);
+        }
+        for _ in 0..pick(&[0, 0, 1, 2, 4]) {
+            let mut c = Call::new((*function.view).symbols);
+            (c.call, c.function, c.view) = (call, function.handle, function.view);
+            c.context = (*table.context).current.expect("the host's")(table);
+            let is_about_op = one_in(8);
+            let call = if is_about_op {
+                calls::ops
+            } else {
+                calls::definitions
+            };
+            let (name, status) = call(&c);
+            c.check(name, status);
+        }
+        let status = (*table.functions).erase_op.expect("the host's")(function.handle, op);
+        assert!(!status.is_ok(), "a definition edits");
+    }
+    Status(pick(&[0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 6, 9]))
 }

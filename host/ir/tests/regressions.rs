@@ -13,9 +13,6 @@ mod text;
 
 use std::path::Path;
 
-#[global_allocator]
-static COUNTING: memory::Counting = memory::Counting;
-
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
 fn texts_that_were_read_or_printed_wrong() {

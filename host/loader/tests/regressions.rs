@@ -18,9 +18,6 @@ mod memory;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[global_allocator]
-static COUNTING: memory::Counting = memory::Counting;
-
 fn files(target: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
     let entries = fs::read_dir(root.join(target)).unwrap();

@@ -11,13 +11,8 @@
 mod memory;
 #[path = "../../../fuzz/src/onnx.rs"]
 mod onnx;
-#[path = "../../../fuzz/src/wire.rs"]
-mod wire;
 
 use std::path::Path;
-
-#[global_allocator]
-static COUNTING: memory::Counting = memory::Counting;
 
 /// Files of the two targets go through both.
 #[test]

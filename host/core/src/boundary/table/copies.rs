@@ -67,8 +67,8 @@ impl FunctionState {
         // SAFETY: the contract.
         unsafe {
             with_source(self, source, |state, source| {
-                let Some(source) = source else { return Ok(()) };
-                state.edit()?.replace_body(source, since(source))
+                let function = state.edit()?;
+                source.map_or(Ok(()), |source| function.replace_body(source, since(source)))
             })
         }
     }
