@@ -17,7 +17,7 @@ use passdock::pipeline::{BuiltInPipeline, DEFAULT};
 use passdock::{
     Module, PassContext, Recorder, Registry, RulesFile, Sequential, Verify, model_file, toml,
 };
-use passdock_plugin_api::__private::{AttrPattern, Literal, Node, Operand, Pattern};
+use passdock_plugin_api::__private::{AttrPattern, Literal, Node, Operand, Rule};
 use passdock_plugin_api::Rules;
 use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use passdock_tests::standard_registry;
@@ -66,7 +66,7 @@ fn patterns(files: &[String]) -> Result<()> {
 
 fn of_rules(pass: &str, rules: &Rules) -> Result<Vec<Value>> {
     let patterns = rules.patterns().map_err(whole)?;
-    let shown = |pattern: &Pattern| {
+    let shown = |pattern: &Rule| {
         let nodes: Vec<Value> = pattern
             .nodes
             .iter()
@@ -77,7 +77,7 @@ fn of_rules(pass: &str, rules: &Rules) -> Result<Vec<Value>> {
     Ok(patterns.iter().map(shown).collect())
 }
 
-fn shown_node(pattern: &Pattern, node: &Node) -> Value {
+fn shown_node(pattern: &Rule, node: &Node) -> Value {
     let operand = |operand: &Operand| match operand {
         Operand::Value(at) => json!(["value", pattern.values[*at]]),
         Operand::Optional(at) => json!(["optional", pattern.values[*at]]),

@@ -1,7 +1,7 @@
 //! [`Numbers`]: one number a channel, and the elements of floats of every type.
 
-use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::element;
+use passdock_plugin_api::prelude::*;
 
 pub(crate) use passdock_plugin_api::element::read;
 

@@ -68,7 +68,9 @@ impl FunctionState {
         unsafe {
             with_source(self, source, |state, source| {
                 let function = state.edit()?;
-                source.map_or(Ok(()), |source| function.replace_body(source, since(source)))
+                source.map_or(Ok(()), |source| {
+                    function.replace_body(source, since(source))
+                })
             })
         }
     }
