@@ -44,7 +44,7 @@ impl Pass for PluginPass {
         let loaded = match self.loaded.get() {
             Some(loaded) => loaded,
             None => {
-                let loaded = self.plugin.load(host())?.passes()[self.at].clone();
+                let loaded = self.plugin.load(host())?.passes()[self.at];
                 self.loaded.get_or_init(|| loaded)
             }
         };
