@@ -67,6 +67,7 @@ fn map(file: &OwnedFd) -> io::Result<MmapRaw> {
 }
 
 fn record_in(memory: &MmapRaw) -> &Record {
-    // SAFETY: `map` made the memory as large as a record, and pages are aligned; a record is atomic numbers, of any bits.
+    // SAFETY: `map` made the memory as large as a record, and pages are aligned; a record is atomic numbers, of any
+    // bits.
     unsafe { &*memory.as_ptr().cast::<Record>() }
 }

@@ -2,8 +2,8 @@
 //!
 //! A file is written to a hidden directory beside its place ([`Staging`]), and gets its name when it is complete
 //! ([`Staged`]): a model together with its data files, the model last. One output file is written to its [`Target`].
-//! A run that is killed in between leaves at most hidden directories, which are locked while their run lives; a later run
-//! in that directory removes those that aren't locked any more.
+//! A run that is killed in between leaves at most hidden directories, which are locked while their run lives; a later
+//! run in that directory removes those that aren't locked any more.
 
 mod read;
 mod staged;

@@ -55,8 +55,8 @@ pub struct StagedFile {
 }
 
 impl Staging {
-    /// Makes a staging directory for the file at `place`, with that file. `given` is the name of the one that the process
-    /// made which will put the file in its place.
+    /// Makes a staging directory for the file at `place`, with that file. `given` is the name of the one that the
+    /// process made which will put the file in its place.
     ///
     /// # Errors
     /// The system's error.

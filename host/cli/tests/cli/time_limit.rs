@@ -90,6 +90,17 @@ fn an_instrument_that_waits_is_named() {
     }
 }
 
+/// The limit is one of the pipeline, and not of the check.
+#[test]
+fn a_check_may_take_longer_than_the_pipeline() {
+    let bench = bench();
+    let words = ["bisect", "p.toml", "m.ir", "--timeout", "1", "--check"];
+    let words = words.into_iter().chain(["sleep 2; true {}"]);
+    let ran = bench.run_with(&[], words, "");
+    let said = "error[check]: The check calls what the whole pipeline makes good";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
 /// A user may read the report page by page.
 #[test]
 fn printing_takes_any_time() {

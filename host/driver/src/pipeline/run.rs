@@ -72,8 +72,8 @@ pub fn run(
     (report, made)
 }
 
-/// Runs a request as [`run`] does, up to the moment in which the output is put in its place: for callers that have to do
-/// something else first that may fail. `given` is a module to run on; the request's model is then its name in the
+/// Runs a request as [`run`] does, up to the moment in which the output is put in its place: for callers that have to
+/// do something else first that may fail. `given` is a module to run on; the request's model is then its name in the
 /// report. The time that freeing the module takes isn't in the report's seconds.
 pub fn run_staged(
     registry: &Registry,
@@ -240,7 +240,8 @@ impl Run<'_> {
         Ok(after)
     }
 
-    /// Rejects IR that a pass wrote into past the host, which leaves no trace, and warns of ops that no definition fits.
+    /// Rejects IR that a pass wrote into past the host, which leaves no trace, and warns of ops that no definition
+    /// fits.
     fn check_result(
         &self,
         after: &Module,

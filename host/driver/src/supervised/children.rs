@@ -61,7 +61,7 @@ pub fn spawn(
     let child = child?;
     let pid = Pid::from_child(&child);
     running.push(Running { pid, own_group });
-    if let Some(report) = REPORT.get().filter(|_| own_group) {
+    if let Some(report) = REPORT.get() {
         report(Some(pid.as_raw_pid()));
     }
     Ok(child)
@@ -84,12 +84,12 @@ type Report = Box<dyn Fn(Option<i32>) + Send + Sync>;
 /// The report of a worker that it waits for another process.
 static REPORT: OnceLock<Report> = OnceLock::new();
 
-/// Reports from now on which process with a group of its own this one waits for.
+/// Reports from now on which process this one waits for.
 pub(super) fn report_to(report: impl Fn(Option<i32>) + Send + Sync + 'static) {
     _ = REPORT.set(Box::new(report));
 }
 
-/// A group of processes that a worker started, which ends with this process.
+/// The group of a process that a worker waits for, if it has one of its own. It ends with this process.
 pub(super) struct AdoptedGroup(Pid);
 
 /// Adds the group of a process that a worker waits for.

@@ -63,8 +63,8 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     Some(note)
 }
 
-/// Returns one note for the passes, instruments and config options that a request calls by an alias: reports call them by
-/// their own names. A short name isn't an alias: it is the end of the pass's own name.
+/// Returns one note for the passes, instruments and config options that a request calls by an alias: reports call them
+/// by their own names. A short name isn't an alias: it is the end of the pass's own name.
 pub(super) fn aliases(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
     let (file, registry) = (&prepared.file, prepared.context.registry());
     let listed = file.tables().flat_map(PassTable::pass_names);
