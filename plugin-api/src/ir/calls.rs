@@ -185,13 +185,13 @@ impl Function {
             let message = format!("{} names nothing in the function that is to call", bad);
             return Err(EditError::new(Status::STALE, message, None));
         }
-        let words = self.words_of_call(callee, operands);
+        let sizes = self.dims_of_call(callee, operands);
         let values = callee.terminator(callee.body());
         let values: Vec<ValueId> = values.map_or(Vec::new(), |end| callee.operands(end).collect());
         let mut types = Vec::with_capacity(values.len());
         for (port, value) in callee.ports(callee.body()).zip(values) {
             let ty = port.ty.option().unwrap_or_else(|| callee.type_id(value));
-            types.push(self.said_by(callee, &words, ty)?);
+            types.push(self.type_in_call(callee, &sizes, ty)?);
         }
         let name = callee.function_name();
         let call = match callee.kind() == FunctionKind::GRAPH && has_domain(name) {
@@ -203,25 +203,25 @@ impl Function {
     }
 
     /// The sizes that a callee's names of its parameters' dims stand for in a call.
-    fn words_of_call(&self, callee: &Function, operands: &[ValueId]) -> HashMap<i64, Dim> {
-        let mut words = HashMap::new();
+    fn dims_of_call(&self, callee: &Function, operands: &[ValueId]) -> HashMap<i64, Dim> {
+        let mut dims = HashMap::new();
         for (param, operand) in callee.params().iter().zip(operands) {
             if let (Some(own), Some(given)) = (callee.dims(*param), self.dims(*operand)) {
                 for (own, given) in own.zip(given) {
                     if own.kind == DimKind::SYMBOL && given.kind != DimKind::UNKNOWN {
-                        words.entry(own.value).or_insert(given);
+                        dims.entry(own.value).or_insert(given);
                     }
                 }
             }
         }
-        words
+        dims
     }
 
-    /// A type of a callee, in the caller's words.
-    fn said_by(
+    /// A type of a callee, in the caller's dims.
+    fn type_in_call(
         &mut self,
         callee: &Function,
-        words: &HashMap<i64, Dim>,
+        sizes: &HashMap<i64, Dim>,
         ty: TypeId,
     ) -> Result<TypeId, EditError> {
         if ty.is_none() {
@@ -233,30 +233,32 @@ impl Function {
         let mut dims = Vec::with_capacity(own.len());
         for dim in own {
             let denotation = dim.denotation;
-            let said = self.dim_said_by(callee, words, dim)?;
-            dims.push(Dim { denotation, ..said });
+            let dim = self.dim_in_call(callee, sizes, dim)?;
+            dims.push(Dim { denotation, ..dim });
         }
         // Types are made of types a few levels deep.
-        let mut said = Vec::with_capacity(items.len());
+        let mut own_items = Vec::with_capacity(items.len());
         for item in items {
-            said.push(self.said_by(callee, words, item)?);
+            own_items.push(self.type_in_call(callee, sizes, item)?);
         }
-        self.add_type(&spec.with_dims(dims).with_items(said))
+        self.add_type(&spec.with_dims(dims).with_items(own_items))
     }
 
-    fn dim_said_by(
+    fn dim_in_call(
         &mut self,
         callee: &Function,
-        words: &HashMap<i64, Dim>,
+        sizes: &HashMap<i64, Dim>,
         dim: Dim,
     ) -> Result<Dim, EditError> {
-        let known = |dim: Option<Dim>| dim.unwrap_or(Dim::UNKNOWN);
         match (dim.kind, callee.dim_expr(dim)) {
-            (DimKind::SYMBOL, _) => Ok(known(words.get(&dim.value).copied())),
+            (DimKind::SYMBOL, _) => {
+                let size = sizes.get(&dim.value).copied();
+                Ok(size.unwrap_or(Dim::UNKNOWN))
+            }
             (_, Some(expr)) => {
                 // Expressions are made of few terms.
-                let lhs = self.dim_said_by(callee, words, expr.lhs)?;
-                let rhs = self.dim_said_by(callee, words, expr.rhs)?;
+                let lhs = self.dim_in_call(callee, sizes, expr.lhs)?;
+                let rhs = self.dim_in_call(callee, sizes, expr.rhs)?;
                 self.add_expr(expr.kind, lhs, rhs)
             }
             _ => Ok(dim),

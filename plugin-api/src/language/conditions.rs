@@ -7,6 +7,21 @@ use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, RuleError, Te
 /// What conditions compare.
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
 
+/// A condition of one value, or of two.
+enum Predicate {
+    One(fn(Operand) -> Test),
+    Two(fn(Operand, Operand) -> Test),
+}
+
+const PREDICATES: [(&str, Predicate); 6] = [
+    ("const", Predicate::One(Test::Constant)),
+    ("float", Predicate::One(Test::Float)),
+    ("same_type", Predicate::Two(Test::SameType)),
+    ("same_shape", Predicate::Two(Test::SameShape)),
+    ("same_dtype", Predicate::Two(Test::SameDType)),
+    ("stretches_to", Predicate::Two(Test::StretchesTo)),
+];
+
 impl Parser<'_> {
     pub(crate) fn condition(&mut self) -> Parsed<Condition> {
         let start = self.at().start;
@@ -24,8 +39,6 @@ impl Parser<'_> {
     }
 
     pub(crate) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
-        const ONE: [&str; 2] = ["const", "float"];
-        const TWO: [&str; 4] = ["same_type", "same_shape", "same_dtype", "stretches_to"];
         if TERMS.contains(&word) || word == "compose" {
             return Ok(None);
         }
@@ -37,43 +50,34 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Some(Test::Identity(term)));
         }
-        let count = if ONE.contains(&word) {
-            1
-        } else if TWO.contains(&word) {
-            2
-        } else {
-            let words = [&ONE[..], &TWO[..], &["identity"], &TERMS[..]].concat();
-            return Err(RuleError {
-                known: words.into_iter().map(str::to_owned).collect(),
-                help: format!(
-                    "There are {}, identity, and to compare {}.",
-                    [&ONE[..], &TWO[..]].concat().join(", "),
-                    TERMS.join(", ")
-                ),
-                ..self.error(at, format!("There is no condition `{}`.", word))
-            });
+        let predicate = match PREDICATES.iter().find(|(name, _)| *name == word) {
+            Some((_, predicate)) => predicate,
+            None => {
+                let names: Vec<&str> = PREDICATES.iter().map(|(name, _)| *name).collect();
+                let words = [&names[..], &["identity"], &TERMS[..]].concat();
+                return Err(RuleError {
+                    known: words.into_iter().map(str::to_owned).collect(),
+                    help: format!(
+                        "There are {}, identity, and to compare {}.",
+                        names.join(", "),
+                        TERMS.join(", ")
+                    ),
+                    ..self.error(at, format!("There is no condition `{}`.", word))
+                });
+            }
         };
         let operands = self.list(")", Parser::known_operand)?;
-        if operands.len() != count {
-            let message = format!(
-                "`{}` takes {} {}.",
-                word,
-                count,
-                if count == 1 { "value" } else { "values" }
-            );
-            return Err(self.error(at, message));
+        match (predicate, &operands[..]) {
+            (Predicate::One(test), [a]) => Ok(Some(test(a.clone()))),
+            (Predicate::Two(test), [a, b]) => Ok(Some(test(a.clone(), b.clone()))),
+            (predicate, _) => {
+                let count = match predicate {
+                    Predicate::One(_) => "1 value",
+                    Predicate::Two(_) => "2 values",
+                };
+                Err(self.error(at, format!("`{}` takes {}.", word, count)))
+            }
         }
-        let mut operands = operands.into_iter();
-        let (a, b) = (operands.next(), operands.next());
-        Ok(match (word, a, b) {
-            ("const", Some(a), _) => Some(Test::Constant(a)),
-            ("float", Some(a), _) => Some(Test::Float(a)),
-            ("same_type", Some(a), Some(b)) => Some(Test::SameType(a, b)),
-            ("same_shape", Some(a), Some(b)) => Some(Test::SameShape(a, b)),
-            ("same_dtype", Some(a), Some(b)) => Some(Test::SameDType(a, b)),
-            ("stretches_to", Some(a), Some(b)) => Some(Test::StretchesTo(a, b)),
-            _ => None,
-        })
     }
 
     /// A value of the pattern.

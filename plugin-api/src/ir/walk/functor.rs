@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_abi::{OpId, ValueId};
 
-use super::mutator::goes_round;
+use super::mutator::cyclic_regions;
 use crate::data::EditError;
 use crate::ir::Function;
 
@@ -144,7 +144,7 @@ pub trait Functor {
             } else if opened.insert(op) {
                 pending.extend(missing.into_iter().rev());
             } else {
-                return Err(goes_round(op));
+                return Err(cyclic_regions(op));
             }
         }
         Ok(results.get(f, value))

@@ -74,7 +74,7 @@ pub trait Mutator {
             let op = match ops.next() {
                 // Regions that somebody wrote into may be in themselves.
                 Some(op) if visited > mutation.raw.op_ids() as usize * 2 => {
-                    return Err(goes_round(op))
+                    return Err(cyclic_regions(op))
                 }
                 Some(op) => op,
                 None => {
@@ -101,7 +101,7 @@ pub trait Mutator {
 }
 
 /// The error of a function in which one comes to an op again and again.
-pub(super) fn goes_round(op: OpId) -> EditError {
+pub(super) fn cyclic_regions(op: OpId) -> EditError {
     let message =
         "the regions of the function are in themselves: a pass wrote where it may only read";
     EditError::new(passdock_abi::Status::INVALID, message.to_owned(), Some(op))

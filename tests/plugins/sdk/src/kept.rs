@@ -6,8 +6,10 @@ use passdock_plugin_api::ir::Ops;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Support, Use};
 
+type Uses = Box<dyn Iterator<Item = Use>>;
+
 thread_local! {
-    static KEPT: RefCell<(Vec<Ops>, Vec<Box<dyn Iterator<Item = Use>>>)> = RefCell::default();
+    static KEPT: RefCell<(Vec<Ops>, Vec<Uses>)> = RefCell::default();
 }
 
 fn keep(f: &Function) {
