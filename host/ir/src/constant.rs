@@ -397,6 +397,27 @@ pub fn string_data<T: AsRef<[u8]>>(strings: &[T]) -> Vec<u8> {
     data
 }
 
+/// An element of less than a byte, of the stream of bits that all are: the lowest bit comes first.
+pub fn unpack_bits(bytes: &[u8], at: u64, bits: u32) -> u8 {
+    let start = at * u64::from(bits);
+    let byte = |at: u64| u16::from(bytes.get(at as usize).copied().unwrap_or(0));
+    let window = byte(start / 8) | byte(start / 8 + 1) << 8;
+    (window >> (start % 8)) as u8 & ((1 << bits) - 1)
+}
+
+/// Appends an element of less than a byte to the stream of bits of the `at` elements before it.
+pub fn pack_bits(bytes: &mut Vec<u8>, at: u64, bits: u32, value: u8) {
+    let start = (at * u64::from(bits) % 8) as u32;
+    let [low, high] = (u16::from(value & ((1 << bits) - 1)) << start).to_le_bytes();
+    match bytes.last_mut() {
+        Some(last) if start > 0 => *last |= low,
+        _ => bytes.push(low),
+    }
+    if start + bits > 8 {
+        bytes.push(high);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

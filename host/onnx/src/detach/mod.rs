@@ -68,7 +68,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
         let mut layout = Layout::new(function, false);
         let sorted = unsorted(function).into_iter().map(|region| {
             let items = layout.sequence(region, &[], false);
-            (region, items.iter().map(|item| item.entity()).collect())
+            (region, items.iter().map(|item| item.entity).collect())
         });
         let sorted = sorted.collect();
         let mut detacher = Detacher {
@@ -96,12 +96,12 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
     let model = stripped::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
     let versioned = module.metadata().iter().any(|(key, _)| key == version);
-    let mut keep = ImporterDataBuilder::default();
+    let mut data = ImporterDataBuilder::default();
     if !model.rest.is_empty() || !versioned {
-        keep.stripped(&model.rest);
+        data.stripped(&model.rest);
     }
     detached.set_extras(Extras {
-        bytes: keep.into_bytes(),
+        bytes: data.into_bytes(),
         ..model.extras
     });
     Ok(())
@@ -146,10 +146,10 @@ impl<'d> Detacher<'d> {
             let mut parts = left;
             if self.carries {
                 let order = parts.without_attributes(f, message, number)?;
-                parts.keep.order(number, &order);
+                parts.data.order(number, &order);
             }
             self.region(body, message, kind, &mut parts)?;
-            self.keep(Entity::Function, parts);
+            self.set_extras(Entity::Function, parts);
         }
         for op in f.walk(body) {
             self.op(op)?;
@@ -167,7 +167,7 @@ impl<'d> Detacher<'d> {
             } else {
                 stripped::tensor(message, constant.value.is_some(), doc::TENSOR)?
             };
-            self.keep(entity, parts);
+            self.set_extras(entity, parts);
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl<'d> Detacher<'d> {
         };
         let mut parts = stripped::graph(message)?;
         self.region(region, message, BodyKind::Graph, &mut parts)?;
-        self.keep(entity, parts);
+        self.set_extras(entity, parts);
         Ok(())
     }
 
@@ -190,9 +190,9 @@ impl<'d> Detacher<'d> {
             None => StrippedMessage::default(),
         };
         if ImporterData::from_entity(self.f, entity).sparse.is_some() {
-            parts.keep.sparse(0);
+            parts.data.sparse(0);
         }
-        self.keep(entity, parts);
+        self.set_extras(entity, parts);
         Ok(())
     }
 
@@ -218,7 +218,7 @@ impl<'d> Detacher<'d> {
                 let entity = Entity::Port(id);
                 if let Some(message) = self.message(entity) {
                     let info = self.info(message, port.ty)?;
-                    self.keep(entity, info);
+                    self.set_extras(entity, info);
                 }
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
@@ -232,11 +232,11 @@ impl<'d> Detacher<'d> {
             if let Some([given, original]) =
                 ImporterData::from_entity(f, Entity::Value(value)).names
             {
-                values.entry(value).or_default().keep.names(given, original);
+                values.entry(value).or_default().data.names(given, original);
             }
         }
         for (value, parts) in values {
-            self.keep(Entity::Value(value), parts);
+            self.set_extras(Entity::Value(value), parts);
         }
         Ok(())
     }
@@ -283,7 +283,7 @@ impl<'d> Detacher<'d> {
             }
         }
         if order.len() == constants.len() {
-            parts.keep.order(graph::INITIALIZER, &order);
+            parts.data.order(graph::INITIALIZER, &order);
         }
         let mut inputs = Vec::new();
         let mut known = FxHashSet::default();
@@ -302,7 +302,7 @@ impl<'d> Detacher<'d> {
                 let rest = stripped::info(body, &ty, stripped::NO_TEXTS)?.rest;
                 // What is an initializer there is an input too, if nobody says otherwise.
                 if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
-                    values.entry(value).or_default().keep.input(Some(&rest));
+                    values.entry(value).or_default().data.input(Some(&rest));
                 }
                 inputs.push(Err(id));
             }
@@ -321,11 +321,11 @@ impl<'d> Detacher<'d> {
                 Err(id) => args.len() + rank[id],
             })
             .collect();
-        parts.keep.order(graph::INPUT, &places);
+        parts.data.order(graph::INPUT, &places);
         if self.old {
             for (id, value) in own {
                 if !known.contains(&id) {
-                    values.entry(value).or_default().keep.input(None);
+                    values.entry(value).or_default().data.input(None);
                 }
             }
         }
@@ -348,7 +348,7 @@ impl<'d> Detacher<'d> {
         for body in bodies(message, kind.node()) {
             order.extend(by_start.get(&body?.at).copied());
         }
-        parts.keep.order(graph::NODE, &order);
+        parts.data.order(graph::NODE, &order);
         Ok(())
     }
 
@@ -392,8 +392,8 @@ impl<'d> Detacher<'d> {
                 Some(&value) if last.get(name) == Some(&at) => {
                     let stripped = self.info(info, f.value(value).ty)?;
                     let parts = values.entry(value).or_default();
-                    let keep = std::mem::take(&mut parts.keep);
-                    *parts = StrippedMessage { keep, ..stripped };
+                    let data = std::mem::take(&mut parts.data);
+                    *parts = StrippedMessage { data, ..stripped };
                     order.push(rank[&value]);
                 }
                 _ => {
@@ -409,7 +409,7 @@ impl<'d> Detacher<'d> {
             }
         }
         if order.len() == declared.len() + whole.len() {
-            parts.keep.order(graph::VALUE_INFO, &order);
+            parts.data.order(graph::VALUE_INFO, &order);
         }
         for info in whole {
             put_bytes(&mut parts.rest, kind.info(), info.bytes);
@@ -444,13 +444,13 @@ impl<'d> Detacher<'d> {
         self.source.message(self.f.origins().get(entity))
     }
 
-    fn keep(&mut self, entity: Entity, parts: StrippedMessage) {
-        let mut keep = parts.keep;
+    fn set_extras(&mut self, entity: Entity, parts: StrippedMessage) {
+        let mut data = parts.data;
         if !parts.rest.is_empty() || parts.stays {
-            keep.stripped(&parts.rest);
+            data.stripped(&parts.rest);
         }
         let extras = Extras {
-            bytes: keep.into_bytes(),
+            bytes: data.into_bytes(),
             ..parts.extras
         };
         if !extras.is_empty() {

@@ -30,7 +30,7 @@ pub(super) struct StrippedMessage {
     /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
     pub(super) stays: bool,
     /// The other data that its entity's extras keep.
-    pub(super) keep: ImporterDataBuilder,
+    pub(super) data: ImporterDataBuilder,
 }
 
 impl StrippedMessage {
@@ -220,7 +220,7 @@ pub(super) fn constant_node(message: Message<'_>) -> Result<StrippedMessage> {
         })
     })?;
     form.into_iter()
-        .for_each(|number| stripped.keep.form(number));
+        .for_each(|number| stripped.data.form(number));
     Ok(stripped)
 }
 

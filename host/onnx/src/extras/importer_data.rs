@@ -47,7 +47,7 @@ pub(crate) struct ImporterData<'a> {
 impl<'a> ImporterData<'a> {
     /// Reads extras. What isn't of this form (a text's author may have written it) says nothing.
     pub(crate) fn from_extras(extras: &'a Extras) -> ImporterData<'a> {
-        let mut kept = ImporterData {
+        let mut data = ImporterData {
             all: &extras.bytes,
             ..ImporterData::default()
         };
@@ -55,18 +55,18 @@ impl<'a> ImporterData<'a> {
         let text = |body: Message<'a>| std::str::from_utf8(body.bytes).ok();
         for field in fields(&extras.bytes).map_while(Result::ok) {
             match (field.number, field.value) {
-                (field::STRIPPED, Value::Bytes(body)) => kept.stripped = Some(body),
+                (field::STRIPPED, Value::Bytes(body)) => data.stripped = Some(body),
                 (field::GIVEN, Value::Bytes(body)) => given = text(body),
                 (field::ORIGINAL, Value::Bytes(body)) => original = text(body),
-                (field::SPARSE, Value::Varint(at)) => kept.sparse = Some(at),
-                (field::INPUT, Value::Bytes(body)) => kept.input = Some(body),
-                (field::NO_INPUT, Value::Varint(_)) => kept.no_input = true,
-                (field::FORM, Value::Varint(form)) => kept.form = u32::try_from(form).ok(),
+                (field::SPARSE, Value::Varint(at)) => data.sparse = Some(at),
+                (field::INPUT, Value::Bytes(body)) => data.input = Some(body),
+                (field::NO_INPUT, Value::Varint(_)) => data.no_input = true,
+                (field::FORM, Value::Varint(form)) => data.form = u32::try_from(form).ok(),
                 _ => {}
             }
         }
-        kept.names = given.zip(original).map(Into::into);
-        kept
+        data.names = given.zip(original).map(Into::into);
+        data
     }
 
     /// Reads the extras of a function's entity.
@@ -113,10 +113,8 @@ pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
     let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
     let location = locations.next().map(|body| string_of(body, entry::VALUE));
-    Some(match location {
-        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
-        _ => "",
-    })
+    let location = location.and_then(|location| std::str::from_utf8(location.ok()?).ok());
+    Some(location.unwrap_or_default())
 }
 
 fn fields(bytes: &[u8]) -> WireFields<'_> {
@@ -190,13 +188,13 @@ mod tests {
 
     #[test]
     fn what_is_kept_reads_back() {
-        let mut keep = ImporterDataBuilder::default();
-        keep.stripped(&[]);
-        keep.names("x.1", "x");
-        keep.order(13, &[0, 1]);
-        keep.order(5, &[2, 0, 1]);
-        keep.input(Some(&[8, 1]));
-        let extras = keep.into_extras();
+        let mut data = ImporterDataBuilder::default();
+        data.stripped(&[]);
+        data.names("x.1", "x");
+        data.order(13, &[0, 1]);
+        data.order(5, &[2, 0, 1]);
+        data.input(Some(&[8, 1]));
+        let extras = data.into_extras();
         let kept = ImporterData::from_extras(&extras);
         assert_eq!(kept.stripped.map(|stripped| stripped.bytes), Some(&[][..]));
         assert!(kept.stripped.is_some_and(Message::is_detached));

@@ -57,13 +57,11 @@ impl Source {
 
     /// A part of it, as a message; `None` for no part.
     pub(crate) fn message(&self, origin: SourceSpan) -> Option<Message<'_>> {
-        let (at, len) = origin.is_some().then(|| (origin.start, origin.len))?;
+        let SourceSpan { start: at, len } = origin;
         let end = at.checked_add(len)?;
         let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
-        Some(Message {
-            bytes: self.bytes().get(range)?,
-            at,
-        })
+        let bytes = self.bytes().get(range)?;
+        Some(Message { bytes, at })
     }
 }
 

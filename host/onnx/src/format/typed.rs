@@ -5,7 +5,7 @@
 //! file has.
 
 use passdock_abi::DType;
-use passdock_ir::constant::{string_data, string_elements};
+use passdock_ir::constant::{pack_bits, string_data, string_elements, unpack_bits};
 
 use super::error::{OnnxError, Result};
 use super::fields::bodies;
@@ -94,42 +94,16 @@ pub(crate) fn is_data(number: u32) -> bool {
 /// The low bytes of each number. Elements smaller than a byte come packed, a byte to a number, except
 /// those of six bits: they come one by one.
 fn narrow(ints: &[i64], dtype: DType) -> Vec<u8> {
-    if dtype.bits() == 6 {
-        return pack_sixes(ints);
-    }
     let size = (dtype.bits() as usize / 8).max(1);
     let mut bytes = Vec::with_capacity(ints.len() * size);
-    for int in ints {
+    for (at, int) in (0..).zip(ints) {
+        if dtype.bits() == 6 {
+            pack_bits(&mut bytes, at, 6, *int as u8);
+            continue;
+        }
         bytes.extend_from_slice(&int.to_le_bytes()[..size]);
     }
     bytes
-}
-
-/// Elements of six bits as raw data has them: four in three bytes, the low bits first.
-fn pack_sixes(ints: &[i64]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(ints.len().div_ceil(4) * 3);
-    for group in ints.chunks(4) {
-        let stream = group
-            .iter()
-            .rev()
-            .fold(0, |stream, int| stream << 6 | (*int as u32 & 0x3f));
-        bytes.extend_from_slice(&stream.to_le_bytes()[..(group.len() * 6).div_ceil(8)]);
-    }
-    bytes
-}
-
-/// The reverse of [`pack_sixes`].
-fn unpack_sixes(bytes: &[u8], count: u64) -> Vec<u8> {
-    let groups = bytes.chunks(3).flat_map(|group| {
-        let stream = group
-            .iter()
-            .rev()
-            .fold(0, |stream, &byte| stream << 8 | u32::from(byte));
-        [0, 6, 12, 18].map(|shift| (stream >> shift) as u8 & 0x3f)
-    });
-    groups
-        .take(usize::try_from(count).unwrap_or(usize::MAX))
-        .collect()
 }
 
 /// The number of strings in a tensor, and the number of bytes of the IR's form of them.
@@ -161,7 +135,10 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
         put_bytes(to, number, bytes);
         return Ok(());
     }
-    let sixes = (dtype.bits() == 6).then(|| unpack_sixes(bytes, count));
+    let sixes: Option<Vec<u8>> = (dtype.bits() == 6).then(|| {
+        let count = count.min(bytes.len() as u64 * 8 / 6);
+        (0..count).map(|at| unpack_bits(bytes, at, 6)).collect()
+    });
     let bytes = sixes.as_deref().unwrap_or(bytes);
     let signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32);
     let size = (dtype.bits() as usize / 8).max(1);
@@ -211,14 +188,17 @@ mod tests {
     /// Six bits stand alone in the typed field and in a row in raw data, as onnx packs them.
     #[test]
     fn elements_of_six_bits_are_packed_four_in_three_bytes() {
-        assert_eq!(pack_sixes(&[1, 2, 3, 4]), [0x81, 0x30, 0x10]);
+        assert_eq!(narrow(&[1, 2, 3, 4], DType::F6E2M3), [0x81, 0x30, 0x10]);
         for count in 0..9_usize {
             let elements: Vec<u8> = (0..count).map(|i| (i * 23 % 64) as u8).collect();
             let ints: Vec<i64> = elements.iter().map(|&element| element.into()).collect();
-            let packed = pack_sixes(&ints);
+            let packed = narrow(&ints, DType::F6E2M3);
             let len = DType::F6E2M3.byte_len(count as u64);
             assert_eq!(len, Some(packed.len() as u64));
-            assert_eq!(unpack_sixes(&packed, count as u64), elements);
+            let unpacked: Vec<u8> = (0..count as u64)
+                .map(|at| unpack_bits(&packed, at, 6))
+                .collect();
+            assert_eq!(unpacked, elements);
         }
     }
 

@@ -3,7 +3,7 @@
 //! A constant has no place in the IR's order. As a node it stands where it stood, or right before
 //! its first user if that has come to stand earlier.
 
-use passdock_abi::{ConstId, Constant, OpId, RegionId};
+use passdock_abi::{ConstId, Constant, RegionId};
 use passdock_ir::Entity;
 
 use super::constants::is_imported;
@@ -13,25 +13,10 @@ use passdock_ir::symbols::is_terminator;
 /// One node to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    pub(crate) what: Node,
+    /// The op or constant that it is.
+    pub(crate) entity: Entity,
     /// The start of its record's body, if it is one of this graph's.
     pub(crate) start: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Node {
-    Op(OpId),
-    Constant(ConstId),
-}
-
-impl Item {
-    /// The op or constant that it is.
-    pub(crate) fn entity(&self) -> Entity {
-        match self.what {
-            Node::Op(op) => Entity::Op(op),
-            Node::Constant(id) => Entity::Constant(id),
-        }
-    }
 }
 
 impl Layout<'_> {
@@ -44,9 +29,11 @@ impl Layout<'_> {
         no_initializers: bool,
     ) -> Vec<Item> {
         let f = self.f;
-        let known = |origin: passdock_ir::SourceSpan| {
-            let start = origin.is_some().then_some(origin.start);
-            start.filter(|start| starts.binary_search(start).is_ok())
+        let item = |entity: Entity| {
+            let start = f.origins().get(entity).start;
+            let is_here = starts.binary_search(&start).is_ok();
+            let start = is_here.then_some(start);
+            Item { entity, start }
         };
         let mut items: Vec<Item> = Vec::new();
         for op in f.ops_in(region) {
@@ -54,13 +41,9 @@ impl Layout<'_> {
             if terminator || self.sparse.contains_key(&op) {
                 continue;
             }
-            let start = known(f.origins().get(Entity::Op(op)));
-            items.push(Item {
-                what: Node::Op(op),
-                start,
-            });
+            items.push(item(Entity::Op(op)));
         }
-        let mut constants: Vec<(u32, Item)> = Vec::new();
+        let mut constants: Vec<(ConstId, Item)> = Vec::new();
         for &(_, id) in self.constants.in_region(region) {
             let record = f.constant(id);
             let origin = f.origins().get(Entity::Constant(id));
@@ -72,19 +55,13 @@ impl Layout<'_> {
             if !is_imported(f, id) && f.value(record.value).use_count == 0 {
                 continue;
             }
-            constants.push((
-                0,
-                Item {
-                    what: Node::Constant(id),
-                    start: known(origin),
-                },
-            ));
+            constants.push((id, item(Entity::Constant(id))));
         }
         if constants.is_empty() {
             return items;
         }
         for (place, item) in items.iter().enumerate() {
-            if let Node::Op(op) = item.what {
+            if let Entity::Op(op) = item.entity {
                 self.places[op.index()] = place as u32;
             }
         }
@@ -97,18 +74,12 @@ impl Layout<'_> {
             .filter_map(|(place, item)| Some((item.start?, place as u32)))
             .collect();
         let sorted = by_start.is_sorted();
-        for (place, item) in &mut constants {
-            let Node::Constant(id) = item.what else {
-                continue;
-            };
-            *place = self.place(
-                region,
-                id,
-                item.start.filter(|_| sorted),
-                &by_start,
-                items.len(),
-            );
-        }
+        let placed = constants.into_iter().map(|(id, item)| {
+            let start = item.start.filter(|_| sorted);
+            let place = self.place(region, id, start, &by_start, items.len());
+            (place, item)
+        });
+        let mut constants: Vec<(u32, Item)> = placed.collect();
         constants.sort_by_key(|(place, item)| (*place, item.start.unwrap_or(u64::MAX)));
         merge(items, constants)
     }

@@ -224,12 +224,12 @@ impl<'c, 'a> Importer<'c, 'a> {
             self.f
                 .set_name(*value, &format!("{original}.{}", count + 1))?;
             let given = self.f.text(self.f.value(*value).name);
-            let mut keep = ImporterDataBuilder::default();
-            keep.names(given, &original);
+            let mut data = ImporterDataBuilder::default();
+            data.names(given, &original);
             let entity = Entity::Value(*value);
             let known = self.f.origins().extras(entity).cloned().unwrap_or_default();
             let extras = Extras {
-                bytes: keep.into_bytes(),
+                bytes: data.into_bytes(),
                 ..Extras::clone(&known)
             };
             self.f.origins_mut().set_extras(entity, extras);

@@ -351,11 +351,11 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let mut keep = ImporterDataBuilder::default();
-        keep.sparse(message.at);
+        let mut data = ImporterDataBuilder::default();
+        data.sparse(message.at);
         self.f
             .origins_mut()
-            .set_extras(Entity::Op(op), keep.into_extras());
+            .set_extras(Entity::Op(op), data.into_extras());
         Ok(op)
     }
 }

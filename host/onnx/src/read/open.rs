@@ -231,13 +231,8 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn param(&mut self, region: RegionId, info: Info<'a>) -> Result<ValueId> {
-        let value = self.f.add_arg(
-            region,
-            &NewPort {
-                name: "",
-                ty: info.ty,
-            },
-        )?;
+        let (name, ty) = ("", info.ty);
+        let value = self.f.add_arg(region, &NewPort { name, ty })?;
         self.set_origin(Entity::Value(value), info.message);
         if info.name.is_some() {
             self.f.import_name(value, info.name);

@@ -14,7 +14,6 @@ use crate::format::body::BodyKind;
 use crate::format::error::{Result, Within};
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, WireField, has_field, string_of};
-use crate::layout::nodes::Node;
 
 /// Whether a quantization annotation names an initializer.
 fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
@@ -38,8 +37,8 @@ impl<'w> FunctionWriter<'w> {
             }
             body.written += 1;
             let number = body.kind.node();
-            match item.what {
-                Node::Op(op) => {
+            match item.entity {
+                Entity::Op(op) => {
                     let clean = self.span(Entity::Op(op));
                     if let Some(clean) = clean.filter(|_| !self.plan.is_op_dirty(op)) {
                         self.untouched(number, clean, here);
@@ -48,7 +47,7 @@ impl<'w> FunctionWriter<'w> {
                         written.within(|| self.f.describe_op(op))?;
                     }
                 }
-                Node::Constant(id) => {
+                Entity::Constant(id) => {
                     let was_node = self.f.constant(id).flags & Constant::NODE != 0;
                     let clean = self.span(Entity::Constant(id));
                     if let Some(clean) = clean.filter(|_| was_node && !self.is_dirty(id)) {
@@ -58,6 +57,7 @@ impl<'w> FunctionWriter<'w> {
                         self.constant_node(number, id, original.filter(|_| was_node))?;
                     }
                 }
+                _ => {}
             }
             if here.is_some() && body.ordered {
                 break;

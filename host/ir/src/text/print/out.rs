@@ -1,5 +1,6 @@
 //! The buffer that all text is written to.
 
+use std::fmt::Write;
 use std::io;
 use std::sync::Arc;
 
@@ -118,14 +119,10 @@ impl<'w> Out<'w> {
     }
 
     pub(super) fn hex(&mut self, bytes: &[u8]) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         self.text.push('"');
         for byte in bytes {
-            let pair = [
-                DIGITS[usize::from(byte >> 4)],
-                DIGITS[usize::from(byte & 15)],
-            ];
-            self.text.extend(pair.map(char::from));
+            // Writing to a string doesn't fail.
+            _ = write!(self.text, "{byte:02x}");
         }
         self.text.push('"');
     }

@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 
 use super::lex::Number;
+use crate::constant::{pack_bits, unpack_bits};
 
 /// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
 pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool {
@@ -50,7 +51,7 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
             let signed = matches!(dtype, DType::I4 | DType::I2);
             for at in 0..count {
                 comma(out, at as usize);
-                let value = unpack(bytes, at, bits);
+                let value = unpack_bits(bytes, at, bits);
                 if signed {
                     let shift = 8 - bits;
                     show(out, ((value << shift) as i8) >> shift);
@@ -62,7 +63,7 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
         DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2 => {
             for at in 0..count {
                 comma(out, at as usize);
-                hex(out, u64::from(unpack(bytes, at, dtype.bits())));
+                hex(out, u64::from(unpack_bits(bytes, at, dtype.bits())));
             }
         }
         _ => each(out, bytes, |out, [b]| hex(out, u64::from(b))),
@@ -170,7 +171,7 @@ pub(crate) fn push_element(
                 _ => number.int::<i64>(),
             };
             match value.filter(|value| range.contains(value)) {
-                Some(value) => pack(bytes, at, bits, value as u8),
+                Some(value) => pack_bits(bytes, at, bits, value as u8),
                 None => return refuse("an element in the range"),
             }
         }
@@ -221,25 +222,5 @@ fn each<const N: usize>(
     for (at, &element) in elements.iter().enumerate() {
         comma(out, at);
         write(out, element);
-    }
-}
-
-/// An element of less than a byte, of the stream of bits that they are: the lowest bit comes first.
-fn unpack(bytes: &[u8], at: u64, bits: u32) -> u8 {
-    let start = at * u64::from(bits);
-    let byte = |at: u64| u16::from(bytes.get(at as usize).copied().unwrap_or(0));
-    let window = byte(start / 8) | byte(start / 8 + 1) << 8;
-    (window >> (start % 8)) as u8 & ((1 << bits) - 1)
-}
-
-fn pack(bytes: &mut Vec<u8>, at: u64, bits: u32, value: u8) {
-    let start = (at * u64::from(bits) % 8) as u32;
-    let [low, high] = (u16::from(value & ((1 << bits) - 1)) << start).to_le_bytes();
-    match bytes.last_mut() {
-        Some(last) if start > 0 => *last |= low,
-        _ => bytes.push(low),
-    }
-    if start + bits > 8 {
-        bytes.push(high);
     }
 }
