@@ -457,8 +457,8 @@ Constants of more than 64 KiB stay in the model, unless `run --self-contained` c
 A reproducer of someone else may be wrong on purpose. It runs no command, loads no plugin that it names, \
 and reads no file outside of its directory, unless --trust is given.
 
-Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same failure), 0 if \
-nothing does.")]
+Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same \
+failure), 0 if nothing does.")]
 pub(crate) struct ReplayArgs {
     /// The directory.
     #[arg(value_name = "REPRODUCER")]
