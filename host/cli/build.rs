@@ -31,19 +31,19 @@ const LEVEL: u8 = 10;
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let root = here.join("../..");
-    let mut plain = Vec::new();
+    let mut files = Vec::new();
     for (from, to) in PARTS {
         println!("cargo:rerun-if-changed={}", root.join(from).display());
-        add(&root.join(from), to, &mut plain)?;
+        add(&root.join(from), to, &mut files)?;
     }
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(out.join("sdk.packed"), compress_to_vec(&plain, LEVEL))?;
+    let packed = compress_to_vec(&serde_json::to_vec(&files)?, LEVEL);
+    fs::write(out.join("sdk.packed"), packed)?;
     Ok(())
 }
 
-/// Adds a file, or all files of a directory in the order of their names: the path, a line end, the
-/// length in decimal, a line end, the bytes.
-fn add(from: &Path, to: &str, plain: &mut Vec<u8>) -> Result<(), Box<dyn Error>> {
+/// Adds the path and the text of a file, or of all files of a directory in the order of their names.
+fn add(from: &Path, to: &str, files: &mut Vec<(String, String)>) -> Result<(), Box<dyn Error>> {
     if !from.is_dir() {
         // A checkout may have other line ends.
         let mut text = fs::read_to_string(from)?.replace("\r\n", "\n");
@@ -54,7 +54,7 @@ fn add(from: &Path, to: &str, plain: &mut Vec<u8>) -> Result<(), Box<dyn Error>>
             }
             text = text.replace(there, here);
         }
-        plain.extend(format!("{to}\n{}\n{text}", text.len()).bytes());
+        files.push((to.to_owned(), text));
         return Ok(());
     }
     let entries = fs::read_dir(from)?.map(|entry| Ok(entry?.path()));
@@ -63,7 +63,7 @@ fn add(from: &Path, to: &str, plain: &mut Vec<u8>) -> Result<(), Box<dyn Error>>
     for path in paths {
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| format!("{} isn't UTF-8", path.display()))?;
-        add(&path, &format!("{to}/{name}"), plain)?;
+        add(&path, &format!("{to}/{name}"), files)?;
     }
     Ok(())
 }

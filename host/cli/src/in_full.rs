@@ -1,5 +1,6 @@
 //! A plugin, a pass, an instrument or a config key in full, as `inspect` and `list … NAME` show it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use passdock::PassInfo;
@@ -12,12 +13,8 @@ use crate::show::{self, TextTable};
 pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
     let mut parts = vec![head(&manifest.plugin, file)];
     parts.extend(manifest.passes.iter().map(|spec| pass(spec, None)));
-    parts.extend(
-        manifest
-            .sequentials
-            .iter()
-            .map(|spec| sequential(spec, None)),
-    );
+    let sequentials = manifest.sequentials.iter();
+    parts.extend(sequentials.map(|spec| sequential(spec, None)));
     parts.extend(manifest.configs.iter().map(|schema| config(schema, None)));
     let instruments = manifest.instruments.iter();
     parts.extend(instruments.map(|i| instrument(&i.name, &i.summary, &i.options, None)));
@@ -33,19 +30,13 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
         PanicStrategy::Abort => "a panic ends the process (abort)",
         PanicStrategy::None => "it can't panic",
     };
-    let mut lines = vec![
-        format!(
-            "contract {} (needs {}), IR {}",
-            plugin.abi, plugin.min_host, plugin.ir
-        ),
-        panic.to_owned(),
-    ];
-    if let Some(compiler) = &plugin.compiler {
-        lines.insert(1, format!("built by {compiler}"));
-    }
-    if let Some(layout) = &plugin.layout {
-        lines.insert(1, format!("layout of records {layout}"));
-    }
+    let (abi, min_host, ir) = (&plugin.abi, &plugin.min_host, &plugin.ir);
+    let mut lines = vec![format!("contract {abi} (needs {min_host}), IR {ir}")];
+    let layout = plugin.layout.iter();
+    lines.extend(layout.map(|layout| format!("layout of records {layout}")));
+    let compiler = plugin.compiler.iter();
+    lines.extend(compiler.map(|compiler| format!("built by {compiler}")));
+    lines.push(panic.to_owned());
     lines.extend(file.map(|file| format!("file {}", file.display())));
     let title = format!("{} {}", plugin.name, plugin.version);
     under(title.trim_end(), lines)
@@ -103,11 +94,9 @@ pub(crate) fn sequential(sequential: &ManifestSequential, of: Option<&Plugin>) -
     for child in &sequential.passes {
         let options = child.options.iter();
         let options = options.map(|(name, value)| format!("{name} = {}", toml_text(value)));
-        let options: Vec<String> = options.collect();
-        lines.push(match options.is_empty() {
-            true => format!("runs {}", child.name),
-            false => format!("runs {} with {}", child.name, options.join(", ")),
-        });
+        let options = options.collect::<Vec<_>>().join(", ");
+        let with = if options.is_empty() { "" } else { " with " };
+        lines.push(format!("runs {}{with}{options}", child.name));
     }
     let title = format!("{} (Sequential, level {})", info.name, info.opt_level);
     under(&title, lines)
@@ -140,26 +129,17 @@ pub(crate) fn also_called(aliases: &[String]) -> Option<String> {
 /// The operators that a plugin defines, or those whose definitions it `extends`, each with the versions of its domain
 /// that an entry begins with.
 fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
-    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut sorted: Vec<&OpSpec> = ops.iter().filter(|op| op.extends == extends).collect();
-    if sorted.is_empty() {
-        return None;
+    let mut versions: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+    for op in ops.iter().filter(|op| op.extends == extends) {
+        versions.entry(&op.name).or_default().insert(op.since);
     }
-    sorted.sort_by_key(|op| (&op.name, op.since));
-    for op in sorted {
-        match names.last_mut().filter(|(name, _)| *name == op.name) {
-            Some((_, versions)) => versions.push(op.since.to_string()),
-            None => names.push((&op.name, vec![op.since.to_string()])),
-        }
-    }
-    let count = show::count_of(names.len() as u64, "operator");
-    let names = names.into_iter();
-    let lines = names.map(|(name, versions)| format!("{name} since {}", versions.join(", ")));
-    let what = match extends {
-        true => "extends",
-        false => "defines",
-    };
-    Some(under(&format!("{what} {count}"), lines))
+    let what = if extends { "extends" } else { "defines" };
+    let count = show::count_of(versions.len() as u64, "operator");
+    let lines = versions.iter().map(|(name, versions)| {
+        let versions: Vec<String> = versions.iter().map(i64::to_string).collect();
+        format!("{name} since {}", versions.join(", "))
+    });
+    (!versions.is_empty()).then(|| under(&format!("{what} {count}"), lines))
 }
 
 /// The plugin that something is of, and its file.
@@ -184,22 +164,14 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
             "" => "(the value)",
             name => name,
         };
-        table.row([
-            format!("  {name}"),
-            takes(field),
-            default(field),
-            field.doc.replace('\n', " "),
-        ]);
+        let takes = match field.rest {
+            true => format!("{} (any names)", field.ty.name()),
+            false => field.takes(),
+        };
+        let meaning = field.doc.replace('\n', " ");
+        table.row([format!("  {name}"), takes, default(field), meaning]);
     }
     table.within(show::columns()).render()
-}
-
-/// What a field takes: its type, range or choices.
-fn takes(field: &Field) -> String {
-    match field.rest {
-        true => format!("{} (any names)", field.ty.name()),
-        false => field.takes(),
-    }
 }
 
 /// The value of a field that nobody sets.

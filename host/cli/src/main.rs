@@ -24,12 +24,11 @@ mod watchdog;
 #[cfg(unix)]
 mod worker_args;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use args::Cli;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::Parser;
 use command::batch::WORKER;
 use passdock::{crash, files, pipeline};
 
@@ -80,10 +79,11 @@ fn start() -> ExitCode {
         .is_some_and(|word| word == WORKER)
     {
         files::set_output_apart();
-        let work = || command::batch::work().unwrap_or_else(|error| show::fail(&error));
+        let work =
+            || command::batch::work().unwrap_or_else(|error| show::fail(&show::reported(error)));
         return ExitCode::from(done(work));
     }
-    let cli = match parse() {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Help and the version are what was asked for.
         Err(said) if !said.use_stderr() => {
@@ -113,17 +113,6 @@ fn start() -> ExitCode {
     #[cfg(unix)]
     crash::finish(status);
     ExitCode::from(status)
-}
-
-/// The command line. Help is fitted to the terminal where it is asked for.
-fn parse() -> Result<Cli, clap::Error> {
-    let asks = |word: OsString| matches!(word.to_str(), Some("help" | "--help" | "-h"));
-    let mut words = std::env::args_os().skip(1);
-    if words.len() > 0 && !words.any(asks) {
-        return Cli::try_parse();
-    }
-    let matches = help::fitted(Cli::command()).try_get_matches()?;
-    Cli::from_arg_matches(&matches)
 }
 
 /// The status of the work, also if it panics.

@@ -59,11 +59,11 @@ impl<'r> ShortNames<'r> {
             }
         }
         let most = files.values().map(|passes| passes.0.len()).max();
-        let mut with_most = files
+        let with_most = files
             .iter()
             .filter(|(_, passes)| Some(passes.0.len()) == most);
-        let unnamed = match (with_most.next(), with_most.next()) {
-            (Some((file, _)), None) => Some(*file),
+        let unnamed = match with_most.map(|(file, _)| *file).collect::<Vec<_>>()[..] {
+            [file] => Some(file),
             _ => None,
         };
         let mut text = String::new();
@@ -72,8 +72,7 @@ impl<'r> ShortNames<'r> {
             if unnamed == Some(file) {
                 text += &format!("{head}\n");
             } else {
-                let names = passes.0.iter().map(|(name, _)| name);
-                let names: Vec<&String> = names.collect();
+                let names: Vec<&String> = passes.0.iter().map(|(name, _)| name).collect();
                 text += &show::wrapped(&format!("{head}: "), &names, "  ", width);
             }
         }

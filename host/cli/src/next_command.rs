@@ -1,6 +1,7 @@
 //! The command to type next, where one is known: it looks for what another one found wrong.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use passdock::Diagnostic;
 use passdock::reproducer::shell_word;
@@ -30,7 +31,7 @@ pub(crate) fn bisect(args: &RunArgs) -> String {
     let mut words = vec!["passdock bisect".to_owned()];
     words.extend(pipeline.map(|path| shown(path)));
     words.push(model);
-    choices(&args.passes, &mut words);
+    words.extend(choices(&args.passes));
     if args.allow_growth {
         words.push("--allow-growth".to_owned());
     }
@@ -38,40 +39,34 @@ pub(crate) fn bisect(args: &RunArgs) -> String {
     format!("{before}`{}` names the pass.", words.join(" "))
 }
 
-/// The words that choose the same passes.
-fn choices(args: &PassArgs, words: &mut Vec<String>) {
-    if !args.passes.is_empty() {
-        words.push(format!("--passes {}", shell_word(&args.passes.join(","))));
-    }
-    words.extend(args.opt_level.map(|level| format!("-O{level}")));
-    let named = [
-        ("--require", &args.require),
-        ("--disable", &args.disable),
-        ("--disable-rule", &args.disable_rule),
-        ("--config", &args.config),
+/// The options that choose the same passes.
+fn choices(args: &PassArgs) -> impl Iterator<Item = String> {
+    let texts = |texts: &[String]| texts.to_vec();
+    let number = |number: Option<i64>| number.iter().map(i64::to_string).collect();
+    let paths = |paths: &[PathBuf]| {
+        let paths = paths.iter().map(|path| path.to_string_lossy());
+        paths.map(Cow::into_owned).collect()
+    };
+    let passes = (!args.passes.is_empty()).then(|| args.passes.join(","));
+    let options: [(&str, Vec<String>); 10] = [
+        ("--passes", passes.into_iter().collect()),
+        ("-O", number(args.opt_level.map(i64::from))),
+        ("--require", texts(&args.require)),
+        ("--disable", texts(&args.disable)),
+        ("--disable-rule", texts(&args.disable_rule)),
+        ("--config", texts(&args.config)),
+        (
+            "--rewrite-limit",
+            number(args.rewrite_limit.map(|limit| limit as i64)),
+        ),
+        ("--raise-opset", number(args.raise_opset)),
+        ("--plugin", paths(&args.plugins.plugin)),
+        ("--plugin-dir", paths(&args.plugins.plugin_dir)),
     ];
-    for (flag, values) in named {
-        words.extend(
-            values
-                .iter()
-                .map(|value| format!("{flag} {}", shell_word(value))),
-        );
-    }
-    let numbers = [
-        ("--rewrite-limit", args.rewrite_limit.map(|n| n.to_string())),
-        ("--raise-opset", args.raise_opset.map(|n| n.to_string())),
-    ];
-    for (flag, number) in numbers {
-        words.extend(number.map(|number| format!("{flag} {number}")));
-    }
-    let files = [
-        ("--plugin", &args.plugins.plugin),
-        ("--plugin-dir", &args.plugins.plugin_dir),
-    ];
-    for (flag, paths) in files {
-        let paths = paths.iter().map(|path| shell_word(&path.to_string_lossy()));
-        words.extend(paths.map(|path| format!("{flag} {path}")));
-    }
+    options.into_iter().flat_map(|(flag, values)| {
+        let option = move |value: String| format!("{flag} {}", shell_word(&value));
+        values.into_iter().map(option)
+    })
 }
 
 /// Tells of the command where the results of the run differ.

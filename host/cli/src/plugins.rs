@@ -17,13 +17,9 @@ pub(crate) fn registry() -> Registry {
 /// `PASSDOCK_PLUGIN_PATH`, then the standard plugins beside the executable or in
 /// `../lib/passdock/plugins`. None of them has to be there.
 pub(crate) fn standard_dirs() -> Vec<PathBuf> {
-    let mut dirs: Vec<PathBuf> = std::env::var_os("PASSDOCK_PLUGIN_PATH")
-        .map(|paths| {
-            std::env::split_paths(&paths)
-                .filter(|p| !p.as_os_str().is_empty())
-                .collect()
-        })
-        .unwrap_or_default();
+    let paths = std::env::var_os("PASSDOCK_PLUGIN_PATH").unwrap_or_default();
+    let dirs = std::env::split_paths(&paths).filter(|dir| !dir.as_os_str().is_empty());
+    let mut dirs: Vec<PathBuf> = dirs.collect();
     if let Some(beside) = program_dir() {
         // Not `beside/../lib`: messages name files of it.
         if let Some(prefix) = beside.parent() {

@@ -92,9 +92,8 @@ fn kinds(kinds: &[KindReport], width: usize) -> String {
 
 /// The table of what each pass did.
 pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
-    let required = passes
-        .iter()
-        .filter_map(|pass| pass.requested_by.as_deref());
+    let required = passes.iter();
+    let required = required.filter_map(|pass| pass.requested_by.as_deref());
     let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
     let mut table = TextTable::new(["pass", ">time", ">ops"]);
     let mut at = 0;
@@ -111,9 +110,8 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
         at += inner + hidden;
         if hidden > 0 {
             let indent = indent(passes[at - hidden].depth);
-            table.line(&format!(
-                "{indent}… {hidden} more, each run by the one above: FAILED"
-            ));
+            let line = format!("{indent}… {hidden} more, each run by the one above: FAILED");
+            table.line(&line);
         }
     }
     if !shown.in_full {
@@ -143,10 +141,8 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
         match pass.status {
             PassStatus::Unchanged => {
                 // A Sequential's time is that of the passes in it.
-                let is_around = passes
-                    .iter()
-                    .any(|inner| inner.parent.as_ref() == Some(&pass.name));
-                if !is_around {
+                let mut inner = passes.iter();
+                if inner.all(|inner| inner.parent.as_ref() != Some(&pass.name)) {
                     seconds += pass.seconds;
                     unchanged.add(names.short(&pass.name));
                 }
@@ -181,10 +177,9 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
         both && pair[1].depth == pair[0].depth + 1
     };
     let inside = pairs.take_while(is_inside).count();
-    let is_again = |at: &usize| {
-        passes[..*at]
-            .iter()
-            .any(|pass| pass.name == passes[*at].name)
+    let is_again = |&at: &usize| {
+        let mut before = passes[..at].iter();
+        before.any(|pass| pass.name == passes[at].name)
     };
     match (1..=inside).find(is_again) {
         Some(again) => (again - 1, inside + 1 - again),
@@ -216,9 +211,8 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
     }
     if !pass.rewrites.is_empty() {
         let rules = pass.rewrites.iter();
-        let rules: Vec<String> = rules
-            .map(|(rule, times)| format!("{rule} ×{times}"))
-            .collect();
+        let rules = rules.map(|(rule, times)| format!("{rule} ×{times}"));
+        let rules: Vec<String> = rules.collect();
         table.line(&show::wrapped(&below, &rules, &below, width));
     }
 }

@@ -5,8 +5,10 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use anyhow::Context;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::StagedModel;
@@ -78,13 +80,13 @@ impl<T> Versioned<'_, T> {
 
 /// JSON as it is printed.
 fn text_of(json: serde_json::Result<String>) -> String {
-    json.map_or_else(
-        |error| {
+    match json {
+        Ok(text) => json_safe(&text) + "\n",
+        Err(error) => {
             print_error(&format!("error: the JSON can't be written: {error}\n"));
             String::new()
-        },
-        |text| json_safe(&text) + "\n",
-    )
+        }
+    }
 }
 
 /// Writes the JSON of a command that ends with a status: what it found, and why it failed.
@@ -134,7 +136,42 @@ pub(crate) fn warn(error: impl Into<PassError>) {
     diagnostic(&warning);
 }
 
-/// Writes an error to standard error and answers its exit status.
+/// The error of a command as it is reported: one without a kind is of a file that can't be written, or the like.
+pub(crate) fn reported(error: anyhow::Error) -> PassError {
+    let error = error.downcast::<PassError>();
+    error.unwrap_or_else(|other| PassError::new(ErrorKind::Write, format!("{other:#}.")))
+}
+
+/// Makes a directory, and those that it is in.
+pub(crate) fn create_dir(dir: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(dir)
+        .with_context(|| format!("The directory `{}` can't be made", dir.display()))
+}
+
+/// Shows the result of a command, as JSON or by `render`; returns the exit status.
+pub(crate) fn result<T: Serialize>(
+    result: &Result<T, PassError>,
+    json: bool,
+    render: impl FnOnce(&T),
+) -> u8 {
+    let (answer, error) = (result.as_ref().ok(), result.as_ref().err());
+    let status = error.map_or(0, fail);
+    match answer {
+        _ if json => print_answer(status, Optional { answer }, error),
+        Some(answer) => render(answer),
+        None => {}
+    }
+    status
+}
+
+/// The fields of an answer, if there is one.
+#[derive(Serialize)]
+struct Optional<'a, T> {
+    #[serde(flatten)]
+    answer: Option<&'a T>,
+}
+
+/// Writes an error to standard error and returns its exit status.
 pub(crate) fn fail(error: &PassError) -> u8 {
     diagnostic(&error.to_diagnostic());
     error.exit_status()
@@ -256,15 +293,9 @@ pub(crate) fn written_to(output: Option<&str>) -> String {
 pub(crate) fn width() -> usize {
     /// What fits a terminal that is as wide as most are, and an editor's half.
     const ELSEWHERE: usize = 100;
-    let (columns, _) = match StandardOutput::is_terminal() {
-        true => terminal_size::terminal_size(),
-        false => None,
-    }
-    .unwrap_or((
-        terminal_size::Width(ELSEWHERE as u16),
-        terminal_size::Height(0),
-    ));
-    usize::from(columns.0)
+    let size = StandardOutput::is_terminal().then(terminal_size::terminal_size);
+    size.flatten()
+        .map_or(ELSEWHERE, |(width, _)| width.0.into())
 }
 
 /// The columns of the terminal; `None`: the text goes elsewhere, where lines are as long as they are.

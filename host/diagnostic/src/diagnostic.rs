@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::excerpt::Excerpt;
 
 /// The severity of a diagnostic, the worst first; the numbers are TVM's `DiagnosticLevel`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// A mistake of the compiler itself.
     Bug = 10,
     /// A failure: the pass can't go on.
+    #[default]
     Error = 20,
     /// A condition that may be a mistake.
     Warning = 30,
@@ -46,7 +49,7 @@ impl Severity {
 ///  = help: Run DeadCodeElimination."
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
@@ -215,32 +218,8 @@ impl Diagnostic {
             severity,
             code: code.to_owned(),
             message: message.into(),
-            pass: None,
-            plugin: None,
-            file: None,
-            run_by: Vec::new(),
-            definition: None,
-            function: None,
-            op: None,
-            location: None,
-            help: None,
-            notes: Vec::new(),
-            snippet: None,
-            labels: Vec::new(),
+            ..Diagnostic::default()
         }
-    }
-
-    /// The bytes of its texts, about.
-    pub fn text_bytes(&self) -> usize {
-        let of_snippet = |snippet: &Option<Snippet>| {
-            let sum = |one: &Snippet| one.text.len() + one.label.len() + one.file.len();
-            snippet.as_ref().map_or(0, sum)
-        };
-        let of_label = |label: &Label| label.text.len() + of_snippet(&label.snippet);
-        let own = self.code.len() + self.message.len() + self.help.as_ref().map_or(0, String::len);
-        let notes: usize = self.notes.iter().map(String::len).sum();
-        let labels: usize = self.labels.iter().map(of_label).sum();
-        own + notes + of_snippet(&self.snippet) + labels
     }
 
     /// Adds a place. The first one is the op that the diagnostic is about, later ones become
@@ -251,18 +230,17 @@ impl Diagnostic {
             snippet
         };
         let is_first = self.op.is_none() && self.snippet.is_none();
+        let snippet = shown.snippet.map(label);
         if is_first {
-            self.function = shown.function;
-            self.op = shown.op;
-            self.location = shown.location;
-            self.snippet = shown.snippet.map(label);
+            (self.function, self.op) = (shown.function, shown.op);
+            (self.location, self.snippet) = (shown.location, snippet);
         } else {
             self.labels.push(Label {
                 text: text.to_owned(),
                 function: shown.function,
                 op: shown.op,
                 location: shown.location,
-                snippet: shown.snippet.map(label),
+                snippet,
             });
         }
         self.labels.extend(shown.others);

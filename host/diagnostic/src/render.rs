@@ -1,18 +1,16 @@
 //! Diagnostics as a terminal shows them: the places underlined, colour if it is wanted.
 
+use std::ops::Range;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet as Source};
 
-use crate::diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
+use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
 use crate::terminal::{safe, safe_line};
 
 impl Diagnostic {
     /// The diagnostic as a terminal shows it, with the place that it is about underlined. Control
     /// characters are escaped.
     pub fn render(&self, color: bool) -> String {
-        self.safe().render_safe(color)
-    }
-
-    fn render_safe(&self, color: bool) -> String {
         let level = match self.severity {
             Severity::Bug => Level::ERROR.with_name("bug"),
             Severity::Error => Level::ERROR,
@@ -20,9 +18,9 @@ impl Diagnostic {
             Severity::Note => Level::NOTE,
             Severity::Help => Level::HELP,
         };
-        let mut title = level.primary_title(&self.message);
+        let mut title = level.primary_title(safe(&self.message));
         if !self.code.is_empty() {
-            title = title.id(&self.code);
+            title = title.id(safe_line(&self.code));
         }
         let mut group = Group::with_title(title);
         let mut left: Vec<&Label> = self.labels.iter().collect();
@@ -33,7 +31,11 @@ impl Diagnostic {
         }
         while let Some(first) = left.first().copied() {
             let Some(snippet) = &first.snippet else {
-                group = group.element(Level::NOTE.no_name().message(first.place()));
+                group = group.element(
+                    Level::NOTE
+                        .no_name()
+                        .message(safe_line(&first.place()).into_owned()),
+                );
                 left.remove(0);
                 continue;
             };
@@ -42,50 +44,27 @@ impl Diagnostic {
             group = with_source(group, snippet, AnnotationKind::Context, &same_line[1..]);
         }
         if let Some(place) = self.place() {
-            group = group.element(Level::NOTE.no_name().message(place));
+            group = group.element(
+                Level::NOTE
+                    .no_name()
+                    .message(safe_line(&place).into_owned()),
+            );
         }
         let definition = self.definition.as_ref();
         if let Some(by) = definition.and_then(|by| by.unless_in(&self.message)) {
-            group = group.element(Level::NOTE.no_name().message(by));
+            group = group.element(Level::NOTE.no_name().message(safe_line(&by).into_owned()));
         }
         for note in &self.notes {
-            group = group.element(Level::NOTE.message(note));
+            group = group.element(Level::NOTE.message(safe(note)));
         }
         if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help));
+            group = group.element(Level::HELP.message(safe(help)));
         }
         let renderer = match color {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
         without_empty_places(renderer.render(&[group]))
-    }
-
-    /// The diagnostic with all its texts escaped for terminals.
-    fn safe(&self) -> Diagnostic {
-        let text = |text: &String| safe(text).into_owned();
-        let line = |text: &String| safe_line(text).into_owned();
-        Diagnostic {
-            severity: self.severity,
-            code: line(&self.code),
-            message: text(&self.message),
-            pass: self.pass.as_ref().map(line),
-            plugin: self.plugin.as_ref().map(line),
-            file: self.file.as_ref().map(line),
-            run_by: self.run_by.iter().map(line).collect(),
-            definition: self.definition.as_ref().map(|by| BlamedDefinition {
-                op: line(&by.op),
-                plugin: line(&by.plugin),
-                file: by.file.as_ref().map(line),
-            }),
-            function: self.function.as_ref().map(line),
-            op: self.op.as_ref().map(line),
-            location: self.location.as_ref().map(line),
-            help: self.help.as_ref().map(text),
-            notes: self.notes.iter().map(text).collect(),
-            snippet: self.snippet.as_ref().map(Snippet::safe),
-            labels: self.labels.iter().map(Label::safe).collect(),
-        }
     }
 
     /// The place in words: `in pass …, function @…, op …, at …`.
@@ -107,8 +86,8 @@ impl Diagnostic {
 }
 
 impl Snippet {
-    /// The snippet with all its texts escaped for terminals, and the same characters underlined.
-    fn safe(&self) -> Snippet {
+    /// The text escaped for terminals, and the bytes of it to underline: the same characters.
+    fn safe(&self) -> (String, Range<usize>) {
         let span = self.span();
         let parts = [
             &self.text[..span.start],
@@ -117,30 +96,12 @@ impl Snippet {
         ];
         // Tabs stay: the renderer knows how wide they are.
         let [before, under, after] = parts.map(|part| safe(part).replace('\n', "\\n"));
-        let (start, end) = (before.len(), before.len() + under.len());
-        Snippet {
-            file: safe_line(&self.file).into_owned(),
-            text: before + &under + &after,
-            start,
-            end,
-            label: safe_line(&self.label).into_owned(),
-            ..*self
-        }
+        let span = before.len()..before.len() + under.len();
+        (before + &under + &after, span)
     }
 }
 
 impl Label {
-    fn safe(&self) -> Label {
-        let line = |text: &String| safe_line(text).into_owned();
-        Label {
-            text: line(&self.text),
-            function: self.function.as_ref().map(line),
-            op: self.op.as_ref().map(line),
-            location: self.location.as_ref().map(line),
-            snippet: self.snippet.as_ref().map(Snippet::safe),
-        }
-    }
-
     fn is_on(&self, line: &Snippet) -> bool {
         let own = self.snippet.as_ref();
         own.is_some_and(|own| {
@@ -177,24 +138,25 @@ fn with_source<'a>(
     kind: AnnotationKind,
     labels: &[&'a Label],
 ) -> Group<'a> {
-    let under = |snippet: &'a Snippet, kind: AnnotationKind| {
-        let label = (!snippet.label.is_empty()).then_some(snippet.label.as_str());
-        kind.span(snippet.start..snippet.end).label(label)
+    let under = |snippet: &'a Snippet, span: Range<usize>, kind: AnnotationKind| {
+        let label = (!snippet.label.is_empty()).then(|| safe_line(&snippet.label));
+        kind.span(span).label(label)
     };
-    let mut source = Source::source(&snippet.text).annotation(under(snippet, kind));
-    for label in labels {
-        if let Some(snippet) = &label.snippet {
-            source = source.annotation(under(snippet, AnnotationKind::Context));
-        }
+    let (text, span) = snippet.safe();
+    let path = safe_line(&snippet.file);
+    let mut source = Source::source(text).annotation(under(snippet, span, kind));
+    for snippet in labels.iter().filter_map(|label| label.snippet.as_ref()) {
+        let (_, span) = snippet.safe();
+        source = source.annotation(under(snippet, span, AnnotationKind::Context));
     }
     if snippet.line > 0 {
-        return group.element(source.line_start(snippet.line).path(&snippet.file));
+        return group.element(source.line_start(snippet.line).path(path));
     }
     // The op was printed: no file has its text.
     let source = source.line_numbering(false);
     match snippet.file.is_empty() {
         true => group.element(source),
-        false => group.element(Origin::path(&snippet.file)).element(source),
+        false => group.element(Origin::path(path)).element(source),
     }
 }
 

@@ -53,7 +53,7 @@ Examples:
 Environment:
   PASSDOCK_PLUGIN_PATH  more directories of plugins, after all that are named
 
-Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
+Exit status: 0 all done; 1 a pass, the model, its file or the output failed; \
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
 )]
 pub(crate) struct Cli {
@@ -124,7 +124,7 @@ pub(crate) enum Command {
 }
 
 /// Where plugins are.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///
@@ -194,8 +194,8 @@ Examples:
   passdock run model.onnx --raise-opset 20 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, which
-`passdock list pipelines` shows. A file whose name is one word is ./WORD. Without
+PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, which \
+`passdock list pipelines` shows. A file whose name is one word is ./WORD. Without \
 PIPELINE and --passes it is `default`.
 
 Ops are counted without ONNX's Constant nodes, which are values here.
@@ -302,7 +302,7 @@ Examples:
   passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
   passdock inspect fuse.rules
 
-Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and
+Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and \
 the others are shown all the same.
 
 Exit status: 0 all of them can be used; 2 rules can't; 3 a plugin can't.")]
@@ -322,11 +322,11 @@ Examples:
   passdock schema manifest | jq '.definitions.pass.properties | keys'
   passdock schema answers | jq '.definitions.compare.properties'
 
-Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a
+Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a \
 pipeline whose first line names the schema, by a path from the pipeline's file or a URL:
   #:schema pipeline.schema.json
 
-The schema knows which keys there are, and of which types; `passdock check` also knows the passes,
+The schema knows which keys there are, and of which types; `passdock check` also knows the passes, \
 options and plugins that a pipeline names.")]
 pub(crate) struct SchemaArgs {
     /// The kind of file that the schema is for.
@@ -383,10 +383,10 @@ Examples:
   passdock stats model.onnx --json | jq .parameters.bytes
   passdock run model.onnx --passes relax.transform.FoldConstant -o - | passdock stats -
 
-Ops are counted without ONNX's Constant nodes: their values are constants here, as initializers are. Viewers and
+Ops are counted without ONNX's Constant nodes: their values are constants here, as initializers are. Viewers and \
 onnxsim count them, so that their number is larger by those. Ops in subgraphs and in functions count.
 
-Nothing is read of the parameters but their lengths. Data that several constants share counts once.
+Nothing is read of the parameters but their lengths. Data that several constants share counts once. \
 kB, MB and GB are powers of 1000.")]
 pub(crate) struct StatsArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
@@ -411,9 +411,9 @@ Examples:
   passdock diff before.onnx after.onnx --json | jq .summary
   passdock diff -q before.onnx after.onnx && echo the same
 
-Lines begin with + (only in B), - (only in A) or ~ (in both, and not the same). An op that was put in
-or taken out is one line; below it stand the operands that changed with it. Constants are compared by
-content, values under another name are recognised. The order of a graph's ops, doc strings and fields
+Lines begin with + (only in B), - (only in A) or ~ (in both, and not the same). An op that was put in \
+or taken out is one line; below it stand the operands that changed with it. Constants are compared by \
+content, values under another name are recognised. The order of a graph's ops, doc strings and fields \
 that the IR doesn't know are no differences.
 
 Exit status, as of diff(1): 0 the same; 1 different; 2 trouble.")]
@@ -449,16 +449,16 @@ Examples:
   passdock replay check.reproducer --trust                 runs the command of `bisect --check`, too
   passdock run out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir --print-before all
 
-A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from
-that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml).
-Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them. One that
+A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from \
+that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml). \
+Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them. One that \
 `bisect` wrote has its command, too, which is run again on what the pass makes.
 
-A reproducer of someone else may be wrong on purpose. It runs no command, loads no plugin that it names,
+A reproducer of someone else may be wrong on purpose. It runs no command, loads no plugin that it names, \
 and reads no file outside of its directory, unless --trust is given.
 
-Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same failure), 0 if
-nothing does.")]
+Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same \
+failure), 0 if nothing does.")]
 pub(crate) struct ReplayArgs {
     /// The directory.
     #[arg(value_name = "REPRODUCER")]

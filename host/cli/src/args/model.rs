@@ -18,7 +18,7 @@ Examples:
   cat model.ir | passdock convert - model.onnx
   passdock convert --brief model.onnx | less -S      to read, not to read back
 
---brief numbers the values (parameters keep short names), cuts long data, and leaves out names of nodes,
+--brief numbers the values (parameters keep short names), cuts long data, and leaves out names of nodes, \
 documentation and metadata of ops, so that the lines of a real model fit a terminal.")]
 pub(crate) struct ConvertArgs {
     /// The model to read: .onnx, .ir, or `-` for IR text.
@@ -46,15 +46,15 @@ Examples:
   passdock extract model.onnx --inputs attention -o back.onnx       up to the model's outputs
   passdock convert model.onnx - | less -S                           the names of the values
 
-Values go by their names in the model's main graph, not in the graphs of an If or a Loop. The part keeps their
-names, the weights and functions that it needs, and the types that can be inferred. Parameters of the model come first
+Values go by their names in the model's main graph, not in the graphs of an If or a Loop. The part keeps their \
+names, the weights and functions that it needs, and the types that can be inferred. Parameters of the model come first \
 among its inputs. An output that depends on more than the inputs is refused, and what is missing is named.
 
-Exit status: 0 the part was written; 1 the model can't be read or the part can't be written; 2 it can't be cut
+Exit status: 0 the part was written; 1 the model can't be read or the part can't be written; 2 it can't be cut \
 out like this.")]
 #[command(group(ArgGroup::new("values").args(["inputs", "outputs"]).required(true).multiple(true)))]
 #[command(
-    override_usage = "passdock extract [OPTIONS] [--inputs A,B] [--outputs C,D] -o OUT MODEL"
+    override_usage = "passdock extract [OPTIONS] [--inputs A,B]\n       [--outputs C,D] -o OUT MODEL"
 )]
 pub(crate) struct ExtractArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
@@ -90,14 +90,14 @@ Examples:
   passdock blame model.onnx %57 --json
   passdock run model.onnx -o out.ir && passdock convert --brief out.ir      shows the numbers
 
-OP is the name of a result, an output or a node, or the number that the brief text of what the pipeline makes has
-for it.
-An op that isn't in the result any more is looked for in the model: then it says which pass removed it. Of an
+OP is the name of a result, an output or a node, or the number that the brief text of what the pipeline makes has \
+for it. \
+An op that isn't in the result any more is looked for in the model: then it says which pass removed it. Of an \
 output it says, too, which pass had another op make it.
 
-Nothing is written. Each pass that made or changed the op is shown with the
-ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed
-as `passdock diff` pairs them. Types and names are no changes. Of long lines the beginning, what changed and the
+Nothing is written. Each pass that made or changed the op is shown with the \
+ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed \
+as `passdock diff` pairs them. Types and names are no changes. Of long lines the beginning, what changed and the \
 end are shown; --json has all of them.
 
 Exit status: 0 the op was found; otherwise as of run."

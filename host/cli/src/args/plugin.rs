@@ -33,9 +33,9 @@ Examples:
   passdock plugin new --c acme && make -C acme test
   passdock plugin new --cpp acme
 
-The directory has a pass with a test on IR text, a pipeline with a model to try it on, a workflow for
-GitHub Actions, a README and a .gitignore. It builds without a network: the source of the SDK, or the
-contract's header, comes out of this program and is put into DIR/vendor. DIR may exist if it is empty;
+The directory has a pass with a test on IR text, a pipeline with a model to try it on, a workflow for \
+GitHub Actions, a README and a .gitignore. It builds without a network: the source of the SDK, or the \
+contract's header, comes out of this program and is put into DIR/vendor. DIR may exist if it is empty; \
 nothing is written over.
 
 Exit status: 0 done; 1 it can't be written; 2 the name or the directory won't do.")]
@@ -63,9 +63,9 @@ Examples:
   passdock plugin check libacme.so --json | jq '.plugins[].checks[] | select(.verdict == \"fail\")'
   passdock plugin check --list
 
-Each check runs in a process of its own, so a plugin that crashes or hangs fails that check and ends
-nothing else. Passes run on modules that come with the command (loops, calls, prim functions, constants,
-unknown types, an ONNX model), and on those of --model. Whether a pass computes the right thing only
+Each check runs in a process of its own, so a plugin that crashes or hangs fails that check and ends \
+nothing else. Passes run on modules that come with the command (loops, calls, prim functions, constants, \
+unknown types, an ONNX model), and on those of --model. Whether a pass computes the right thing only \
 tests can tell: a check that passes says that nothing was found.
 
 Exit status: 0 no check failed or crashed; 1 one did; 2 the command line is wrong.")]

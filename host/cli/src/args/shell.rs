@@ -9,7 +9,7 @@ Examples:
   passdock completions zsh > ~/.zfunc/_passdock
   passdock completions fish > ~/.config/fish/completions/passdock.fish
 
-The script offers the passes of the plugins that are found when it is made, and in bash and fish the built-in
+The script offers the passes of the plugins that are found when it is made, and in bash and fish the built-in \
 pipelines: make it again for those of other plugins.")]
 pub(crate) struct CompletionsArgs {
     /// The shell.

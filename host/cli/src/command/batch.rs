@@ -1,19 +1,19 @@
 //! `passdock batch`: many models through one pipeline, each in processes of its own.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
+use anyhow::Context;
 use passdock::batch::{
     self, BatchItem, BatchWorker, Fingerprint, ModelOutcome, Outcomes, WorkerCommand,
 };
 use passdock::pipeline::{self, AskedInstrument, Print, Request, Watch};
 use passdock::waiting::waiting;
-use passdock::{ErrorKind, OnPass, PassError, Severity};
+use passdock::{OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,18 +40,7 @@ struct Job {
     timeout: Option<f64>,
 }
 
-pub(crate) fn batch(args: BatchArgs) -> Result<u8, PassError> {
-    let json = args.json;
-    run(args).or_else(|error| {
-        let status = show::fail(&error);
-        if json {
-            show::print(&show::failed_line(status, &error));
-        }
-        Ok(status)
-    })
-}
-
-fn run(args: BatchArgs) -> Result<u8, PassError> {
+pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     let items = batch::items(&args.models, &args.output_dir)?;
     let shown = Shown {
         json: args.json,
@@ -147,26 +136,15 @@ fn read_request(args: BatchArgs) -> Result<Request, PassError> {
 }
 
 /// Makes the directories that results go to.
-fn make_dirs(to: &Path, items: &[BatchItem]) -> Result<(), PassError> {
-    let mut dirs: BTreeSet<&Path> = items
-        .iter()
-        .filter_map(|item| item.output.parent())
-        .collect();
-    dirs.insert(to);
-    dirs.into_iter().try_for_each(|dir| {
-        fs::create_dir_all(dir).map_err(|error| {
-            let message = format!("The directory `{}` can't be made: {error}.", dir.display());
-            PassError::new(ErrorKind::Write, message)
-        })
-    })
+fn make_dirs(to: &Path, items: &[BatchItem]) -> anyhow::Result<()> {
+    let parents = items.iter().filter_map(|item| item.output.parent());
+    let dirs: BTreeSet<&Path> = parents.chain([to]).collect();
+    dirs.into_iter().try_for_each(show::create_dir)
 }
 
 /// Returns how a process is started that runs models with the passes of plugins.
-fn worker_command() -> Result<WorkerCommand, PassError> {
-    let program = std::env::current_exe().map_err(|error| {
-        let message = format!("No process can be started: {error}.");
-        PassError::new(ErrorKind::Crashed, message)
-    })?;
+fn worker_command() -> anyhow::Result<WorkerCommand> {
+    let program = std::env::current_exe().context("No process can be started")?;
     Ok(WorkerCommand {
         program: program.into(),
         arguments: vec![WORKER.into()],
@@ -175,7 +153,7 @@ fn worker_command() -> Result<WorkerCommand, PassError> {
 }
 
 /// Runs the models of jobs on standard input, as [`BatchWorker`] has it.
-pub(crate) fn work() -> Result<u8, PassError> {
+pub(crate) fn work() -> anyhow::Result<u8> {
     let (send, jobs) = mpsc::channel();
     thread::spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
@@ -185,10 +163,7 @@ pub(crate) fn work() -> Result<u8, PassError> {
         end();
     });
     for line in jobs {
-        let job = serde_json::from_str::<Job>(&line).map_err(|error| {
-            let message = format!("This isn't a model of a batch: {error}.");
-            PassError::new(ErrorKind::Usage, message)
-        })?;
+        let job = serde_json::from_str::<Job>(&line).context("This isn't a model of a batch")?;
         let mut request = job.request;
         if request.standard_dirs.is_empty() {
             // A program asks, which doesn't know them.
@@ -301,16 +276,10 @@ impl Sum {
         if self.failed > 0 {
             parts.push(format!("{} failed", show::count(self.failed)));
         }
-        parts.push(format!(
-            "{} → {} ops",
-            show::count(self.ops.0),
-            show::count(self.ops.1)
-        ));
-        parts.push(format!(
-            "{} → {}",
-            show::bytes(self.bytes.0),
-            show::bytes(self.bytes.1)
-        ));
+        let [before, after] = [self.ops.0, self.ops.1].map(show::count);
+        parts.push(format!("{before} → {after} ops"));
+        let [before, after] = [self.bytes.0, self.bytes.1].map(show::bytes);
+        parts.push(format!("{before} → {after}"));
         let results = results.display().to_string();
         parts.push(format!("outcomes in {}", show::safe(&results)));
         show::wrapped("", &parts, "  ", show::width())

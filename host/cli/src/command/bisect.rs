@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use passdock::PassError;
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
-use passdock::{ErrorKind, PassError};
 use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::Serialize;
 
@@ -118,10 +118,7 @@ fn keep(
     let Some(proof) = &found.proof else {
         return Ok(None);
     };
-    std::fs::create_dir_all(dir).map_err(|error| {
-        let message = format!("The directory `{}` can't be made: {error}.", dir.display());
-        PassError::new(ErrorKind::Write, message)
-    })?;
+    show::create_dir(dir).map_err(show::reported)?;
     let model = &request.model;
     let extension = model.extension().and_then(|e| e.to_str());
     let extension = extension.unwrap_or("ir");
@@ -162,11 +159,8 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     };
     match (found.suspects.as_slice(), &found.failure) {
         ([pass], Some(failure)) => {
-            text.push_str(&format!(
-                "{} fails{functions}; nothing to search: {}\n",
-                named(pass),
-                failure.message
-            ));
+            let (pass, message) = (named(pass), &failure.message);
+            text += &format!("{pass} fails{functions}; nothing to search: {message}\n");
         }
         ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
         (several, _) => {
@@ -179,12 +173,13 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     if let Some(rewrite) = &found.rewrite {
         text.push_str(&render_rewrite(rewrite, found.failure.is_some()));
     }
-    text.push_str(&format!(
-        "{}, of which {} changed the model; {}\n",
-        passes(found.passes),
-        found.changed,
-        show::count_of(found.checks.len() as u64, "check")
-    ));
+    let passes = match found.passes {
+        1 => "1 pass ran".to_owned(),
+        count => format!("{count} passes ran"),
+    };
+    let (changed, checks) = (found.changed, found.checks.len() as u64);
+    let checks = show::count_of(checks, "check");
+    text += &format!("{passes}, of which {changed} changed the model; {checks}\n");
     if let Some(kept) = kept {
         let mut facts = show::Facts::default();
         // Without and with the one rewrite, if there is one.
@@ -219,27 +214,18 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
             text.push_str(&format!("  {line}\n"));
         }
     }
-    text.push_str(&format!(
-        "without the rule: `--disable-rule {}`\n",
-        rewrite.rule
-    ));
-    text
-}
-
-fn passes(count: usize) -> String {
-    match count {
-        1 => "1 pass ran".to_owned(),
-        count => format!("{count} passes ran"),
-    }
+    let rule = &rewrite.rule;
+    text + &format!("without the rule: `--disable-rule {rule}`\n")
 }
 
 fn named(pass: &Suspect) -> String {
-    let mut text = pass.pass.clone();
-    if let Some(plugin) = &pass.plugin {
-        text.push_str(&format!(" of plugin {plugin}"));
-    }
-    if let Some(by) = &pass.requested_by {
-        text.push_str(&format!(" (required by {by})"));
-    }
-    text
+    let plugin = pass
+        .plugin
+        .iter()
+        .map(|plugin| format!(" of plugin {plugin}"));
+    let by = pass
+        .requested_by
+        .iter()
+        .map(|by| format!(" (required by {by})"));
+    pass.pass.clone() + &plugin.chain(by).collect::<String>()
 }

@@ -4,19 +4,11 @@ use passdock::PassError;
 use passdock::model_file::ReadOptions;
 use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameAction, BlameStep};
-use serde::Serialize;
 
 use super::worker::{self, Files};
 use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{op_lines, plugins, request, show};
-
-/// The output of `--json`.
-#[derive(Serialize)]
-struct BlameOutput<'b> {
-    #[serde(flatten)]
-    blame: Option<&'b Blame>,
-}
 
 pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
     let (process, json) = (args.process.clone(), args.json);
@@ -25,20 +17,12 @@ pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
         model: model.as_deref(),
         output: None,
     };
-    worker::whole(&process, json, files, || Ok(blame_here(args)))
-}
-
-fn blame_here(args: BlameArgs) -> u8 {
-    let json = args.json;
-    let result = ask(args);
-    let (blame, error) = (result.as_ref().ok(), result.as_ref().err());
-    let status = error.map_or(0, show::fail);
-    if json {
-        show::print_answer(status, BlameOutput { blame }, error);
-    } else if let Some(blame) = blame {
-        show::print_diff(&render(blame));
-    }
-    status
+    worker::whole(&process, json, files, || {
+        let blame = ask(args);
+        Ok(show::result(&blame, json, |blame| {
+            show::print_diff(&render(blame))
+        }))
+    })
 }
 
 fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {

@@ -25,29 +25,29 @@ pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
 }
 
 fn render(explanation: &Explanation) -> String {
-    let passes = explanation.passes.iter();
+    let passes = &explanation.passes;
     let required = passes
-        .clone()
+        .iter()
         .filter_map(|pass| pass.requested_by.as_deref());
-    let names = ShortNames::of(passes.clone().map(|pass| &*pass.name).chain(required));
+    let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
     let columns = [">", "pass", "runs", "why", "options"];
     let rows = (1..)
-        .zip(passes.clone())
+        .zip(passes)
         .map(|(number, pass)| row(number, pass, &names));
-    let mut text = TextTable::of(columns, rows)
-        .within(show::columns())
-        .render_filled();
-    let provided =
-        passes.map(|pass| (pass.file.as_deref().or(pass.plugin.as_deref()), &*pass.name));
-    text += &names.files(provided, show::width());
+    let table = TextTable::of(columns, rows).within(show::columns());
+    let provided = passes.iter().map(|pass| {
+        let file = pass.file.as_deref().or(pass.plugin.as_deref());
+        (file, &*pass.name)
+    });
+    let mut text = table.render_filled() + &names.files(provided, show::width());
     let phases = explanation.phases.iter();
     let empty = phases.filter(|place| place.passes.is_empty());
     let empty: Vec<&str> = empty.map(|place| place.phase.name()).collect();
+    let places = match empty.len() {
+        1 => "the place for the phase",
+        _ => "the places for the phases",
+    };
     if !empty.is_empty() {
-        let places = match empty.len() {
-            1 => "the place for the phase",
-            _ => "the places for the phases",
-        };
         let phases = suggest::listed(empty);
         text += &format!("Nothing fills {places} {phases}.\n");
     }

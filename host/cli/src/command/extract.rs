@@ -11,13 +11,6 @@ use super::worker::{self, Files};
 use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
-/// The output of `--json`.
-#[derive(Serialize)]
-struct ExtractOutput {
-    #[serde(flatten)]
-    part: Option<Summary>,
-}
-
 /// What was written.
 #[derive(Serialize)]
 struct Summary {
@@ -37,30 +30,20 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
         model: Some(&model),
         output: Some(&output),
     };
-    worker::whole(&process, args.json, files, || extract_here(args))
+    worker::whole(&process, args.json, files, || Ok(extract_here(args)))
 }
 
-fn extract_here(args: ExtractArgs) -> Result<u8, PassError> {
+fn extract_here(args: ExtractArgs) -> u8 {
     let json = args.json;
-    let result = write_part(args);
-    if json {
-        let status = result.as_ref().err().map_or(0, show::fail);
-        let (part, error) = match result {
-            Ok(part) => (Some(part), None),
-            Err(error) => (None, Some(error)),
-        };
-        show::print_answer(status, ExtractOutput { part }, error.as_ref());
-        return Ok(status);
-    }
-    let part = result?;
-    let text = format!(
-        "{} of {}, {}\n",
-        part.ops_after,
-        show::count_of(part.ops_before as u64, "op"),
-        show::written_to(Some(&part.output.display().to_string())),
-    );
-    show::print_beside(&text, is_standard(&part.output));
-    Ok(0)
+    show::result(&write_part(args), json, |part| {
+        let text = format!(
+            "{} of {}, {}\n",
+            part.ops_after,
+            show::count_of(part.ops_before as u64, "op"),
+            show::written_to(Some(&part.output.display().to_string())),
+        );
+        show::print_beside(&text, is_standard(&part.output));
+    })
 }
 
 fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
@@ -101,19 +84,16 @@ fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
 }
 
 fn warn(part: &ModelPart) {
+    let warning = |message: String| Diagnostic::new(Severity::Warning, "extract", message);
     for name in &part.idle {
         let message = format!("No output depends on the input `{name}`.");
         show::diagnostic(&warning(message));
     }
+    let help = "ONNX Runtime takes such a model, and onnx's checker doesn't.";
     for name in &part.unshaped {
-        let message = format!("The shape of `{name}` isn't known.");
-        let mut warning = warning(message);
-        warning.help =
-            Some("ONNX Runtime takes such a model, and onnx's checker doesn't.".to_owned());
-        show::diagnostic(&warning);
+        show::diagnostic(&Diagnostic {
+            help: Some(help.to_owned()),
+            ..warning(format!("The shape of `{name}` isn't known."))
+        });
     }
-}
-
-fn warning(message: String) -> Diagnostic {
-    Diagnostic::new(Severity::Warning, "extract", message)
 }

@@ -104,7 +104,7 @@ pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
         .render_filled()
 }
 
-pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
+pub(crate) fn inspect(args: InspectArgs) -> u8 {
     let files = args.files.iter();
     let opened: Vec<_> = files.map(|file| (file, Opened::of(file))).collect();
     let mut status = 0;
@@ -154,5 +154,5 @@ pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
         [answer] => show::print_json(answer),
         plugins => show::print_json(&Answers { plugins }),
     }
-    Ok(status)
+    status
 }

@@ -9,6 +9,7 @@ use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline};
 use passdock::plugin::{ManifestPass, ManifestSequential, Plugin, Schema};
 use passdock::{ErrorKind, PassError, Registry};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::worker::{self, Files};
@@ -71,15 +72,15 @@ fn list_here(args: ListArgs) -> Result<u8, PassError> {
 }
 
 fn passes(registry: &Registry) -> (Value, String) {
-    let mut table = TextTable::new([
+    let columns = [
         "pass",
         ">level",
         "works on",
         "plugin",
         "phase",
         "what it does",
-    ]);
-    let mut list = Vec::new();
+    ];
+    let (mut table, mut list) = (TextTable::new(columns), Vec::new());
     for name in registry.pass_names() {
         if let Some((plugin, sequential)) = registry.sequential_spec(&name) {
             table.row([
@@ -96,26 +97,20 @@ fn passes(registry: &Registry) -> (Value, String) {
         let Some((plugin, pass)) = spec(registry, &name) else {
             continue;
         };
+        let (plugin, declared) = (plugin.as_deref(), &pass.declaration);
+        let phase = declared.phase.map(|phase| phase.name());
         table.row([
             name,
-            pass.declaration.info.opt_level.to_string(),
+            declared.info.opt_level.to_string(),
             kind(pass.kind).to_owned(),
-            plugin
-                .as_ref()
-                .map_or("", |plugin| plugin.name())
-                .to_owned(),
-            pass.declaration
-                .phase
-                .map(|phase| phase.name().to_owned())
-                .unwrap_or_default(),
+            plugin.map_or("", Plugin::name).to_owned(),
+            phase.unwrap_or_default().to_owned(),
             first_line(&pass.summary),
         ]);
-        list.push(pass_json(plugin.as_deref(), &pass));
+        list.push(pass_json(plugin, &pass));
     }
-    (
-        json!({ "passes": list }),
-        table.within(show::columns()).render_filled(),
-    )
+    let text = table.within(show::columns()).render_filled();
+    (json!({ "passes": list }), text)
 }
 
 fn first_line(summary: &str) -> String {
@@ -136,7 +131,7 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, Manifes
     Some((None, pass))
 }
 
-fn pass_json(plugin: Option<&Plugin>, pass: &ManifestPass) -> Value {
+fn pass_json(plugin: Option<&Plugin>, pass: &impl Serialize) -> Value {
     let mut entry = json!(pass);
     entry["plugin"] = json!(plugin.map(Plugin::name));
     entry["file"] = json!(plugin.and_then(|plugin| plugin.origin().path()));
@@ -144,20 +139,16 @@ fn pass_json(plugin: Option<&Plugin>, pass: &ManifestPass) -> Value {
 }
 
 fn sequential_json(plugin: &Plugin, sequential: &ManifestSequential) -> Value {
-    let mut entry = json!(sequential);
+    let mut entry = pass_json(Some(plugin), sequential);
     entry["kind"] = json!("sequential");
-    entry["plugin"] = json!(plugin.name());
-    entry["file"] = json!(plugin.origin().path());
     entry
 }
 
 fn pass(registry: &Registry, name: &str) -> Shown {
     if let Some((plugin, sequential)) = registry.sequential_spec(name) {
+        let entry = sequential_json(&plugin, &sequential);
         let text = in_full::sequential(&sequential, Some(&plugin));
-        return Ok((
-            json!({ "passes": [sequential_json(&plugin, &sequential)] }),
-            text,
-        ));
+        return Ok((json!({ "passes": [entry] }), text));
     }
     let Some((plugin, pass)) = spec(registry, name) else {
         return Err(registry.get_pass(name).err().unwrap_or_else(|| {
@@ -165,11 +156,9 @@ fn pass(registry: &Registry, name: &str) -> Shown {
             PassError::new(ErrorKind::UnknownPass, message)
         }));
     };
-    let text = in_full::pass(&pass, plugin.as_deref());
-    Ok((
-        json!({ "passes": [pass_json(plugin.as_deref(), &pass)] }),
-        text,
-    ))
+    let (plugin, entry) = (plugin.as_deref(), pass_json(plugin.as_deref(), &pass));
+    let text = in_full::pass(&pass, plugin);
+    Ok((json!({ "passes": [entry] }), text))
 }
 
 /// The pass of a file of rules.
@@ -191,7 +180,7 @@ fn rules(path: &str) -> Shown {
 }
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
-    let mut table = TextTable::new([
+    let columns = [
         "plugin",
         "version",
         "contract",
@@ -199,8 +188,8 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
         ">ops",
         ">instruments",
         "file",
-    ]);
-    let mut list = Vec::new();
+    ];
+    let (mut table, mut list) = (TextTable::new(columns), Vec::new());
     for plugin in registry.plugins() {
         let manifest = plugin.manifest();
         let file = plugin.origin().path();
@@ -219,14 +208,9 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     }
     let unreadable = registry.unreadable();
     let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
-    (
-        json!({
-            "plugins": list,
-            "unreadable": unreadable,
-            "conflicts": conflicts.iter().map(PassError::to_diagnostic).collect::<Vec<_>>(),
-        }),
-        table.within(show::columns()).render(),
-    )
+    let conflicts: Vec<_> = conflicts.iter().map(PassError::to_diagnostic).collect();
+    let json = json!({ "plugins": list, "unreadable": unreadable, "conflicts": conflicts });
+    (json, table.within(show::columns()).render())
 }
 
 fn plugin_json(plugin: &Plugin) -> Value {
@@ -252,11 +236,8 @@ fn plugin(registry: &Registry, name: &str) -> Shown {
         texts.push(in_full::plugin(manifest, plugin.origin().path()));
     }
     if list.is_empty() {
-        return Err(unknown(
-            "plugin",
-            name,
-            plugins.iter().map(|plugin| plugin.name()),
-        ));
+        let names = plugins.iter().map(|plugin| plugin.name());
+        return Err(unknown("plugin", name, names));
     }
     Ok((json!({ "plugins": list }), texts.join("\n")))
 }
@@ -310,10 +291,8 @@ fn instruments(registry: &Registry) -> (Value, String) {
             ]);
         }
     }
-    (
-        json!({ "instruments": instruments }),
-        table.within(show::columns()).render(),
-    )
+    let text = table.within(show::columns()).render();
+    (json!({ "instruments": instruments }), text)
 }
 
 fn instrument(registry: &Registry, name: &str) -> Shown {
@@ -344,10 +323,8 @@ fn config(registry: &Registry) -> (Value, String) {
             ]);
         }
     }
-    (
-        json!({ "config": options }),
-        table.within(show::columns()).render(),
-    )
+    let text = table.within(show::columns()).render();
+    (json!({ "config": options }), text)
 }
 
 /// A config key by its name, or by that of a field of it.
@@ -363,11 +340,8 @@ fn config_key(registry: &Registry, name: &str) -> Shown {
     };
     let Some(option) = options.iter().find(is_named) else {
         let keys: Vec<String> = options.iter().flat_map(|o| names_of(&o.schema)).collect();
-        return Err(unknown(
-            "config option",
-            name,
-            keys.iter().map(String::as_str),
-        ));
+        let keys = keys.iter().map(String::as_str);
+        return Err(unknown("config option", name, keys));
     };
     let (provider, file) = provider(registry, option.plugin.as_deref());
     let text = in_full::config(&option.schema, Some(&provider));
@@ -387,11 +361,8 @@ fn names_of(schema: &Schema) -> Vec<String> {
 /// The pipelines that are inside the program, or the text of the one of a name.
 fn pipelines(name: Option<&str>) -> Shown {
     let entry = |pipeline: &BuiltInPipeline| {
-        json!({
-            "name": pipeline.name,
-            "summary": pipeline.summary(),
-            "text": pipeline.text,
-        })
+        let (name, summary, text) = (&pipeline.name, pipeline.summary(), &pipeline.text);
+        json!({ "name": name, "summary": summary, "text": text })
     };
     if let Some(name) = name {
         let pipeline = BuiltInPipeline::named(name)?;
@@ -403,10 +374,8 @@ fn pipelines(name: Option<&str>) -> Shown {
         table.row([pipeline.name, pipeline.summary()].map(str::to_owned));
     }
     let list: Vec<Value> = BUILT_IN.iter().map(entry).collect();
-    Ok((
-        json!({ "pipelines": list }),
-        table.within(show::columns()).render(),
-    ))
+    let text = table.within(show::columns()).render();
+    Ok((json!({ "pipelines": list }), text))
 }
 
 /// The analyses, or the one of a name.
@@ -414,29 +383,20 @@ fn analyses(name: Option<&str>) -> Shown {
     let mut table = TextTable::new(["analysis", "a record per", "record", "what it says"]);
     let mut list = Vec::new();
     let all = passdock::analyses::list();
-    if let Some(name) = name
-        && all.iter().all(|analysis| analysis.name != name)
-    {
-        return Err(unknown(
-            "analysis",
-            name,
-            all.iter().map(|analysis| analysis.name),
-        ));
+    for analysis in all {
+        if name.is_some_and(|name| analysis.name != name) {
+            continue;
+        }
+        let (per, record, summary) = (analysis.per, analysis.record, analysis.summary);
+        table.row([analysis.name, per, record, summary].map(str::to_owned));
+        list.push(
+            json!({ "name": analysis.name, "per": per, "record": record, "summary": summary }),
+        );
     }
-    let asked = all.iter();
-    for analysis in asked.filter(|analysis| name.is_none_or(|name| analysis.name == name)) {
-        let texts = [
-            analysis.name,
-            analysis.per,
-            analysis.record,
-            analysis.summary,
-        ];
-        table.row(texts.map(str::to_owned));
-        let [name, per, record, summary] = texts;
-        list.push(json!({ "name": name, "per": per, "record": record, "summary": summary }));
+    if let (Some(name), true) = (name, list.is_empty()) {
+        let names = all.iter().map(|analysis| analysis.name);
+        return Err(unknown("analysis", name, names));
     }
-    Ok((
-        json!({ "analyses": list }),
-        table.within(show::columns()).render(),
-    ))
+    let text = table.within(show::columns()).render();
+    Ok((json!({ "analyses": list }), text))
 }

@@ -30,11 +30,8 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                 let message = format!("No plugin defines the operator `{name}`.{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
-            let shown: Vec<String> = ops
-                .iter()
-                .map(|op| one(op, &provider(registry, op)))
-                .collect();
-            shown.join("\n")
+            let shown = ops.iter().map(|op| one(op, &provider(registry, op)));
+            shown.collect::<Vec<_>>().join("\n")
         }
     };
     failures.into_iter().for_each(show::warn);
@@ -80,11 +77,7 @@ fn table(ops: &[OpInfo]) -> String {
         table.row([
             op.name.clone(),
             op.since.to_string(),
-            if op.extends {
-                String::new()
-            } else {
-                operands(op)
-            },
+            (!op.extends).then(|| operands(op)).unwrap_or_default(),
             known(op),
             op.traits.join(", "),
             op.plugin.clone(),

@@ -22,7 +22,7 @@ struct ReduceOutput<'r> {
     output: Option<String>,
 }
 
-pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
+pub(crate) fn reduce(args: ReduceArgs) -> u8 {
     let (json, output) = (args.search.json, args.output.clone());
     let shrunk = shrink(args);
     let (reduction, error) = (shrunk.as_ref().ok(), shrunk.as_ref().err());
@@ -35,7 +35,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
         let text = render(reduction, output.as_deref());
         show::print_beside(&text, output.is_some_and(is_standard));
     }
-    Ok(status)
+    status
 }
 
 fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {

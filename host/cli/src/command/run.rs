@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{AskedInstrument, Print, Report, Request};
+use passdock::pipeline::{AskedInstrument, Print, Request};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
@@ -28,10 +28,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let process = args.process.clone();
     let page = page::of(args.report.clone());
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
-    let request = match read_request(args) {
-        Ok(request) => request,
-        Err(error) => return Ok(fail(&error, json)),
-    };
+    let request = read_request(args)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     watchdog::doing("reading the model");
     let watch = progress.watch(request.print.to_stderr);
@@ -64,18 +61,6 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     // The last of all, so that it is as it was if anything else can't be written.
     show::place(output.filter(|_| report.ok));
     Ok(report.exit_status)
-}
-
-fn fail(error: &PassError, json: bool) -> u8 {
-    let status = show::fail(error);
-    if json {
-        show::print_json(&Report {
-            exit_status: status,
-            diagnostics: vec![error.to_diagnostic()],
-            ..Report::default()
-        });
-    }
-    status
 }
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {

@@ -2,17 +2,18 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file};
 use passdock_tools::plugin_check::{self, CHECKS, CheckResult, CheckedPlugin, PluginCheck, Trail};
 use serde::Serialize;
+use serde_json::json;
 
-use crate::args::PluginArgs;
 use crate::args::plugin::PluginCheckArgs;
 use crate::show::TextTable;
 use crate::{child, request, show};
@@ -47,14 +48,7 @@ struct Checked {
     seconds: f64,
 }
 
-/// A check as `--list` shows it.
-#[derive(Serialize)]
-struct Listed {
-    name: &'static str,
-    description: &'static str,
-}
-
-pub(in crate::command) fn check(args: PluginCheckArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
     if args.list {
         list(args.json);
         return Ok(0);
@@ -68,7 +62,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> Result<u8, PassError> 
         if !file.is_file() {
             let message = format!("There is no plugin file `{}`.", file.display());
             let error = PassError::new(ErrorKind::Usage, message);
-            return Err(error.help("Correct its name, or build it."));
+            return Err(error.help("Correct its name, or build it.").into());
         }
     }
     for model in &args.model {
@@ -92,19 +86,13 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> Result<u8, PassError> 
 
 fn list(json: bool) {
     if json {
-        let listed = CHECKS.map(|check| Listed {
-            name: check.name,
-            description: check.description,
-        });
-        show::print_json(&serde_json::json!({ "checks": listed }));
-        return;
+        let listed =
+            CHECKS.map(|check| json!({ "name": check.name, "description": check.description }));
+        return show::print_json(&json!({ "checks": listed }));
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
-    show::print(
-        &TextTable::of(["check", "what holds of a plugin that passes"], rows)
-            .within(show::columns())
-            .render(),
-    );
+    let table = TextTable::of(["check", "what holds of a plugin that passes"], rows);
+    show::print(&table.within(show::columns()).render());
 }
 
 /// The checks of these names; all if there are none.
@@ -124,7 +112,7 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
 }
 
 /// Runs a check in this process, which the plugin may end; leaves the answer in `dir`.
-fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<u8, PassError> {
+fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow::Result<u8> {
     // What becomes of a plugin that nobody waits for any more: it is ended.
     #[cfg(target_os = "linux")]
     {
@@ -132,25 +120,19 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<
         _ = set_parent_process_death_signal(Some(Signal::KILL));
     }
     let ([check], [file]) = (checks, &args.files[..]) else {
-        return Err(PassError::new(
-            ErrorKind::Usage,
-            "`--answer` takes one check of one plugin.",
-        ));
+        anyhow::bail!("`--answer` takes one check of one plugin");
     };
-    let written = |error: io::Error| failed("The answer of a check can't be written", &error);
-    let trail = Trail::new(&dir.join(TRAIL)).map_err(written)?;
+    let unwritten = "The answer of a check can't be written";
+    let trail = Trail::new(&dir.join(TRAIL)).context(unwritten)?;
     let plugin = CheckedPlugin {
         file: file.clone(),
-        plugins: request::of_plugins(PluginArgs {
-            plugin: args.plugins.plugin.clone(),
-            plugin_dir: args.plugins.plugin_dir.clone(),
-        }),
+        plugins: request::of_plugins(args.plugins.clone()),
         models: args.model.clone(),
         without: args.without.clone(),
     };
     let answer = plugin_check::run(check, &plugin, &trail);
-    let text = serde_json::to_string(&answer).map_err(|error| written(error.into()))?;
-    fs::write(dir.join(ANSWER), text).map_err(written)?;
+    let text = serde_json::to_string(&answer).context(unwritten)?;
+    fs::write(dir.join(ANSWER), text).context(unwritten)?;
     Ok(0)
 }
 
@@ -158,7 +140,7 @@ fn of_plugin(
     args: &PluginCheckArgs,
     file: &Path,
     checks: &[PluginCheck],
-) -> Result<OfPlugin, PassError> {
+) -> anyhow::Result<OfPlugin> {
     let mut answers = Vec::with_capacity(checks.len());
     // The check that saw that the plugin can't be loaded: the others would see the same.
     let mut unusable: Option<&str> = None;
@@ -175,10 +157,11 @@ fn of_plugin(
         } else if check.twice && unusable.is_none() {
             answer = answer.repeated(in_process(args, file, check, &hung)?);
         }
-        let left_out = hung
-            .iter()
-            .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`."));
-        answer.notes.extend(left_out);
+        let left_out = hung.iter();
+        answer.notes.extend(
+            left_out
+                .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`.")),
+        );
         hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
         // The hashes are compared, and not printed.
         answer.outputs.clear();
@@ -207,11 +190,10 @@ fn in_process(
     file: &Path,
     check: &PluginCheck,
     hung: &[(String, &str)],
-) -> Result<CheckResult, PassError> {
-    let dir = TemporaryDirectory::new()
-        .map_err(|error| failed("A temporary directory can't be made", &error))?;
+) -> anyhow::Result<CheckResult> {
+    let dir = TemporaryDirectory::new().context("A temporary directory can't be made")?;
     let ran = start(args, file, check, hung, dir.path());
-    let status = ran.map_err(|error| failed("The process of a check can't be started", &error))?;
+    let status = ran.context("The process of a check can't be started")?;
     let answer = fs::read_to_string(dir.path().join(ANSWER)).ok();
     let answer = answer.and_then(|text| serde_json::from_str(&text).ok());
     match (status, answer) {
@@ -232,17 +214,14 @@ fn start(
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["plugin", "check", "--only", check.name]);
     command.arg("--answer").arg(dir);
-    let named = |flag: &'static str, paths: &[PathBuf]| -> Vec<_> {
-        let flagged = paths.iter();
-        flagged.map(move |path| (flag, path.clone())).collect()
-    };
-    let flags = [
-        named("--model", &args.model),
-        named("--plugin", &args.plugins.plugin),
-        named("--plugin-dir", &args.plugins.plugin_dir),
-    ];
-    for (flag, path) in flags.concat() {
-        command.arg(flag).arg(path);
+    for (flag, paths) in [
+        ("--model", &args.model),
+        ("--plugin", &args.plugins.plugin),
+        ("--plugin-dir", &args.plugins.plugin_dir),
+    ] {
+        for path in paths {
+            command.arg(flag).arg(path);
+        }
     }
     for (pass, _) in hung {
         command.arg("--without").arg(pass);
@@ -313,18 +292,9 @@ fn render(plugin: &OfPlugin) -> String {
         }
     }
     text += &table.within(show::columns()).render();
-    let bad = plugin.checks.iter();
-    let bad = bad
-        .filter(|checked| checked.answer.verdict.is_bad())
-        .count();
-    text += &match bad {
+    let bad = plugin.checks.iter().map(|checked| checked.answer.verdict);
+    text + &match bad.filter(|verdict| verdict.is_bad()).count() as u64 {
         0 => "Nothing was found.\n".to_owned(),
-        1 => "1 check failed.\n".to_owned(),
-        bad => format!("{bad} checks failed.\n"),
-    };
-    text
-}
-
-fn failed(what: &str, error: &io::Error) -> PassError {
-    PassError::new(ErrorKind::Check, format!("{what}: {error}."))
+        bad => format!("{} failed.\n", show::count_of(bad, "check")),
+    }
 }

@@ -2,8 +2,7 @@
 
 mod names;
 
-use std::sync::Arc;
-
+use anyhow::Context;
 use clap::{Command, CommandFactory};
 use passdock::diagnostic::suggest;
 use passdock::{ErrorKind, PassError};
@@ -12,25 +11,21 @@ use crate::args::Cli;
 use crate::args::shell::{CompletionsArgs, ManArgs};
 use crate::{help, show};
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {
+pub(crate) fn completions(args: &CompletionsArgs) -> u8 {
     let mut script = Vec::new();
     let mut command = names::offered(Cli::command(), args.shell);
     clap_complete::generate(args.shell, &mut command, "passdock", &mut script);
     show::print(&(String::from_utf8_lossy(&script) + &*names::beside(args.shell)));
-    Ok(0)
+    0
 }
 
-pub(crate) fn man(args: &ManArgs) -> Result<u8, PassError> {
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     let mut command = Cli::command();
     command.build();
     for word in &args.command {
         command = subcommand(&command, word)?;
     }
-    let page = help::manual(command).map_err(|error| {
-        let message = format!("The page can't be made: {error}.");
-        PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
-    })?;
-    show::print(&page);
+    show::print(&help::manual(command).context("The page can't be made")?);
     Ok(0)
 }
 

@@ -35,7 +35,7 @@ struct Model {
     bytes: Option<u64>,
 }
 
-pub(crate) fn stats(args: StatsArgs) -> Result<u8, PassError> {
+pub(crate) fn stats(args: StatsArgs) -> u8 {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
     let result = look(&args);
     drop(progress);
@@ -49,7 +49,7 @@ pub(crate) fn stats(args: StatsArgs) -> Result<u8, PassError> {
         sections.extend(table::render(&model, stats));
         show::print(&sections.join("\n"));
     }
-    Ok(status)
+    status
 }
 
 fn look(args: &StatsArgs) -> Result<Stats, PassError> {

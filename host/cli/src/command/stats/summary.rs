@@ -16,10 +16,8 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     if results.total > 0 {
         let (total, typed) = (count(results.total), count(results.typed));
         let fixed = count(results.static_shape);
-        facts.add(
-            "results",
-            format!("{total}: {typed} typed, {fixed} of static shape"),
-        );
+        let fact = format!("{total}: {typed} typed, {fixed} of static shape");
+        facts.add("results", fact);
     }
     if stats.subgraphs.regions > 0 {
         facts.add("subgraphs", subgraphs(stats));
@@ -132,11 +130,9 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
         (parameters.defaults, "default"),
         (parameters.constant_nodes, "Constant node"),
     ];
-    let roles: Vec<String> = roles
-        .iter()
-        .filter(|(amount, _)| amount.tensors > 0)
-        .map(|(amount, role)| count_of(amount.tensors, role))
-        .collect();
+    let roles = roles.iter().filter(|(amount, _)| amount.tensors > 0);
+    let roles = roles.map(|(amount, role)| count_of(amount.tensors, role));
+    let roles: Vec<String> = roles.collect();
     if roles.is_empty() {
         facts.add("parameters", "none");
     } else {

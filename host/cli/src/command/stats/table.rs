@@ -42,12 +42,8 @@ fn listed<T, const N: usize>(
 fn inputs(stats: &Stats) -> String {
     let row = |input: &Input| {
         let [name, ty] = port(&input.port);
-        let note = if input.overridable {
-            "has a default"
-        } else {
-            ""
-        };
-        [name, ty, note.to_owned()]
+        let note = input.overridable.then_some("has a default");
+        [name, ty, note.unwrap_or_default().to_owned()]
     };
     listed(["input", "type", ""], &stats.inputs, row, TextTable::render)
 }
@@ -57,10 +53,8 @@ fn outputs(stats: &Stats) -> String {
 }
 
 fn port(port: &Port) -> [String; 2] {
-    [
-        optional_name(port.name.as_deref()),
-        fit(show::safe(&port.ty)),
-    ]
+    let name = optional_name(port.name.as_deref());
+    [name, fit(show::safe(&port.ty))]
 }
 
 fn optional_name(known: Option<&str>) -> String {
@@ -154,12 +148,8 @@ fn external_files(model: &Model, stats: &Stats) -> String {
         ]
     };
     let columns = ["external file", ">tensors", ">used", ">size", ""];
-    listed(
-        columns,
-        &stats.external_files,
-        row,
-        TextTable::render_filled,
-    )
+    let files = &stats.external_files;
+    listed(columns, files, row, TextTable::render_filled)
 }
 
 /// The model's directory, to name what lies in it.

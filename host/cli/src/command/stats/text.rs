@@ -10,10 +10,8 @@ const MOST_CHARACTERS: usize = 100;
 /// The text in place of a list's entries that aren't shown.
 pub(super) fn more(entries: usize) -> Option<String> {
     let hidden = entries.checked_sub(MOST).filter(|&hidden| hidden > 0)?;
-    Some(format!(
-        "… and {} more (--json has all)",
-        count(hidden as u64)
-    ))
+    let hidden = count(hidden as u64);
+    Some(format!("… and {hidden} more (--json has all)"))
 }
 
 /// A name, as [`show::name`] shows it.

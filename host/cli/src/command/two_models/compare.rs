@@ -1,56 +1,34 @@
 //! `passdock compare`: whether two models compute the same.
 
-use std::path::Path;
-
-use passdock::model_file::is_standard;
-use passdock::{Diagnostic, ErrorKind, Module, PassError, model_file};
+use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::{self, CompareOptions, Comparison};
 use serde::Serialize;
 
+use super::{print_json, read, status_of};
 use crate::args::compare::CompareArgs;
 use crate::progress::Progress;
 use crate::show;
 
-/// The exit statuses, as of diff(1).
-pub(crate) const SAME: u8 = 0;
-pub(crate) const DIFFERENT: u8 = 1;
-pub(crate) const TROUBLE: u8 = 2;
-
 /// The output of `--json`.
 #[derive(Serialize)]
 struct CompareOutput<'c> {
-    ok: bool,
-    exit_status: u8,
-    old: &'c str,
-    new: &'c str,
     #[serde(flatten)]
     comparison: Option<&'c Comparison>,
     /// The difference in a sentence.
     difference: Option<String>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> u8 {
     let compared = compare_models(args);
-    let status = match &compared {
-        Ok(comparison) if comparison.same => SAME,
-        Ok(_) => DIFFERENT,
-        Err(error) => {
-            show::diagnostic(&error.to_diagnostic());
-            TROUBLE
-        }
-    };
+    let status = status_of(&compared, |comparison| comparison.same);
     let (comparison, error) = (compared.as_ref().ok(), compared.as_ref().err());
     if args.json {
-        show::print_json(&CompareOutput {
-            ok: error.is_none(),
-            exit_status: status,
-            old: &args.before.to_string_lossy(),
-            new: &args.after.to_string_lossy(),
+        let difference = comparison.and_then(Comparison::difference);
+        let answer = CompareOutput {
             comparison,
-            difference: comparison.and_then(Comparison::difference),
-            diagnostics: error.map(PassError::to_diagnostic).into_iter().collect(),
-        });
+            difference,
+        };
+        print_json(status, [&args.before, &args.after], answer, error);
     } else if let Some(comparison) = comparison {
         show::print(&render(comparison, args.quiet));
     }
@@ -58,20 +36,12 @@ pub(crate) fn compare(args: &CompareArgs) -> u8 {
 }
 
 fn compare_models(args: &CompareArgs) -> Result<Comparison, PassError> {
-    if is_standard(&args.before) && is_standard(&args.after) {
-        let message = "Only one of the two models can come from standard input.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
     if let Some(path) = args.inputs.as_ref().filter(|path| !path.exists()) {
         let message = format!("There is no `{}`.", path.display());
         return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let progress = Progress::start("running both models");
-    let outside_data = args.allow_outside_data;
-    let read = |path: &Path| -> Result<Module, PassError> {
-        model_file::read_with(path, model_file::ReadOptions { outside_data })
-    };
-    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let _progress = Progress::start("running both models");
+    let [before, after] = read([&args.before, &args.after], args.allow_outside_data)?;
     let options = CompareOptions {
         library: None,
         inputs: args.inputs.clone(),
@@ -82,9 +52,7 @@ fn compare_models(args: &CompareArgs) -> Result<Comparison, PassError> {
         rtol: args.rtol,
         atol: args.atol,
     };
-    let compared = numerics::compare(&before, &after, &options);
-    drop(progress);
-    compared
+    numerics::compare(&before, &after, &options)
 }
 
 fn render(comparison: &Comparison, quiet: bool) -> String {

@@ -2,23 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
-use passdock::model_file::is_standard;
-use passdock::{Diagnostic, ErrorKind, PassError, model_file};
+use passdock::PassError;
 use passdock_tools::diff::{
     self, Change, ConstantDiff, Diff, FunctionDiff, OpChange, OpDiff, PortChange, PortDiff,
     Rewired, Setting, Summary,
 };
 use serde::Serialize;
 
+use super::{SAME, print_json, read, status_of};
 use crate::args::DiffArgs;
 use crate::show;
-
-/// The exit statuses, as of diff(1).
-const SAME: u8 = 0;
-const DIFFERENT: u8 = 1;
-pub(crate) const TROUBLE: u8 = 2;
 
 /// The ops of a function that are listed without `--all`; the rest are counted by kind.
 const MOST_OPS: usize = 100;
@@ -30,10 +24,6 @@ const MOST_USERS: usize = 4;
 /// The output of `--json`.
 #[derive(Serialize)]
 struct DiffOutput<'d> {
-    ok: bool,
-    exit_status: u8,
-    old: &'d str,
-    new: &'d str,
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,33 +32,21 @@ struct DiffOutput<'d> {
     diff: Option<&'d Diff>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'d str>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> u8 {
     let compared = compare(args);
-    let status = match &compared {
-        Ok((diff, _)) if diff.is_same() => SAME,
-        Ok(_) => DIFFERENT,
-        Err(error) => {
-            show::diagnostic(&error.to_diagnostic());
-            TROUBLE
-        }
-    };
+    let status = status_of(&compared, |(diff, _)| diff.is_same());
     if args.json {
         let (done, error) = (compared.as_ref().ok(), compared.as_ref().err());
         let diff = done.map(|(diff, _)| diff);
-        show::print_json(&DiffOutput {
-            ok: error.is_none(),
-            exit_status: status,
-            old: &args.old.to_string_lossy(),
-            new: &args.new.to_string_lossy(),
+        let answer = DiffOutput {
             same: diff.map(Diff::is_same),
             summary: diff.map(Diff::summary),
             diff,
             text: done.and_then(|(_, text)| text.as_deref()),
-            diagnostics: error.map(PassError::to_diagnostic).into_iter().collect(),
-        });
+        };
+        print_json(status, [&args.old, &args.new], answer, error);
     } else if let Ok((diff, text)) = compared {
         let text = match text {
             _ if args.brief && status == SAME => String::new(),
@@ -88,15 +66,7 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
 
 /// The difference, and the texts' if they are asked for.
 fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
-    if is_standard(&args.old) && is_standard(&args.new) {
-        let message = "Only one of the two models can come from standard input.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
-    let options = model_file::ReadOptions {
-        outside_data: args.allow_outside_data,
-    };
-    let read = |path: &Path| model_file::read_with(path, options);
-    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let [old, new] = read([&args.old, &args.new], args.allow_outside_data)?;
     let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
     Ok((diff::compare(&old, &new)?, text))
 }

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use passdock::files::{TemporaryDirectory, directory_of};
 use passdock::{ErrorKind, PassError};
 
@@ -65,7 +66,7 @@ enum Language {
     Cpp,
 }
 
-pub(in crate::command) fn new(args: NewArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     let language = match (args.c, args.cpp) {
         (_, true) => Language::Cpp,
         (true, false) => Language::C,
@@ -78,10 +79,7 @@ pub(in crate::command) fn new(args: NewArgs) -> Result<u8, PassError> {
         true => fill(&args.dir, &files),
         false => place(&args.dir, &files),
     };
-    written.map_err(|error| {
-        let message = format!("`{}` can't be written: {error}.", args.dir.display());
-        PassError::new(ErrorKind::Write, message)
-    })?;
+    written.with_context(|| format!("`{}` can't be written", args.dir.display()))?;
     let next = match language {
         Language::Rust => "cargo test",
         Language::C | Language::Cpp => "make test",
@@ -108,14 +106,12 @@ fn typed(path: &Path) -> String {
 /// Whether the directory is there, and empty.
 fn is_there(dir: &Path) -> Result<bool, PassError> {
     let shown = dir.display();
+    let usage = |message: String| PassError::new(ErrorKind::Usage, message);
     let refused = |message: String| {
-        let error = PassError::new(ErrorKind::Usage, message);
-        Err(error.help("Name a directory that isn't there yet: nothing is written over."))
+        let help = "Name a directory that isn't there yet: nothing is written over.";
+        Err(usage(message).help(help))
     };
-    let unreadable = |error: io::Error| {
-        let message = format!("`{shown}` can't be looked into: {error}.");
-        PassError::new(ErrorKind::Usage, message)
-    };
+    let unreadable = |error: io::Error| usage(format!("`{shown}` can't be looked into: {error}."));
     match fs::symlink_metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unreadable(error)),
@@ -168,10 +164,9 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         Language::C => [&C[..], &[("src/@source@", C_SOURCE)]].concat(),
         Language::Cpp => [&C[..], &[("src/@source@", CPP_SOURCE)]].concat(),
     };
-    let mut files: Files = templates
-        .iter()
-        .map(|(path, text)| (fill_in(path), fill_in(text)))
-        .collect();
+    let filled = templates.iter();
+    let filled = filled.map(|(path, text)| (fill_in(path), fill_in(text)));
+    let mut files: Files = filled.collect();
     let vendored = sdk.into_iter().filter_map(|(path, text)| match language {
         Language::Rust => Some((format!("vendor/passdock-plugin-api/{path}"), text)),
         Language::C | Language::Cpp => {

@@ -7,64 +7,11 @@ use passdock::{ErrorKind, PassError};
 /// The longest name.
 const LONGEST: usize = 64;
 /// The names that would clash: of Rust, of its crates, of the SDK's, of the standard plugins.
-const TAKEN: [&str; 56] = [
-    "abstract",
-    "alloc",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "onnx",
-    "onnx_ops",
-    "override",
-    "passdock_abi",
-    "passdock_plugin_api",
-    "priv",
-    "proc_macro",
-    "pub",
-    "ref",
-    "relax",
-    "return",
-    "std",
-    "static",
-    "struct",
-    "test",
-    "tir",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "unsafe",
-    "use",
-    "virtual",
-    "where",
-    "while",
-];
+const TAKEN: &str = "\
+    abstract alloc as async await become box break const continue core crate do dyn else enum \
+    extern false final fn for if impl in let loop macro match mod move mut onnx onnx_ops override \
+    passdock_abi passdock_plugin_api priv proc_macro pub ref relax return std static struct test \
+    tir trait true try type unsafe use virtual where while";
 
 /// The name that was asked for, or what the directory's name makes of one.
 ///
@@ -96,7 +43,8 @@ pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     if name.len() > LONGEST {
         return wrong("it is longer than 64 bytes");
     }
-    if TAKEN.contains(&&*name.replace('-', "_")) {
+    let is_taken = |taken: &str| taken == name.replace('-', "_");
+    if TAKEN.split(' ').any(is_taken) {
         return wrong("Rust, passdock or a standard plugin has it");
     }
     Ok(name)

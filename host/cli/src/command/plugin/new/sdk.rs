@@ -9,24 +9,7 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.packed"));
 ///
 /// `None` if they aren't as the build script packs them.
 pub(super) fn files() -> Option<Vec<(String, String)>> {
-    let plain = decompress_to_vec(PACKED).ok()?;
-    let mut rest = &plain[..];
-    let mut files = Vec::new();
-    while !rest.is_empty() {
-        let path = line(&mut rest)?;
-        let length: usize = line(&mut rest)?.parse().ok()?;
-        let (text, after) = rest.split_at_checked(length)?;
-        files.push((path, String::from_utf8(text.to_vec()).ok()?));
-        rest = after;
-    }
-    Some(files)
-}
-
-fn line(rest: &mut &[u8]) -> Option<String> {
-    let end = rest.iter().position(|byte| *byte == b'\n')?;
-    let (line, after) = rest.split_at(end);
-    *rest = &after[1..];
-    String::from_utf8(line.to_vec()).ok()
+    serde_json::from_slice(&decompress_to_vec(PACKED).ok()?).ok()
 }
 
 #[cfg(test)]
