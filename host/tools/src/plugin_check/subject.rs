@@ -6,8 +6,8 @@ use std::sync::Arc;
 use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
-    ContextBuilder, ErrorKind, Field, FieldType, ManifestPass, PassContext, PassError,
-    PassRef, Plugin, Provider, Registry, Sequential, Verify, toml,
+    ContextBuilder, ErrorKind, Field, FieldType, ManifestPass, PassContext, PassError, PassRef,
+    Plugin, Provider, Registry, Sequential, Verify, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
