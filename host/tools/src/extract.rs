@@ -43,7 +43,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     let Some(f) = module.function_named("main") else {
         return Err(usage("The model has no main graph."));
     };
-    let names = Names::new(f);
+    let names = Names::new(module, f);
     let inputs = names.find_all(&bounds.inputs)?;
     let own = function_results(f).unwrap_or_default();
     let mut outputs = match bounds.outputs.is_empty() {
@@ -71,6 +71,9 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     let Some(edited) = part.function_mut(f.name()) else {
         return Err(usage("The model has no main graph."));
     };
+    if !inputs.is_empty() {
+        check_dependence(f, &names, &inputs, &outputs)?;
+    }
     let params = cut(edited, &inputs, &outputs).map_err(refused)?;
     check_params(edited, &params, bounds, &outputs)?;
     let idle = inputs.iter().zip(&params);
@@ -163,12 +166,17 @@ fn check_params(
     let missing: Vec<String> = missing.map(|arg| describe(f, arg)).collect();
     if !bounds.inputs.is_empty() && !missing.is_empty() {
         let inputs = suggest::listed(bounds.inputs.iter().map(String::as_str));
+        let count = outputs.len();
         let outputs = suggest::listed(outputs.iter().map(|(_, name, _)| name.as_str()));
         let more = suggest::listed(missing.iter().map(String::as_str));
-        let message = format!("Computing {outputs} needs more than {inputs}: also {more}.");
+        let (verb, values) = match count {
+            1 => ("needs", "output"),
+            _ => ("need", "outputs"),
+        };
+        let message = format!("The {values} {outputs} {verb} more than {inputs}: also {more}.");
         let all = [&bounds.inputs[..], &missing].concat().join(",");
         return Err(usage(message).help(format!(
-            "Add them, `--inputs {all}`, or values between them and the outputs."
+            "Add them, `--inputs {all}`, or values between them and the {values}."
         )));
     }
     let Some(untyped) = f.args(f.body()).find(|arg| !is_typed(f, *arg)) else {
@@ -178,6 +186,58 @@ fn check_params(
     let message = format!("The type of `{name}` isn't known, and an input needs one.");
     Err(usage(message)
         .help("Give the plugin that defines the operators before it: `--plugin FILE`."))
+}
+
+/// Checks that each output depends on an input.
+fn check_dependence(
+    f: &Function,
+    names: &Names<'_>,
+    inputs: &[ValueId],
+    outputs: &[FunctionResult],
+) -> Result<(), PassError> {
+    let mut dependent: FxHashSet<ValueId> = inputs.iter().copied().collect();
+    for op in f.ops_in(f.body()) {
+        if operands(f, op).any(|value| dependent.contains(&value)) {
+            dependent.extend(f.results(op));
+        }
+    }
+    let mut outputs = outputs.iter();
+    let Some((value, name, _)) = outputs.find(|output| !dependent.contains(&output.0)) else {
+        return Ok(());
+    };
+    let inputs: Vec<String> = inputs.iter().map(|&input| names.text(input)).collect();
+    let on = suggest::listed(inputs.iter().map(String::as_str));
+    let message = match inputs.len() {
+        1 => format!("The output `{name}` doesn't depend on the input {on}."),
+        _ => format!("The output `{name}` depends on none of the inputs {on}."),
+    };
+    let mut needed = FxHashSet::default();
+    let mut stack = vec![*value];
+    while let Some(value) = stack.pop() {
+        if value.is_some() && needed.insert(value) {
+            stack.extend(
+                f.defining_op(value)
+                    .into_iter()
+                    .flat_map(|op| operands(f, op)),
+            );
+        }
+    }
+    let args = f.args(f.body()).filter(|arg| needed.contains(arg));
+    let args: Vec<String> = args.map(|arg| names.text(arg)).collect();
+    Err(usage(message).help(match args.is_empty() {
+        true => "It is made of constants alone.".to_owned(),
+        false => {
+            let args = suggest::listed(args.iter().map(String::as_str));
+            format!("Of the model's inputs it depends on {args}.")
+        }
+    }))
+}
+
+/// Returns the operands of an op, and those of ops in its regions.
+fn operands(f: &Function, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
+    let nested = f.regions_of(op).flat_map(|region| f.walk(region));
+    let ops = std::iter::once(op).chain(nested);
+    ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
 }
 
 fn is_typed(f: &Function, value: ValueId) -> bool {
@@ -221,6 +281,7 @@ fn drop_uncalled(module: &mut Module, main: SymbolId) {
 
 /// The names of the body's values.
 struct Names<'f> {
+    module: &'f Module,
     f: &'f Function,
     values: FxHashMap<String, ValueId>,
     /// The names of outputs whose values have another one, or none.
@@ -228,7 +289,7 @@ struct Names<'f> {
 }
 
 impl<'f> Names<'f> {
-    fn new(f: &'f Function) -> Names<'f> {
+    fn new(module: &'f Module, f: &'f Function) -> Names<'f> {
         let results = f.ops_in(f.body()).flat_map(|op| f.results(op));
         let constants = f.live_constants().map(|(_, constant)| constant.value);
         let constants = constants.filter(|value| value.is_some() && f.home(*value) == f.body());
@@ -244,7 +305,12 @@ impl<'f> Names<'f> {
                 outputs.entry(value).or_insert(name);
             }
         }
-        Names { f, values, outputs }
+        Names {
+            module,
+            f,
+            values,
+            outputs,
+        }
     }
 
     fn text(&self, value: ValueId) -> String {
@@ -259,16 +325,42 @@ impl<'f> Names<'f> {
         let mut values = Vec::new();
         for name in names {
             let Some(&value) = self.values.get(name) else {
-                let known = self.values.keys().map(String::as_str);
-                let help = "`passdock convert MODEL -` shows them. Values of regions and of other functions don't count.";
-                let help = suggest::help(name, known).unwrap_or_else(|| help.to_owned());
-                return Err(usage(format!("The main graph has no value `{name}`.")).help(help));
+                return Err(self.unknown(name));
             };
             if !values.contains(&value) {
                 values.push(value);
             }
         }
         Ok(values)
+    }
+
+    fn unknown(&self, name: &str) -> PassError {
+        if let Some(region) = self.elsewhere(name) {
+            let error = usage(format!("The value `{name}` is inside of {region}."));
+            return error.help("A part begins and ends at values of the main graph itself.");
+        }
+        let help = suggest::help(name, self.values.keys().map(String::as_str));
+        let default = || "`passdock convert MODEL -` shows all of them.".to_owned();
+        let error = usage(format!("The main graph has no value `{name}`."));
+        error.help(help.unwrap_or_else(default))
+    }
+
+    /// Describes the region or the function that has a value of a name.
+    fn elsewhere(&self, name: &str) -> Option<String> {
+        self.module.functions().find_map(|f| {
+            let symbol = f.symbols().find(name)?;
+            let value = (0..f.value_ids() as u32).map(ValueId).find(|&value| {
+                f.live_value(value)
+                    .is_ok_and(|record| record.name == symbol && record.flags & Value::SCRATCH == 0)
+            })?;
+            if f.name() != self.f.name() {
+                return Some(format!("the function @{}", f.text(f.name())));
+            }
+            let region = f.live_region(f.home(value)).ok()?;
+            let kind = f.text(f.op(region.parent.option()?).name);
+            let region = region.name.option().map_or("a region", |name| f.text(name));
+            Some(format!("`{region}` of an `{kind}`"))
+        })
     }
 }
 

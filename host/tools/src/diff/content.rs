@@ -29,6 +29,9 @@ pub struct Numbers {
     pub max_abs: f64,
 }
 
+/// Constants with their data.
+type Constants<'f> = Vec<(ConstId, &'f ConstantData)>;
+
 /// A key of constants that may be equal.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'d> {
@@ -59,8 +62,7 @@ impl Contents {
     pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
         let unreadable = |message: String| PassError::new(ErrorKind::Read, message);
         // Constants that may be equal, by type and length.
-        let mut buckets: FxHashMap<(String, u64), [Vec<(ConstId, &ConstantData)>; 2]> =
-            FxHashMap::default();
+        let mut buckets: FxHashMap<(String, u64), [Constants<'_>; 2]> = FxHashMap::default();
         for (side, f) in functions.into_iter().enumerate() {
             for (id, constant) in f.live_constants() {
                 let data = &**f.constant_data(id);

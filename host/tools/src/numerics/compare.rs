@@ -14,11 +14,11 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 use super::interface::{self, InterfaceDifference};
-use super::ort::{self, Runtime};
+use super::ort::{self, OrtSession, Runtime};
 use super::outputs::{OutputComparison, compare_results, worst};
 use super::precision::brought_in;
 use super::sessions::{Sessions, run_all};
-use super::sizes::{self, SampleSize};
+use super::sizes::{self, ApartSample, SampleSize};
 use super::text;
 use super::tolerance::Overrides;
 
@@ -114,8 +114,23 @@ pub struct Comparison {
     pub computed_in: Option<&'static str>,
     /// Each output that both models have.
     pub outputs: Vec<OutputComparison>,
+    /// Differences for sizes that contradict what the model before declares: one symbol has several sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<ApartSizes>,
     /// The reason why the model after doesn't run where the one before does.
     pub failure: Option<RunFailure>,
+}
+
+/// Inputs in which a symbol has another size each, and the difference for them. It isn't the fault of the model after:
+/// the one before declares that the sizes are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ApartSizes {
+    /// The symbol.
+    pub symbol: String,
+    /// Each input with its type.
+    pub inputs: BTreeMap<String, String>,
+    /// The difference.
+    pub difference: String,
 }
 
 /// A model that doesn't run.
@@ -170,17 +185,18 @@ pub fn compare(
     let computed_in = brought_in(before, after);
     let interface = after_ports.map(|after| interface::compare(&first.ports, after));
     let interface = interface.unwrap_or_default();
+    let overrides = options.overrides(computed_in);
+    let mut apart = Vec::new();
     let results = match second {
         Err(message) => Err((false, message)),
         Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
-        Ok(second) => run_all(&second, &samples.samples).map_err(|message| (true, message)),
+        Ok(second) => {
+            apart = compare_apart(&second, samples.apart, overrides);
+            run_all(&second, &samples.samples).map_err(|message| (true, message))
+        }
     };
     let (outputs, failure) = match results {
-        Ok(after) => {
-            let overrides = options.overrides(computed_in);
-            let outputs = compare_results(&samples.results, &after, overrides);
-            (outputs, None)
-        }
+        Ok(after) => (compare_results(&samples.results, &after, overrides), None),
         Err((is_taken, message)) => (Vec::new(), Some(RunFailure { is_taken, message })),
     };
     Ok(Comparison {
@@ -196,8 +212,38 @@ pub fn compare(
         interface,
         computed_in: computed_in.and_then(DType::name),
         outputs,
+        apart,
         failure,
     })
+}
+
+/// Compares the results for sizes that contradict the declared ones; returns the first difference for each symbol.
+fn compare_apart(
+    after: &OrtSession<'_>,
+    samples: Vec<ApartSample>,
+    overrides: Overrides,
+) -> Vec<ApartSizes> {
+    let mut apart: Vec<ApartSizes> = Vec::new();
+    for ApartSample {
+        symbol,
+        sample,
+        results,
+    } in samples
+    {
+        if apart.iter().any(|known| known.symbol == symbol) {
+            continue;
+        }
+        let difference = match run_all(after, std::slice::from_ref(&sample)) {
+            Ok(after) => worst(&compare_results(&[results], &after, overrides)),
+            Err(message) => Some(fails_now(&message)),
+        };
+        apart.extend(difference.map(|difference| ApartSizes {
+            symbol,
+            inputs: SampleSize::new(&sample).inputs,
+            difference,
+        }));
+    }
+    apart
 }
 
 /// The error of a comparison that can't be made.

@@ -20,7 +20,7 @@ pub struct SampleSize {
     pub inputs: BTreeMap<String, String>,
     /// The number of runs with inputs of these sizes.
     pub runs: usize,
-    /// The placeholder of an exporter that has another size in each input, if one has.
+    /// The symbol that has another size in each input, if one has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
     /// The reason why the model before doesn't run with them.
@@ -28,7 +28,7 @@ pub struct SampleSize {
 }
 
 impl SampleSize {
-    fn new(sample: &Sample) -> SampleSize {
+    pub(super) fn new(sample: &Sample) -> SampleSize {
         let inputs = sample.iter();
         SampleSize {
             inputs: inputs
@@ -47,6 +47,14 @@ pub(super) struct Samples {
     pub(super) samples: Vec<Sample>,
     pub(super) results: Vec<Vec<ModelOutput>>,
     pub(super) sizes: Vec<SampleSize>,
+    pub(super) apart: Vec<ApartSample>,
+}
+
+/// A sample in which a symbol that the model declares to be one size has another one in each input.
+pub(super) struct ApartSample {
+    pub(super) symbol: String,
+    pub(super) sample: Sample,
+    pub(super) results: Vec<ModelOutput>,
 }
 
 /// Reads samples or generates some, and runs the model before on them. With `after` sizes fit that model, too.
@@ -77,6 +85,7 @@ pub(super) fn samples(
                 samples,
                 results,
                 sizes,
+                apart: Vec::new(),
             }
         }
         None => {
@@ -183,14 +192,25 @@ fn generate(
     if after.is_some() {
         for (symbol, shapes) in samples::apart(&inputs, &dims, &shapes) {
             let sample = samples::generate(&inputs, &shapes, guess, [seed, 0])?;
-            if let Ok(results) = run_all(before, std::slice::from_ref(&sample)) {
+            let Ok(results) = run_all(before, std::slice::from_ref(&sample)) else {
+                continue;
+            };
+            // Exporters write such a name for any unknown size: it doesn't say that sizes are equal.
+            if passdock_onnx::is_placeholder(&symbol) {
                 all.sizes.push(SampleSize {
                     apart: Some(symbol),
                     ..SampleSize::new(&sample)
                 });
                 all.samples.push(sample);
                 all.results.extend(results);
+                continue;
             }
+            all.apart
+                .extend(results.into_iter().map(|results| ApartSample {
+                    symbol: symbol.clone(),
+                    sample: sample.clone(),
+                    results,
+                }));
         }
     }
     Ok(all)

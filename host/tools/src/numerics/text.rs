@@ -32,6 +32,13 @@ pub(super) fn text(comparison: &Comparison) -> String {
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
     }
+    for apart in &comparison.apart {
+        let (symbol, inputs) = (&apart.symbol, typed(&apart.inputs));
+        text += &format!(
+            "differs only where `{symbol}`, which the model declares to be one size, is several: {inputs} ({})\n",
+            apart.difference
+        );
+    }
     text
 }
 

@@ -103,8 +103,8 @@ pub(super) fn shapes(
     inputs.iter().map(shape).collect()
 }
 
-/// Returns shapes in which a placeholder of an exporter that several inputs have is another size in each, given shapes
-/// that the model takes. Exporters write such a name for any unknown size: it doesn't say that sizes are equal.
+/// Returns shapes in which a symbol that several inputs have is another size in each, given shapes that the model takes:
+/// a runtime doesn't check that it is one size.
 pub(super) fn apart(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
@@ -125,7 +125,7 @@ pub(super) fn apart(
         (0..inputs.len()).filter(uses).collect()
     };
     let mut symbols = symbols(inputs);
-    symbols.retain(|symbol| passdock_onnx::is_placeholder(symbol) && !dims.contains_key(*symbol));
+    symbols.retain(|symbol| is_name(symbol) && !dims.contains_key(*symbol));
     symbols.retain(|symbol| users(symbol).len() > 1);
     let mut all = Vec::new();
     for symbol in symbols.into_iter().take(MOST_NAMES) {
