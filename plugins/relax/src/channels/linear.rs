@@ -112,8 +112,8 @@ impl Linear {
         1 - self.data_at()
     }
 
-    /// Where the channels of the operand or of the result are; of a MatMul, whose rank isn't always known, counted as if
-    /// it had one axis.
+    /// Returns where the channels of the operand or of the result are; of a MatMul, whose rank isn't always known, as
+    /// if it had one axis.
     pub(crate) fn axis(&self, f: &Function, side: Side) -> Axis {
         let [rows, columns, _] = self.sizes;
         let dims = self.weights.dims.len();
@@ -166,8 +166,8 @@ impl Linear {
         }
     }
 
-    /// The elements of the weights, multiplied, if not too much is lost by rounding: an element would be infinite, or all
-    /// of a channel's smaller than what the type has all digits of.
+    /// Returns the elements of the weights, multiplied, if not too much is lost by rounding: an element would be
+    /// infinite, or all of a channel's smaller than what the type has all digits of.
     pub(crate) fn scaled(
         &self,
         f: &Function,

@@ -1,6 +1,6 @@
 //! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
-//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops, `concatenated.rs`
-//! joins constants.
+//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops,
+//! `concatenated.rs` joins constants.
 
 mod concatenated;
 pub(crate) mod conv2d;

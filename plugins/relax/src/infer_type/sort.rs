@@ -5,6 +5,9 @@ use passdock_plugin_api::{DimKind, ExprKind};
 
 use crate::shared::retype::retype;
 
+/// The sizes of a tensor, if its rank is known.
+type Sizes = Option<Vec<Size>>;
+
 /// The types of values.
 pub(crate) fn sorts(f: &Function, values: &[ValueId]) -> Vec<Sort> {
     values
@@ -22,7 +25,7 @@ pub(crate) enum Sort {
     /// The unknown type, or one that can't be said outside of its function.
     Unknown,
     /// A tensor; without dims, of unknown rank.
-    Tensor(DType, Option<Vec<Size>>),
+    Tensor(DType, Sizes),
     /// A sequence of this.
     Sequence(Box<Sort>),
     /// A value of this type or nothing.
@@ -220,7 +223,7 @@ impl Sort {
     }
 
     /// The type with other sizes.
-    fn map(&self, sizes: &dyn Fn(Option<&[Size]>) -> Option<Vec<Size>>) -> Sort {
+    fn map(&self, sizes: &dyn Fn(Option<&[Size]>) -> Sizes) -> Sort {
         match self {
             Sort::Unknown => Sort::Unknown,
             Sort::Tensor(dtype, own) => Sort::Tensor(*dtype, sizes(own.as_deref())),
@@ -232,11 +235,7 @@ impl Sort {
 }
 
 /// Sizes out of those of two types of one rank.
-fn zip(
-    x: &Option<Vec<Size>>,
-    y: &Option<Vec<Size>>,
-    size: impl Fn(&Size, &Size) -> Size,
-) -> Option<Vec<Size>> {
+fn zip(x: &Sizes, y: &Sizes, size: impl Fn(&Size, &Size) -> Size) -> Sizes {
     let (x, y) = x
         .as_ref()
         .zip(y.as_ref())

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId};
 
 use super::attr_params::{AttrParams, bind};
-use super::opsets::check_opsets;
+use super::operators::check_opsets;
 use super::read::{between, redeclare, with_nested};
 use super::retype::{Retype, names_dims, retype};
 

@@ -9,7 +9,6 @@ pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod literal;
 pub(crate) mod operators;
-pub(crate) mod opsets;
 pub(crate) mod purity;
 pub(crate) mod read;
 pub(crate) mod retype;

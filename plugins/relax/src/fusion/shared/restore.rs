@@ -8,7 +8,7 @@ use passdock_plugin_api::{DimKind, LocId};
 
 use crate::fusion::group::{NAMES, PLACES};
 use crate::shared::attr_params::{AttrParams, bind};
-use crate::shared::opsets::check_opsets;
+use crate::shared::operators::check_opsets;
 use crate::shared::read::{between, with_nested};
 use crate::shared::retype::retype;
 
