@@ -37,11 +37,8 @@ pub(crate) fn rearrange<'a>(
         return refuse!("it has no operands");
     };
     if let Some(other) = inputs.iter().find(|tensor| tensor.dtype() != dtype) {
-        return refuse!(
-            "its operands mix {} and {}",
-            name_of(dtype),
-            name_of(other.dtype())
-        );
+        let (one, other) = (name_of(dtype), name_of(other.dtype()));
+        return refuse!("its operands mix {one} and {other}");
     }
     match dtype.bits() {
         0 if dtype == DType::STRING => strings(call, inputs, movement),
@@ -61,13 +58,9 @@ fn plain<'a, T: Cell>(
     inputs: &[&Tensor],
     movement: &impl Movement,
 ) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let arrays: Vec<_> = inputs
-        .iter()
-        .map(|t| t.array::<T>())
-        .collect::<Result<_, _>>()?;
-    let results = movement.run(&arrays)?;
+    let arrays: Result<Vec<_>, _> = inputs.iter().map(|t| t.array::<T>()).collect();
+    let results = movement.run(&arrays?)?.into_iter();
     Ok(results
-        .into_iter()
         .map(|array| Tensor::from_array(dtype, array))
         .collect())
 }
@@ -78,18 +71,13 @@ fn packed<'a>(
     inputs: &[&Tensor],
     movement: &impl Movement,
 ) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let arrays: Vec<_> = inputs
-        .iter()
-        .map(|t| in_shape(t.shape(), Cow::Owned(t.codes()?)))
-        .collect::<Result<_, _>>()?;
-    let results = movement.run(&arrays)?;
-    Ok(results
-        .into_iter()
-        .map(|array| {
-            let codes: Vec<u8> = array.iter().copied().collect();
-            Tensor::from_codes(dtype, array.shape().to_vec(), &codes)
-        })
-        .collect())
+    let codes = |t: &&Tensor| in_shape(t.shape(), Cow::Owned(t.codes()?));
+    let arrays: Result<Vec<_>, _> = inputs.iter().map(codes).collect();
+    let pack = |array: ArrayD<u8>| {
+        let codes: Vec<u8> = array.iter().copied().collect();
+        Tensor::from_codes(dtype, array.shape().to_vec(), &codes)
+    };
+    Ok(movement.run(&arrays?)?.into_iter().map(pack).collect())
 }
 
 /// Strings: their positions move, counted through all inputs, and are looked up afterwards.
@@ -103,18 +91,14 @@ fn strings<'a>(
     for tensor in inputs {
         let start = pool.len() as u64;
         pool.extend(tensor.strings()?);
-        arrays.push(in_shape(
-            tensor.shape(),
-            Cow::Owned((start..pool.len() as u64).collect()),
-        )?);
+        let positions = (start..pool.len() as u64).collect();
+        arrays.push(in_shape(tensor.shape(), Cow::Owned(positions))?);
     }
     let results = movement.run(&arrays)?;
     let look_up = |array: ArrayD<u64>| {
         let strings = array.iter().map(|&position| pool[position as usize]);
-        let bytes = strings
-            .clone()
-            .try_fold(8u64, |sum, s| sum.checked_add(8 + s.len() as u64));
-        call.room_for_bytes(bytes)?;
+        let mut sizes = strings.clone().map(|string| 8 + string.len() as u64);
+        call.room_for_bytes(sizes.try_fold(8u64, u64::checked_add))?;
         Ok(Tensor::from_strings(array.shape().to_vec(), strings))
     };
     results.into_iter().map(look_up).collect()

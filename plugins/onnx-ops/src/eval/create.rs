@@ -13,37 +13,24 @@ use passdock_plugin_api::DType;
 
 /// The constant that an attribute says.
 pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
-    if let Some(value) = call.tensor("value")? {
-        return Ok(vec![value]);
-    }
-    if let Some(value) = call.int("value_int")? {
-        return Ok(vec![Tensor::from_vec(DType::I64, vec![], vec![value])]);
-    }
-    if let Some(value) = call.float("value_float")? {
-        return Ok(vec![Tensor::from_vec(DType::F32, vec![], vec![value])]);
-    }
-    if let Some(values) = call.ints("value_ints")? {
-        return Ok(vec![Tensor::from_vec(
-            DType::I64,
-            vec![values.len()],
-            values.into_owned(),
-        )]);
-    }
-    if let Some(values) = call.floats("value_floats")? {
-        return Ok(vec![Tensor::from_vec(
-            DType::F32,
-            vec![values.len()],
-            values.into_owned(),
-        )]);
-    }
-    if let Some(value) = call.string("value_string")? {
-        return Ok(vec![Tensor::from_strings(vec![], [value].into_iter())]);
-    }
-    if let Some(values) = call.strings("value_strings")? {
-        let shape = vec![values.len()];
-        return Ok(vec![Tensor::from_strings(shape, values.into_iter())]);
-    }
-    refuse!("it has no value that is known here")
+    let value = if let Some(value) = call.tensor("value")? {
+        value
+    } else if let Some(value) = call.int("value_int")? {
+        Tensor::from_vec(DType::I64, vec![], vec![value])
+    } else if let Some(value) = call.float("value_float")? {
+        Tensor::from_vec(DType::F32, vec![], vec![value])
+    } else if let Some(values) = call.ints("value_ints")? {
+        Tensor::from_vec(DType::I64, vec![values.len()], values.into_owned())
+    } else if let Some(values) = call.floats("value_floats")? {
+        Tensor::from_vec(DType::F32, vec![values.len()], values.into_owned())
+    } else if let Some(value) = call.string("value_string")? {
+        Tensor::from_strings(vec![], [value].into_iter())
+    } else if let Some(values) = call.strings("value_strings")? {
+        Tensor::from_strings(vec![values.len()], values.into_iter())
+    } else {
+        return refuse!("it has no value that is known here");
+    };
+    Ok(vec![value])
 }
 
 /// One value, the float 0 by default, in a shape.
@@ -77,11 +64,8 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
         DType::F16 | DType::BF16 if call.version >= 27 && call.int_or("stash_type", 1)? == 1 => {
             let single = |index: usize| -> Result<_, NotFolded> {
                 let tensor = call.input(index)?;
-                Ok(Some(from_singles(
-                    DType::F32,
-                    tensor.shape().to_vec(),
-                    singles(tensor)?,
-                )?))
+                let shape = tensor.shape().to_vec();
+                Ok(Some(from_singles(DType::F32, shape, singles(tensor)?)?))
             };
             let inputs = [single(0)?, single(1)?, single(2)?];
             let results = steps(&Call {
@@ -91,10 +75,10 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
             let rounded = |t: Tensor| from_singles(dtype, t.shape().to_vec(), singles(&t)?);
             results.into_iter().map(rounded).collect()
         }
-        other => refuse!(
-            "nothing is computed with elements of type {}",
-            name_of(other)
-        ),
+        other => {
+            let name = name_of(other);
+            refuse!("nothing is computed with elements of type {name}")
+        }
     }
 }
 
@@ -183,11 +167,9 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
         .into_iter()
         .map(|index| if index < 0.0 { index + depth } else { index })
         .enumerate()
-        .filter(|(_, index)| (0.0..depth).contains(index))
-        .map(|(place, index)| {
-            (place / inner * depth as usize + index as usize) * inner + place % inner
-        })
-        .collect();
+        .filter(|(_, index)| (0.0..depth).contains(index));
+    let place = |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
+    let hot = hot.map(place).collect();
     rearrange(call, &[values], &OneHot { shape, hot })
 }
 
@@ -237,11 +219,7 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
         return refuse!("its size isn't a positive number");
     };
     let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
-    let period = if call.flag("periodic", true)? {
-        size
-    } else {
-        size - 1
-    };
+    let period = size - i64::from(!call.flag("periodic", true)?);
     if period == 0 || !matches!(dtype, DType::F32 | DType::F64) {
         return refuse!(
             "a window of {size} elements of {} isn't evaluated",

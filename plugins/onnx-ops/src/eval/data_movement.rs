@@ -50,11 +50,8 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
         let same = operand.rank() == first.rank()
             && (0..first.rank()).all(|d| d == at || operand.shape()[d] == first.shape()[d]);
         if !same {
-            return refuse!(
-                "{:?} and {:?} don't stand side by side",
-                first.shape(),
-                operand.shape()
-            );
+            let (one, other) = (first.shape(), operand.shape());
+            return refuse!("{one:?} and {other:?} don't stand side by side");
         }
         shape[at] = shape[at].saturating_add(operand.shape()[at]);
     }
@@ -98,30 +95,23 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> Folded<'a> {
     let lengths = match call.ints_since(13, 1, "split")? {
         Some(lengths) => lengths,
         None => {
-            let pieces = match call.int("num_outputs")? {
-                Some(pieces) => pieces,
-                None => call.outputs as i64,
-            };
+            let pieces = call.int_or("num_outputs", call.outputs as i64)?;
             even(dim, pieces, call.version >= 18)?
         }
     };
     let mut ends = Vec::new();
     let mut end = 0usize;
     for &length in &lengths {
-        match usize::try_from(length)
-            .ok()
-            .and_then(|length| end.checked_add(length))
-        {
-            Some(next) => end = next,
-            None => return refuse!("{lengths:?} can't be lengths of pieces"),
-        }
+        let next = usize::try_from(length).ok();
+        let Some(next) = next.and_then(|length| end.checked_add(length)) else {
+            return refuse!("{lengths:?} can't be lengths of pieces");
+        };
+        end = next;
         ends.push(end);
     }
     if end != dim || lengths.len() != call.outputs {
-        return refuse!(
-            "pieces of {lengths:?} don't make up {dim} in {} results",
-            call.outputs
-        );
+        let results = call.outputs;
+        return refuse!("pieces of {lengths:?} don't make up {dim} in {results} results");
     }
     rearrange(call, &[x], &Split { axis: at, ends })
 }
@@ -163,12 +153,8 @@ impl Movement for Split {
 pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let (starts, ends, axes, steps) = if call.version >= 10 {
-        (
-            call.ints_in(1)?,
-            call.ints_in(2)?,
-            call.optional_ints_in(3)?,
-            call.optional_ints_in(4)?,
-        )
+        let (axes, steps) = (call.optional_ints_in(3)?, call.optional_ints_in(4)?);
+        (call.ints_in(1)?, call.ints_in(2)?, axes, steps)
     } else {
         let (Some(starts), Some(ends)) = (call.ints("starts")?, call.ints("ends")?) else {
             return refuse!("it has no starts or no ends");
@@ -182,14 +168,7 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
         return refuse!("its starts, ends, axes and steps aren't equally many");
     }
     super::call::axes(&axes, x.rank())?;
-    let mut plan = vec![
-        SliceInfoElem::Slice {
-            start: 0,
-            end: None,
-            step: 1
-        };
-        x.rank()
-    ];
+    let mut plan = vec![SliceInfoElem::from(..); x.rank()];
     for (at, &named) in axes.iter().enumerate() {
         let d = axis(named, x.rank())?;
         plan[d] = steps_along(x.shape()[d], starts[at], ends[at], steps[at])?;
@@ -214,11 +193,7 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
         _ => end.clamp(-1, dim - 1) + 1..start.clamp(0, (dim - 1).max(0)) + 1,
     };
     if dim == 0 || range.is_empty() {
-        return Ok(SliceInfoElem::Slice {
-            start: 0,
-            end: Some(0),
-            step: 1,
-        });
+        return Ok(SliceInfoElem::from(0..0_isize));
     }
     // A longer step than the dim takes one element; clamped, it can't overflow.
     let step = step.clamp(-dim.max(1), dim.max(1));
@@ -270,12 +245,8 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
     if repeats.len() != x.rank() {
         return refuse!("{} repeats for {} dims", repeats.len(), x.rank());
     }
-    let shape: Vec<usize> = x
-        .shape()
-        .iter()
-        .zip(&repeats)
-        .map(|(&dim, &times)| dim.saturating_mul(times))
-        .collect();
+    let times = |(&dim, &times): (&usize, &usize)| dim.saturating_mul(times);
+    let shape: Vec<usize> = x.shape().iter().zip(&repeats).map(times).collect();
     call.room_for(x.dtype(), &shape)?;
     rearrange(call, &[x], &Tile { repeats, shape })
 }
@@ -289,11 +260,7 @@ impl Movement for Tile {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Moved<T> {
         // [a, b] repeated [m, n] times is [1, a, 1, b] spread to [m, a, n, b].
         let view = inputs[0].view();
-        let split = view
-            .shape()
-            .iter()
-            .flat_map(|&dim| [1, dim])
-            .collect::<Vec<_>>();
+        let split: Vec<usize> = view.shape().iter().flat_map(|&dim| [1, dim]).collect();
         let spaced = self.repeats.iter().zip(view.shape());
         let spaced: Vec<usize> = spaced.flat_map(|(&times, &dim)| [times, dim]).collect();
         let Ok(split) = view.to_shape(IxDyn(&split)) else {
@@ -337,25 +304,19 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     for (at, &name) in named.iter().enumerate() {
         let d = axis(name, x.rank())?;
         let (before, after) = (given[at], given[at + named.len()]);
-        let length = (shape[d] as i64)
-            .checked_add(before)
-            .and_then(|n| n.checked_add(after));
+        let length = (shape[d] as i64).checked_add(before);
+        let length = length.and_then(|length| length.checked_add(after));
         if mode != "constant" && (before < 0 || after < 0) {
             return refuse!("whether what is cut is padded with isn't defined");
         }
         let Some(length) = length.and_then(|length| usize::try_from(length).ok()) else {
-            return refuse!(
-                "pads of {before} and {after} leave nothing of a dim of {}",
-                shape[d]
-            );
+            let dim = shape[d];
+            return refuse!("pads of {before} and {after} leave nothing of a dim of {dim}");
         };
         let dim = std::mem::replace(&mut shape[d], length);
         call.room_for(x.dtype(), &shape)?;
-        sources[d] = Some(
-            (0..length as i64)
-                .map(|to| source(to.saturating_sub(before), dim, mode))
-                .collect::<Result<_, _>>()?,
-        );
+        let source = |to: i64| source(to.saturating_sub(before), dim, mode);
+        sources[d] = Some((0..length as i64).map(source).collect::<Result<_, _>>()?);
     }
     call.room_for(x.dtype(), &shape)?;
     rearrange(call, &[x, fill], &Pad { sources })

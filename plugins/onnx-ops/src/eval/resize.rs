@@ -43,16 +43,10 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     if way.mode == "nearest" {
         let sources = lines.iter().map(|line| {
             let places = (0..line.new).map(|at| way.nearest(at, line));
-            Ok((
-                line.axis,
-                places.collect::<Result<Vec<usize>, NotFolded>>()?,
-            ))
+            Ok((line.axis, places.collect::<Result<_, NotFolded>>()?))
         });
-        return rearrange(
-            call,
-            &[x],
-            &Nearest(sources.collect::<Result<_, NotFolded>>()?),
-        );
+        let nearest = Nearest(sources.collect::<Result<_, NotFolded>>()?);
+        return rearrange(call, &[x], &nearest);
     }
     sums_are_defined(x)?;
     little_work(&[&shape[..], &[4]].concat())?;
@@ -92,10 +86,10 @@ fn along(
     for slice in all.chunks_exact(old * inner) {
         for taps in taps {
             let sum = |at: usize| match taps {
-                Some(taps) => taps
-                    .iter()
-                    .map(|(from, weight)| slice[from * inner + at] * weight)
-                    .sum(),
+                Some(taps) => {
+                    let weighed = |(from, weight): &(usize, f64)| slice[from * inner + at] * weight;
+                    taps.iter().map(weighed).sum()
+                }
                 None => outside,
             };
             made.extend((0..inner).map(sum));
@@ -126,9 +120,8 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     let chosen: Vec<usize> = match &listed {
         Some(list) => {
             axes(list, x.rank())?;
-            list.iter()
-                .map(|&at| axis(at, x.rank()))
-                .collect::<Result<_, _>>()?
+            let axes = list.iter().map(|&at| axis(at, x.rank()));
+            axes.collect::<Result<_, _>>()?
         }
         None => (0..x.rank()).collect(),
     };
@@ -146,19 +139,14 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
             let sizes = dims(&call.ints_in(3)?)?;
             let scale = |(old, new): (usize, &usize)| *new as f64 / old as f64;
             let scales = zip(old(), &sizes).map(scale);
-            match call.word(
-                "keep_aspect_ratio_policy",
-                &["stretch", "not_larger", "not_smaller"],
-            )? {
+            let is_from_back = listed
+                .iter()
+                .flat_map(|list| list.iter())
+                .any(|&axis| axis < 0);
+            match call.word("keep_aspect_ratio_policy", &POLICIES)? {
                 "stretch" => zip(sizes.iter().copied(), scales).collect(),
-                _ if listed
-                    .iter()
-                    .flat_map(|list| list.iter())
-                    .any(|&axis| axis < 0) =>
-                {
-                    return refuse!(
-                        "runtimes differ in the proportions of axes that are counted from the back"
-                    );
+                _ if is_from_back => {
+                    return refuse!("runtimes differ in the proportions of axes from the back");
                 }
                 "not_larger" => in_proportion(old(), scales.fold(f64::INFINITY, f64::min))?,
                 _ => in_proportion(old(), scales.fold(0.0, f64::max))?,
@@ -199,13 +187,13 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
         part: [parts[at].into(), parts[at + count].into()],
     };
     let lines: Vec<Line> = lines.map(line).collect();
-    match lines
+    if lines
         .iter()
         .any(|line| line.is_same() && line.part != [0.0, 1.0])
     {
-        true => refuse!("runtimes differ in parts that keep their axis's size"),
-        false => Ok(lines),
+        return refuse!("runtimes differ in parts that keep their axis's size");
     }
+    Ok(lines)
 }
 
 /// The sizes by one scale, if single precision rounds to the same.
@@ -244,6 +232,7 @@ const PLACES: [&str; 7] = [
     "tf_crop_and_resize",
     "tf_half_pixel_for_nn",
 ];
+const POLICIES: [&str; 3] = ["stretch", "not_larger", "not_smaller"];
 const ROUNDINGS: [&str; 4] = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
 
 /// How results are made of the operand's elements.
