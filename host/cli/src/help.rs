@@ -26,13 +26,16 @@ fn roff(text: &str) -> String {
     let mut out = ".SH EXTRA\n".to_owned();
     let mut is_code = false;
     for line in text.lines().filter(|line| !line.is_empty()) {
+        if line == "Examples:" {
+            out = ".SH EXAMPLES\n".to_owned();
+            continue;
+        }
         let was_code = std::mem::replace(&mut is_code, line.starts_with(' '));
         // Writing to a string doesn't fail.
         _ = match (was_code, is_code) {
             (false, true) => writeln!(out, ".PP\n.nf\n{}", escaped(line)),
             (true, true) => writeln!(out, "{}", escaped(line)),
             (true, false) => writeln!(out, ".fi\n.PP\n{}", escaped(line)),
-            (false, false) if line == "Examples:" => Ok(out = ".SH EXAMPLES\n".to_owned()),
             (false, false) => writeln!(out, ".PP\n{}", escaped(line)),
         };
     }

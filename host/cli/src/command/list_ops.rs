@@ -77,7 +77,10 @@ fn table(ops: &[OpInfo]) -> String {
         table.row([
             op.name.clone(),
             op.since.to_string(),
-            (!op.extends).then(|| operands(op)).unwrap_or_default(),
+            match op.extends {
+                true => String::new(),
+                false => operands(op),
+            },
             known(op),
             op.traits.join(", "),
             op.plugin.clone(),
