@@ -12,7 +12,8 @@ thread_local! {
 
 /// Starts with the first byte of an input.
 pub(super) fn start(input: &[u8]) {
-    INPUT.set(input[..input.len().min(MAX_LEN)].to_vec().into_iter());
+    let input = Vec::from(&input[..input.len().min(MAX_LEN)]);
+    INPUT.set(input.into_iter());
 }
 
 /// Whether the input has more bytes.

@@ -33,6 +33,10 @@ fn files(folder: &str) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// Makes a panic of the host, which it would make an error of the call, the end of the test.
+#[allow(
+    clippy::print_stderr,
+    reason = "the last output of the test: the panic"
+)]
 fn abort_on_panic() {
     panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");

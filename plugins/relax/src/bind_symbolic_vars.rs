@@ -23,7 +23,7 @@
 //!
 //! Source: TVM `src/relax/transform/bind_symbolic_vars.cc`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
@@ -47,33 +47,28 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
         return Ok(());
     }
     let entries = entries::entries(m)?;
-    let mut known: Vec<String> = Vec::new();
+    let mut names = BTreeSet::new();
     for &entry in &entries {
         let f = m.snapshot(entry)?;
         let symbols = interface_symbols(&f);
-        let names = symbols.into_iter().map(|symbol| f.text(symbol));
-        known.extend(
-            names
+        let symbols = symbols.into_iter().map(|symbol| f.text(symbol));
+        names.extend(
+            symbols
                 .flat_map(|name| [name, unnumbered(name)])
                 .map(str::to_owned),
         );
     }
-    known.sort_unstable();
-    known.dedup();
-    let is_unknown = |name: &str| {
-        known
-            .binary_search_by(|known| known.as_str().cmp(name))
-            .is_err()
-    };
-    if let Some((name, _)) = options.dims.iter().find(|(name, _)| is_unknown(name)) {
-        return Err(entries::unknown("dim symbol", name, &known));
+    if let Some((name, _)) = options.dims.iter().find(|(name, _)| !names.contains(*name)) {
+        let names: Vec<String> = names.into_iter().collect();
+        return Err(entries::unknown("dim symbol", name, &names));
     }
+    let dims: HashMap<&str, &i64> = options.dims.iter().collect();
     for entry in entries {
         let f = m.edit(entry)?;
         let size = |symbol: SymbolId| {
-            let mut dims = options.dims.iter();
-            let bound = |name: &str| name == f.text(symbol) || name == unnumbered(f.text(symbol));
-            dims.find(|(name, _)| bound(name)).map(|(_, &size)| size)
+            let name = f.text(symbol);
+            let size = dims.get(name).or_else(|| dims.get(unnumbered(name)));
+            size.map(|&&size| size)
         };
         let symbols = interface_symbols(f).into_iter();
         let sizes = symbols.filter_map(|symbol| Some((symbol, size(symbol)?)));
