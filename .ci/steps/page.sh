@@ -1,6 +1,6 @@
 # The page of a run: its types, its tests, and whether the committed file is what the sources make. `page.sh browse
 # [MODEL]` opens the page of a model of 3,000 ops, and of MODEL, in Chromium, clicks, searches and types.
-web=host/page/web
+web=host/tools/web
 need node
 need npm
 version=$(node --version | sed 's/v\([0-9]*\).*/\1/')

@@ -77,7 +77,7 @@ mod _passdock {
         let registry = passdock::Registry::global();
         let _ = registry.register(passdock::instruments::printing(streams::sink("stderr")));
         // As the command has them.
-        passdock_page::register(registry);
+        passdock_tools::page::register(registry);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
     PassInstrument, Provider, Registry, Severity,
 };
-use passdock_page::RunPage;
+use passdock_tools::page::RunPage;
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -44,7 +44,7 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
         PyValueError::new_err(format!("{name}: {}", error.message()))
     })?;
     request.instruments.extend(page.as_ref().map(|page| {
-        let report = AskedInstrument::by_flag("page", passdock_page::NAME);
+        let report = AskedInstrument::by_flag("page", passdock_tools::page::NAME);
         report.option("file", page.as_str())
     }));
     let name = passdock_tools::numerics::VERIFY_OUTPUTS;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock_page::RunPage;
+use passdock_tools::page::RunPage;
 
 /// The page that `--report` asks for, or an instrument of the pipeline.
 pub(crate) fn of(asked: Option<PathBuf>) -> RunPage {

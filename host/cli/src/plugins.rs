@@ -10,7 +10,7 @@ pub(crate) const OWN_PASS: &str = "Prints the module under a heading, and change
 /// A registry with the instruments and the pass that the command has beside the library's.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
-    passdock_page::register(&registry);
+    passdock_tools::page::register(&registry);
     registry
 }
 

@@ -3,7 +3,8 @@
 //! [`stats`](mod@stats) counts, [`diff`](mod@diff) compares two modules, [`bisect`](mod@bisect)
 //! finds the pass that breaks a model, [`reduce`](mod@reduce) shrinks a failing model,
 //! [`extract`](mod@extract) cuts a part out of one, [`blame`](mod@blame) lists the passes that made or changed an op,
-//! [`numerics`] runs modules in ONNX Runtime, and [`plugin_check`] checks a plugin for its author.
+//! [`numerics`] runs modules in ONNX Runtime, [`plugin_check`] checks a plugin for its
+//! author, and [`page`](mod@page) is the page of a run.
 //!
 //! **Invariant:** `unsafe` is in `numerics/ort/` only, in calls to ONNX Runtime.
 
@@ -13,6 +14,7 @@ pub mod diff;
 mod elements;
 pub mod extract;
 pub mod numerics;
+pub mod page;
 pub mod plugin_check;
 mod queries;
 pub mod reduce;

@@ -116,7 +116,7 @@ fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
         asked.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
     }
     if let Some(file) = &args.report {
-        let page = flag("--report", passdock_page::NAME);
+        let page = flag("--report", passdock_tools::page::NAME);
         asked.push(page.option("file", text_of("--report", file)?));
     }
     if args.verify_outputs {

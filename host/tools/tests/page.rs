@@ -7,7 +7,7 @@ use passdock::{
     InstrumentSetup, Module, PassContext, PassError, PassInfo, PassRef, Registry, Sequential,
     create_host_pass,
 };
-use passdock_page::{Document, Recorded, RunFacts, instrument, render};
+use passdock_tools::page::{Document, Recorded, RunFacts, instrument, render};
 
 fn module(body: &str) -> Module {
     let text =

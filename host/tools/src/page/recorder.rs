@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use crate::diff;
 use passdock_core::sdk;
 use passdock_core::{
     Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext, PassError, PassInstrument, util,
 };
 use passdock_ir::Module;
-use passdock_tools::diff;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lineage::{Lineage, Tally};
-use crate::picture::{DrawnFunction, OpFate, draw};
+use super::lineage::{Lineage, Tally};
+use super::picture::{DrawnFunction, OpFate, draw};
 
 /// The instrument's name.
 pub const NAME: &str = "page";

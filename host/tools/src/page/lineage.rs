@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::diff;
 use passdock_abi::OpId;
 use passdock_core::PassError;
 use passdock_ir::{Function, Module};
-use passdock_tools::diff;
 use rustc_hash::FxHashMap;
 
-use crate::picture::OpFate;
+use super::picture::OpFate;
 
 /// How many ops a pass made, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

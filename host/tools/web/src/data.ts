@@ -1,4 +1,4 @@
-// The page's data, as `host/page/src/document.rs` writes it, and how it is read.
+// The page's data, as `host/tools/src/page/document.rs` writes it, and how it is read.
 
 export interface PageData {
   version: number;

@@ -7,10 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use passdock_files::Target;
 
-use crate::document::Document;
+use super::document::Document;
 
 /// The page without its data.
-const PAGE: &str = include_str!("../assets/page.html");
+const PAGE: &str = include_str!("../../assets/page.html");
 /// Where the data goes.
 const PLACE: &str = "<!--passdock-data-->";
 /// The bytes of JSON from which it is compressed. Below that it stays readable.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use passdock_core::{Diagnostic, ErrorKind, PassError};
 use passdock_driver::pipeline::Report;
 
-use crate::document::{Document, RunFacts};
-use crate::html;
-use crate::recorder::{NAME, Recorded};
+use super::document::{Document, RunFacts};
+use super::html;
+use super::recorder::{NAME, Recorded};
 
 /// The page of a run. It is written before the output is put in its place, so that a run has failed if its page can't
 /// be written.

@@ -4,7 +4,7 @@ use passdock_core::{PassRecord, PassStatus, Severity};
 use passdock_driver::pipeline::Report;
 use serde::Serialize;
 
-use crate::recorder::Recorded;
+use super::recorder::Recorded;
 
 /// The version of the data that the page's script reads.
 const VERSION: u32 = 1;

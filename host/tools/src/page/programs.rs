@@ -1,8 +1,8 @@
 //! What the command and the Python package have in their registries beside what the library has.
 
+use crate::numerics;
 use passdock_core::instrument::stderr;
 use passdock_core::{Registry, printing};
-use passdock_tools::numerics;
 
 /// Registers the instruments `numerics`, `verify-outputs` and `page`, and the pass `PrintIR`, which prints to standard
 /// error. What has such a name stays.
@@ -10,7 +10,7 @@ pub fn register(registry: &Registry) {
     let instruments = [
         numerics::instrument(),
         numerics::verify_outputs(),
-        crate::instrument(),
+        super::instrument(),
     ];
     for instrument in instruments {
         let _ = registry.register_instrument(instrument);
