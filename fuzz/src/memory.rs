@@ -22,8 +22,8 @@ fn count(change: isize) {
     });
 }
 
-// SAFETY: every call is the system allocator's own; counting allocates nothing. A reallocation is the trait's own: while
-// memory moves, both parts are held.
+// SAFETY: every call is the system allocator's own; counting allocates nothing. A reallocation is the trait's own:
+// while memory moves, both parts are held.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);

@@ -107,8 +107,8 @@ fn reread(module: &Module, drop_spans: bool) -> Option<Module> {
 /// What of a module's text a file may say in another way, and what is left of it.
 static NOISE: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
     [
-        // Places in the file: why bytes can't be read, and what the writer is told. And a sparse initializer's name moves
-        // to the end of its message.
+        // Places in the file: why bytes can't be read, and what the writer is told. And a sparse initializer's name
+        // moves to the end of its message.
         (
             r"( = unreadable\(| extra\(| const_extra\(|region_extra\(|\{sparse_value = opaque\().*",
             "",

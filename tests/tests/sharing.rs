@@ -84,9 +84,11 @@ fn the_first_that_is_published_stays() {
 fn a_changed_field_is_named_in_a_warning() {
     check(
         &[PUBLISH, READ_CHANGED, REPORT],
-        expect![[r#"
-        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u64` where this plugin's has `u32`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`.
-        note: The dearest op computes 32 elements."#]],
+        expect![["
+        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has \
+          `u64` where this plugin's has `u32`. Both plugins need one version of the crate `cost-type`, which has the \
+          type `Cost`.
+        note: The dearest op computes 32 elements."]],
     );
 }
 
@@ -94,16 +96,20 @@ fn a_changed_field_is_named_in_a_warning() {
 fn who_publishes_under_a_key_that_is_another_types_is_told() {
     check(
         &[PUBLISH, PUBLISH_CHANGED],
-        expect![[r#"
-        error[pass-failed]: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u64` where this plugin's has `u32`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`.
+        expect![["
+        error[pass-failed]: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field \
+          `elements` has `u64` where this plugin's has `u32`. Both plugins need one version of the crate \
+          `cost-type`, which has the type `Cost`.
          |
-         = in pass t.transform.PublishChanged of plugin `CHANGED`, function @main"#]],
+         = in pass t.transform.PublishChanged of plugin `CHANGED`, function @main"]],
     );
     check(
         &[PUBLISH_CHANGED, READ_CHANGED, REPORT],
-        expect![[r#"
+        expect![["
         note: 0 ops, 0 unknown
-        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u32` where this plugin's has `u64`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`."#]],
+        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has \
+          `u32` where this plugin's has `u64`. Both plugins need one version of the crate `cost-type`, which has the \
+          type `Cost`."]],
     );
 }
 
@@ -191,10 +197,11 @@ fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
         assert_eq!(String::from(why.clone()), why.to_string());
         Err(why.into())
     });
-    expect![[r#"
-        error[pass-failed]: `abi_stable-0.11/t.Counted/1` isn't kept: the function has 4096 analyses. Keep what belongs together under one key.
+    expect![["
+        error[pass-failed]: `abi_stable-0.11/t.Counted/1` isn't kept: the function has 4096 analyses. Keep what \
+          belongs together under one key.
          |
-         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&said);
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
@@ -216,10 +223,12 @@ fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
         );
         Err(why.into())
     });
-    expect![[r#"
-        error[pass-failed]: The data `t.Cost/1` of @main isn't laid out as this plugin knows it: its field `peak` is `u64` where this plugin's is `i64`. Both plugins need one version of the crate `passdock-tests`, which has the type `Cost`.
+    expect![["
+        error[pass-failed]: The data `t.Cost/1` of @main isn't laid out as this plugin knows it: its field `peak` is \
+          `u64` where this plugin's is `i64`. Both plugins need one version of the crate `passdock-tests`, which has \
+          the type `Cost`.
          |
-         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&said);
 }
 
 macro_rules! cost_of {

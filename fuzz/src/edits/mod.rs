@@ -55,8 +55,8 @@ pub fn check(input: &[u8]) -> bool {
     well
 }
 
-/// Checks the module that a pass made; where the host was told not to verify, regions may lack their end, which only the
-/// pass can give them, and calls may name functions that are gone. A right one is its text, which this returns.
+/// Checks the module that a pass made; where the host was told not to verify, regions may lack their end, which only
+/// the pass can give them, and calls may name functions that are gone. A right one is its text, which this returns.
 fn check_module(module: &Module, is_verified: bool) -> String {
     let violations = verify::verify_module(module).err().unwrap_or_default();
     let is_right = violations.iter().all(|violation| {

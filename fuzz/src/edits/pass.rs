@@ -219,7 +219,8 @@ impl Pass {
         }
     }
 
-    /// Ends the regions that are empty or that no `return` or `yield` ends yet, with nothing; what has an end refuses it.
+    /// Ends the regions that are empty or that no `return` or `yield` ends yet, with nothing; what has an end refuses
+    /// it.
     fn end_regions(&self) {
         for (function, view) in self.edited() {
             for region in 0..view.regions.len {

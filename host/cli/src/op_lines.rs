@@ -94,10 +94,12 @@ mod tests {
         let new = old.replace("%value41,", "%other,");
         check(
             changed(&old, &new),
-            expect![[r#"
-            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %value41, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
-            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %other, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
-        "#]],
+            expect![["
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %value41, %value42, %va…, \
+              %value58, %value59) {axis = 1} : f32[1,60,20,20]
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %other, %value42, %va…, \
+              %value58, %value59) {axis = 1} : f32[1,60,20,20]
+        "]],
         );
     }
 
@@ -107,10 +109,11 @@ mod tests {
         let new = "%joined = onnx.Concat(%less) : f32[1]";
         check(
             changed(&old, new),
-            expect![[r#"
-            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %value…, %value56, %value57, %value58, %value59) : f32[60]
+            expect![["
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %value…, %value56, %value57, \
+              %value58, %value59) : f32[60]
             %joined = onnx.Concat(%less) : f32[1]
-        "#]],
+        "]],
         );
     }
 
@@ -118,7 +121,6 @@ mod tests {
     fn one_long_line_is_cut_in_its_middle() {
         let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
         expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) \
-            \
             : f32[60]"].assert_eq(&one(&line));
     }
 

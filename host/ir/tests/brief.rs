@@ -11,7 +11,8 @@ const SOURCE: &str = r#"module {
     %many = const i64[12] [100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000, 900000, 1, 2, 3]
     %"/layer.0/MatMul_output_0" = onnx.MatMul(%x, %"/layer.0/weight") : f32[n,64] loc("MatMul")
       doc("what it is for")
-    %0 = onnx.Pad(%"/layer.0/MatMul_output_0", %few) {mode = "constant", pads = [1, 2, 3], names = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "dddddddddd"]} : f32[n,64]
+    %0 = onnx.Pad(%"/layer.0/MatMul_output_0", %few) {mode = "constant", pads = [1, 2, 3],
+      names = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "dddddddddd"]} : f32[n,64]
     %c = onnx.If(%0) : f32[n,64]
       region then_branch {
         %"/inner" = onnx.Relu(%0) : f32[n,64]

@@ -5,7 +5,8 @@ use passdock_abi::OpId;
 use passdock_ir::{Entity, Function, Module, NewOp, text, verify};
 
 const SOURCE: &str = r#"module {
-  fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) doc("f") extra("02") attributes {names = ["a", "b"]} {
+  fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) doc("f") extra("02")
+    attributes {names = ["a", "b"]} {
     %w = const f32[2] [1.0, 2.0] extra("03")
     %dead = const f32[2] [3.0, 4.0]
     %a = onnx.Add(%x, %w) {axis = 1, t = tensor i64[] 5, ty = [type f32[2]]} : f32[2] loc("a", "b")

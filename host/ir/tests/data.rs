@@ -264,7 +264,8 @@ fn a_file_that_cant_be_read_is_an_error() {
 
 #[test]
 fn ops_have_their_places_in_a_named_text() {
-    let source = "module {\n  fn @f(%x: ?) {\n    %a = onnx.Relu(%x)\n    onnx.If(%a) region {\n      yield\n    }\n    return\n  }\n}\n";
+    let source = "module {\n  fn @f(%x: ?) {\n    %a = onnx.Relu(%x)\n    \
+        onnx.If(%a) region {\n      yield\n    }\n    return\n  }\n}\n";
     let options = ParseOptions {
         file: Some("a.ir"),
         open: None,

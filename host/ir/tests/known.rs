@@ -17,9 +17,11 @@ fn check(source: &str, expected: Expect) {
 fn everything_can_be_documented() {
     check(
         r#"module extra("00") meta {"a b" = "1", doc = "", doc = "twice"} doc("module") {
-  fn @f(%x: f32[2] doc("x") = const f32[2] [1, 2] doc("default"), %c: bool[]) -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
+  fn @f(%x: f32[2] doc("x") = const f32[2] [1, 2] doc("default"), %c: bool[])
+    -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
     %w doc("value") = const f32[] 1.0 doc("tensor") node extra("01")
-    %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")} loc("n") doc("o\np") extra("02") extra("03")
+    %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")}
+      loc("n") doc("o\np") extra("02") extra("03")
     onnx.If(%c) region doc("r") { yield doc("y") } region "doc" { yield } region "meta" meta {k = "v"} { yield }
     symbol("doc")() meta.Op() extra.Op()
     return %a, %b doc("end")

@@ -346,12 +346,13 @@ fn a_pass_of_the_program_has_options() {
         run("options = { times = 0 }"),
         run(""),
     ];
-    expect![[r#"
+    expect![["
         aaa
         bb
         pipeline.toml:3:13: `demo.transform.Say` has no field `time`. Did you mean `times`?
         pipeline.toml:3:21: Expected the field `times` of `demo.transform.Say` to be ≥ 1, but got the int 0.
-        The pass `demo.transform.Say` needs its option `what`, which has no default. Set `demo.Say.what` in the context's config."#]]
+        The pass `demo.transform.Say` needs its option `what`, which has no default. Set `demo.Say.what` in the \
+          context's config."]]
     .assert_eq(&said.join("\n"));
 
     let options = toml::toml! { what = "c" };

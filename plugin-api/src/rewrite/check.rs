@@ -1,6 +1,6 @@
-//! What [`rules!`](crate::rules) checks of a rule's text while that is compiled: its signs, its arrow, that commas stand
-//! between what stands in brackets, and that names are known where they are used. The compiler runs this, so it is made
-//! of functions from one place of the text to the next. The rest is told when the rules are first used.
+//! What [`rules!`](crate::rules) checks of a rule's text while that is compiled: its signs, its arrow, that commas
+//! stand between what stands in brackets, and that names are known where they are used. The compiler runs this, so it
+//! is made of functions from one place of the text to the next. The rest is told when the rules are first used.
 
 /// A rule's text, and how far a name may be known from.
 #[derive(Clone, Copy)]

@@ -194,9 +194,10 @@ fn what_is_malformed_is_refused_not_guessed() {
         99,
         &[matrix()],
         vec![],
-        expect![[r#"
-            i64[2, 2] [ff, ff, ff, ff, ff, ff, ff, ff, fe, ff, ff, ff, ff, ff, ff, ff, fd, ff, ff, ff, ff, ff, ff, ff, fc, ff, ff, ff, ff, ff, ff, ff]
-        "#]],
+        expect![["
+            i64[2, 2] [ff, ff, ff, ff, ff, ff, ff, ff, fe, ff, ff, ff, ff, ff, ff, ff, fd, ff, ff, ff, ff, ff, ff, \
+              ff, fc, ff, ff, ff, ff, ff, ff, ff]
+        "]],
     );
     check(
         "onnx.Neg",

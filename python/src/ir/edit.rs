@@ -119,7 +119,10 @@ impl Function {
     ///
     /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
     /// attributes.
-    #[pyo3(signature = (name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
+    #[pyo3(signature = (
+        name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None,
+        custom = false
+    ))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_op(
         slf: &Bound<'_, Self>,

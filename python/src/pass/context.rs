@@ -181,7 +181,10 @@ fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassCon
 #[pymethods]
 impl PassContext {
     #[new]
-    #[pyo3(signature = (opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None, *, renderer = None))]
+    #[pyo3(signature = (
+        opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None, *,
+        renderer = None
+    ))]
     fn new(
         py: Python<'_>,
         opt_level: Option<&Bound<'_, PyAny>>,
@@ -406,7 +409,10 @@ impl PassContext {
     /// arguments are those of ``Function.create_op``.
     ///
     /// Raises EditError if the IR would be wrong with it, or the definition says so.
-    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
+    #[pyo3(signature = (
+        function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None,
+        custom = false
+    ))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_value(
         &self,

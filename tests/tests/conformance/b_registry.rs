@@ -67,7 +67,9 @@ fn r010_an_override_is_asked_for() {
     ours.register(pass("Leaf")).expect("it is the first");
     let again = ours.registry.load_static(PLUGIN);
     let error = Failure(again.expect_err("it has the same pass"));
-    expect![[r#"error[duplicate-pass]: The pass `t.transform.Leaf` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `conformance` (built in))"#]]
+    expect![["error[duplicate-pass]: The pass `t.transform.Leaf` is registered already, by this program. Rename or \
+        remove one of the two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin \
+        `conformance` (built in))"]]
     .assert_eq(&error.to_string());
     assert_eq!(ours.registry.pass_names(), ["t.transform.Leaf"]);
 }

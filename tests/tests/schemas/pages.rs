@@ -208,7 +208,8 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let directory = directory.path();
     let manifests = Page::read("manifests.md");
-    let faster = r#"PASSDOCK_MANIFEST("faster", "1.0.0", PASSDOCK_PASS("relax.transform.FoldConstant", "function", 0, ""));"#;
+    let faster = "PASSDOCK_MANIFEST(\"faster\", \"1.0.0\", PASSDOCK_PASS(\"relax.transform.FoldConstant\", \
+        \"function\", 0, \"\"));";
     let built = [
         build(
             &directory.join("plugins"),

@@ -10,7 +10,11 @@ use crate::args::one_of;
 pub(crate) struct DataArgs {
     /// Where the data of an ONNX model's initializers goes.
     #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
-        ("keep", "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB", ExternalData::Keep),
+        (
+            "keep",
+            "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB",
+            ExternalData::Keep,
+        ),
         ("all", "Into one file OUT.data, without what nobody uses; small data stays in the model", ExternalData::All),
         ("none", "Into the model file", ExternalData::None),
     ]))]

@@ -27,11 +27,13 @@ fn check(words: &[&str], status: i32, expected: &Expect) {
 
 #[test]
 fn it_says_how_to_get_onnx_runtime() {
-    let missing = expect![[r#"
-        error[not-checked]: The models can't be run: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+    let missing = expect![["
+        error[not-checked]: The models can't be run: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` \
+          (ORT_DYLIB_PATH): …
          |
-         = help: `pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the library: `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.
-    "#]];
+         = help: `pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the \
+           library: `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.
+    "]];
     check(&["compare", "m.ir", "m.ir"], 2, &missing);
     for command in ["bisect", "reduce"] {
         let words = [

@@ -39,7 +39,8 @@ fn a_pass_that_writes_into_the_hosts_memory() {
 /// A function with something in each column of its view.
 #[cfg(unix)]
 const RICH: &str = r#"module {
-  fn @main(%x: f32[n,3], %c: bool[]) -> (%y: f32[?,3], %z: f32[2,3]) opset("" = 17, "acme" = 1) attributes {note = "a text", level = 3} {
+  fn @main(%x: f32[n,3], %c: bool[]) -> (%y: f32[?,3], %z: f32[2,3]) opset("" = 17, "acme" = 1)
+    attributes {note = "a text", level = 3} {
     %w = const f32[2,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     %s = const i64[2] [-1, 3]
     %0 = onnx.Add(%w, %w) : f32[2,3] loc("sum")

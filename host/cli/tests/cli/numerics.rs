@@ -35,11 +35,12 @@ fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
         &[NOWHERE],
         "",
         0,
-        expect![[r#"
-        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
+          `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
          |
          = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-    "#]],
+    "]],
     );
 }
 
@@ -49,25 +50,27 @@ fn in_ci_what_is_not_checked_is_an_error() {
         &[NOWHERE, ("CI", "true")],
         "",
         1,
-        expect![[r#"
-        error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+        error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
+          `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
          |
          = in pass pipeline
          = note: the environment variable `CI` is set, so that what isn't checked is an error
          = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-    "#]],
+    "]],
     );
     check(
         &[NOWHERE, ("CI", "false")],
         "required = true\n",
         1,
-        expect![[r#"
-            error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+            error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
+              `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = in pass pipeline
              = note: `required` is set, so that what isn't checked is an error
              = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-        "#]],
+        "]],
     );
 }
 
@@ -154,13 +157,14 @@ fn options_are_checked() {
         &[],
         "on_difference = 'warning'\n",
         2,
-        expect![[r#"
-        error[config]: Expected the field `on_difference` of `numerics` to be one of `error`, `warn`, but got the string "warning".
+        expect![["
+        error[config]: Expected the field `on_difference` of `numerics` to be one of `error`, `warn`, but got the \
+          string \"warning\".
          --> p.toml:3:17
           |
         3 | on_difference = 'warning'
           |                 ^^^^^^^^^
-    "#]],
+    "]],
     );
 }
 

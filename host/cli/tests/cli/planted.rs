@@ -280,20 +280,22 @@ fn bisect_says_why_there_is_nothing_to_find() {
     check(
         "test -e {}",
         1,
-        expect![[r#"
+        expect![["
             error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
              |
-             = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
-        "#]],
+             = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
+               something else.
+        "]],
     );
     check(
         "exit 125 # {}",
         1,
-        expect![[r#"
+        expect![["
             error[check]: The check can't tell whether the model is good before any pass.
              |
-             = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
-        "#]],
+             = help: It has to say good before the pipeline and bad after it: a command with status 0, and then \
+               another than 125.
+        "]],
     );
     let ran = run(
         &bench,
@@ -309,21 +311,23 @@ fn bisect_says_why_there_is_nothing_to_find() {
     check(
         "true",
         2,
-        expect![[r#"
+        expect![["
             error[usage]: The command of `--check true` doesn't say where the model goes.
              |
-             = help: Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which compares what models compute.
-        "#]],
+             = help: Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which \
+               compares what models compute.
+        "]],
     );
     // The time is over before the sleep is.
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
-    expect![[r#"
+    expect![["
         error[check]: The check can't tell whether the model is good before any pass.
          |
          = note: the command's last words: (it took too long and was ended)
-         = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.
-    "#]]
+         = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another \
+           than 125.
+    "]]
     .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
 }
@@ -362,12 +366,13 @@ fn a_pass_that_fails_needs_no_bisecting() {
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[r#"
-        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
+    expect![["
+        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at \
+          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
         3 passes ran, of which 3 changed the model; 0 checks
         before it     found/good.ir
         run it again  passdock replay found/reproducer
-    "#]].assert_eq(&ran.stdout);
+    "]].assert_eq(&ran.stdout);
     let replayed = bench.passdock("replay found/reproducer");
     assert_eq!(replayed.status, 1);
     assert!(
@@ -383,7 +388,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[r#"
+    expect![["
            1,000 ops  0 of 10 ops of @main
              500 ops  5 of 11 functions
              300 ops  3 of 11 functions
@@ -396,9 +401,11 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
                3 ops  3 of 100 ops of @f6
                2 ops  2 of 100 ops of @f6
                2 ops  0 of 2 unused parameters of @f6
-        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at \
+          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
         1010 → 2 ops after 38 runs of the pipeline, written to small.ir
-    "#]].assert_eq(&ran.stdout);
+    "]]
+    .assert_eq(&ran.stdout);
     expect![[r#"
         module {
           fn @f6(%v69: f32[8], %v34: f32[8]) -> (%v71: f32[8]) opset("" = 17) {
@@ -469,11 +476,12 @@ fn reduce_says_why_there_is_nothing_to_keep() {
         &["reduce", "p.toml", "m.ir", "--check", "test -e {}"],
     );
     assert_eq!(ran.status, 1);
-    expect![[r#"
+    expect![["
         error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
          |
-         = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
-    "#]]
+         = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
+           something else.
+    "]]
     .assert_eq(&ran.stderr);
 }
 

@@ -141,24 +141,27 @@ fn a_replay_with_other_plugins_says_so() {
     bench.write("kept/m.ir.reproducer/reproducer.toml", other);
     let ran = bench.passdock("replay kept/m.ir.reproducer");
     assert_eq!(ran.status, 1);
-    expect![[r#"
-        warning[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
+    expect![["
+        warning[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one \
+          that the reproducer was made with.
          |
          = help: What the reproducer shows may be gone, or look different.
         warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
          |
          = help: Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.
-        error[pass-panicked]: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
+        error[pass-panicked]: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this \
+          Erf.
          |
          = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
-    "#]].assert_eq(&without_paths(&ran.stderr));
+    "]].assert_eq(&without_paths(&ran.stderr));
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
-    expect![[r#"
-        error[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
+    expect![["
+        error[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that \
+          the reproducer was made with.
          |
          = help: What the reproducer shows may be gone, or look different.
-    "#]].assert_eq(&without_paths(&ran.stderr));
+    "]].assert_eq(&without_paths(&ran.stderr));
 }
 
 #[test]

@@ -7,8 +7,10 @@ use crate::support::{Bench, Ran};
 /// Names that a terminal would take for orders: colours, a title, the other direction.
 const STEERING: &str = r#"module {
   metadata "k\u{1b}[5m" = "v\u{9b}5m"
-  fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"]) opset("" = 17, "d\u{9b}31m" = 1) {
-    %"a\u{1b}[31m" = symbol("\"d\u{9b}31m\".\"Op\u{1b}[32m\"")(%"x\u{1b}]0;t\u{7}") {"k\u{9b}" = "v\r\u{1b}[2J"} loc("l\u{1b}[1m")
+  fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"])
+    opset("" = 17, "d\u{9b}31m" = 1) {
+    %"a\u{1b}[31m" = symbol("\"d\u{9b}31m\".\"Op\u{1b}[32m\"")(%"x\u{1b}]0;t\u{7}") 
+      {"k\u{9b}" = "v\r\u{1b}[2J"} loc("l\u{1b}[1m")
     %"y\u{202e}" = onnx.Relu(%"a\u{1b}[31m") : f32["n\u{9b}31m"]
     return %"y\u{202e}"
   }

@@ -125,8 +125,8 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
-    /// Runs a pass on the function of each slot. Calls `report` with the outcome on each function that the pass changed,
-    /// failed on or emitted diagnostics about; an error of `report` ends the run.
+    /// Runs a pass on the function of each slot. Calls `report` with the outcome on each function that the pass
+    /// changed, failed on or emitted diagnostics about; an error of `report` ends the run.
     pub fn run_each<'s, E>(
         &mut self,
         pass: FunctionCode<'_>,

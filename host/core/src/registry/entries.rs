@@ -271,11 +271,14 @@ mod tests {
                 add(r, "c", false),
                 add(r, "d", false),
             ],
-            expect![[r#"
+            expect![["
                 a, option of a
-                The pass `x.transform.Fold` is overridden already, by plugin `a` (built in). Let one of the two override it. (the other is of plugin `b` (built in))
+                The pass `x.transform.Fold` is overridden already, by plugin `a` (built in). Let one of the two \
+                  override it. (the other is of plugin `b` (built in))
                 a, option of a
-                The pass `x.transform.Fold` is registered already, by plugin `c` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `d` (built in))"#]],
+                The pass `x.transform.Fold` is registered already, by plugin `c` (built in). Rename or remove one of \
+                  the two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `d` \
+                  (built in))"]],
         );
     }
 }

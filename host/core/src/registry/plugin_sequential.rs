@@ -160,10 +160,11 @@ mod tests {
             add(r, "b", "x.transform.Two", "x.transform.Al"),
         ];
         let said = said.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
-        expect![[r#"
+        expect![["
             a: x.transform.One
-            The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
-            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"#]]
+            The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the \
+              two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
+            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"]]
     .assert_eq(&said.join("\n"));
         add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
         assert_eq!(children(r), "b: x.transform.Two");
@@ -176,7 +177,8 @@ mod tests {
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();
         let taken = add(r, "a", "x.transform.One", "").unwrap_err();
-        expect![[r#"The pass `x.transform.All` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"#]]
+        expect![["The pass `x.transform.All` is registered already, by this program. Rename or remove one of the \
+            two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"]]
     .assert_eq(&taken.to_string());
     }
 }

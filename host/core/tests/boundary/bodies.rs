@@ -97,14 +97,18 @@ fn another_interface_is_refused() {
     let replace =
         |f: &mut sdk::Function, other: &sdk::Function, _: &PassContext| f.replace_body(other);
     let said = cases.map(|case| edited(MAIN, &format!("fn @t.other{case}"), replace));
-    expect![[r#"
+    expect![["
         failed: The body of @t.other can't replace that of @main: it has 2 parameters instead of 1. [main]
         failed: The body of @t.other can't replace that of @main: it has 2 results instead of 1. [main]
         failed: The body of @t.other can't replace that of @main: it has 0 results instead of 1. [main]
-        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n,4] instead of f32[n,3]. [main]
-        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n] instead of f32[n,3]. [main]
-        failed: The body of @t.other can't replace that of @main: its result 0 is i64[n,3] instead of f32[n,3]. [main]
-        failed: The body of @t.other can't replace that of @main: its parameter 0 is seq<f32[n,3]> instead of f32[n,3]. [main]"#]]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n,4] instead of f32[n,3]. \
+          [main]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n] instead of f32[n,3]. \
+          [main]
+        failed: The body of @t.other can't replace that of @main: its result 0 is i64[n,3] instead of f32[n,3]. \
+          [main]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is seq<f32[n,3]> instead of \
+          f32[n,3]. [main]"]]
     .assert_eq(&said.join("\n"));
 }
 
@@ -138,13 +142,18 @@ fn an_op_that_would_mean_something_else_is_refused() {
         let said = edited(&main, &other, |f, other, _| f.replace_body(other));
         all += &(said + "\n");
     }
-    expect![[r#"
-        failed: `t.Soft` of @t.other (opset 9) would mean something else in @main (opset 4): its version there is 5, here it is 1 [main]
-        failed: `t.New` of @t.other (opset 9) would mean something else in @main (opset 4): opset 4 doesn't have it [main]
-        failed: `t.Unknown` of @t.other (opset 3) would mean something else in @main (opset 4): no plugin defines it in both versions [main]
-        failed: `onnx.Soft` of @t.other (opset 1) would mean something else in @main (opset 7): its version there is 1, here it is 5; raise @t.other first: `relax.transform.RaiseOpset` with `to = 7` [main]
-        failed: `onnx.Soft` of @t.other (opset 7) would mean something else in @main (opset 1): its version there is 5, here it is 1; raise @main first: `relax.transform.RaiseOpset` with `to = 7` [main]
-    "#]].assert_eq(&all);
+    expect![["
+        failed: `t.Soft` of @t.other (opset 9) would mean something else in @main (opset 4): its version there is 5, \
+          here it is 1 [main]
+        failed: `t.New` of @t.other (opset 9) would mean something else in @main (opset 4): opset 4 doesn't have it \
+          [main]
+        failed: `t.Unknown` of @t.other (opset 3) would mean something else in @main (opset 4): no plugin defines it \
+          in both versions [main]
+        failed: `onnx.Soft` of @t.other (opset 1) would mean something else in @main (opset 7): its version there is \
+          1, here it is 5; raise @t.other first: `relax.transform.RaiseOpset` with `to = 7` [main]
+        failed: `onnx.Soft` of @t.other (opset 7) would mean something else in @main (opset 1): its version there is \
+          5, here it is 1; raise @main first: `relax.transform.RaiseOpset` with `to = 7` [main]
+    "]].assert_eq(&all);
 }
 
 #[test]

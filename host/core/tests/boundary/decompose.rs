@@ -169,6 +169,7 @@ fn a_body_fits_the_op_or_nothing_changes() {
         expect![
             "failed: The body of op0 (t.AsTold) can't be read: 1:32: There is no value `%c`. Did you mean `%a`? [main, \
                 \
+                \
                 op0 (t.AsTold)]"
         ],
     );
@@ -252,11 +253,12 @@ fn check_op(ops: &str) -> String {
 
 #[test]
 fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
-    expect![[r#"
+    expect![["
         failed: t.ScaledAdd has no attribute `scales`. Did you mean `scale`?
-        The attribute `scale` of t.ScaledAdd is of the type int; it has to be float. t.ScaledAdd has no attribute `mode`.
+        The attribute `scale` of t.ScaledAdd is of the type int; it has to be float. t.ScaledAdd has no attribute \
+          `mode`.
         t.Needs lacks its attribute `to`.
-        t.ScaledAdd takes 1 to 2 operands, and this op has 0. [main]"#]].assert_eq(&check_op(
+        t.ScaledAdd takes 1 to 2 operands, and this op has 0. [main]"]].assert_eq(&check_op(
         "%0 = t.ScaledAdd(%x, %x) {scale = 0.5}
          %1 = t.ScaledAdd(%x, %x)
          %2 = t.ScaledAdd(%x, %x) {scales = 0.5}

@@ -274,9 +274,11 @@ fn a_definition_answers_for_results_that_there_are() {
         };
         Err(format!("{}\n{evaluated}", inferred.message).into())
     });
-    expect![[r#"
-        failed: op3 (t.Beyond) is wrong: [Some(EditError { status: Status(3), message: "The op has no result 1: it has 1.", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: "The op has no result 99: it has 1.", op: Some(op3), function: None })]
-        The op has no result 1: it has 1 [main]"#]].assert_eq(&said.expect_err("what it says"));
+    expect![["
+        failed: op3 (t.Beyond) is wrong: [Some(EditError { status: Status(3), message: \"The op has no result 1: it \
+          has 1.\", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: \"The op has no \
+          result 99: it has 1.\", op: Some(op3), function: None })]
+        The op has no result 1: it has 1 [main]"]].assert_eq(&said.expect_err("what it says"));
 }
 
 #[test]
@@ -344,6 +346,7 @@ fn an_inferred_type_that_contradicts_is_an_error() {
         Ok(())
     });
     expect!["failed: The type f32[2] contradicts f32[3], the type of the value v1; a type may be refined, not changed. \
+        \
         \
         [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
 }

@@ -69,7 +69,8 @@ fn misuse_is_refused_with_a_sentence() {
                 create(f, &desc)
             },
             expect![[
-                r#"failed: "" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`. [main]"#
+                "failed: \"\" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes \
+                    around parts that have other characters than letters, digits and `_`. [main]"
             ]],
         ),
         (

@@ -61,6 +61,7 @@ fn directories_keep_their_paths() {
     let other = write(dir, "other/f.ir", "");
     expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or \
         \
+        \
         do them in two batches."]
         .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file, by two names, and a file that isn't there.
@@ -197,11 +198,12 @@ fn files_of_rules_count_by_their_texts() {
     let dir = dir();
     let dir = dir.path();
     let name = |file: &str| shown(&dir.join(file));
-    let text = r#"
-        passes = [{ rules = "entry.rules" }, { name = "group", passes = [{ name = "P", options = { rules = ["option.rules"] } }] }]
+    let text = "
+        passes = [{ rules = \"entry.rules\" }, { name = \"group\", passes = [{ name = \"P\", options = { rules = \
+          [\"option.rules\"] } }] }]
         [context.config]
-        "acme.P" = { rules = ["config.rules", "rule r { onnx.Neg(%x) } ; in unnamed.rules"] }
-    "#;
+        \"acme.P\" = { rules = [\"config.rules\", \"rule r { onnx.Neg(%x) } ; in unnamed.rules\"] }
+    ";
     let request = Request {
         pipeline: Some(PipelineText {
             path: dir.join("p.toml"),

@@ -114,10 +114,11 @@ mod tests {
     fn one_needs_plugins() {
         let resolved = Pipeline::built_in(DEFAULT).unwrap();
         let error = resolved.resolve(&Registry::new()).err().unwrap();
-        expect![[r#"
-            error[plugin]: The built-in pipeline `default` needs the pass `relax.transform.SimplifyInference`, which no plugin that was loaded has.
+        expect![["
+            error[plugin]: The built-in pipeline `default` needs the pass `relax.transform.SimplifyInference`, which \
+              no plugin that was loaded has.
              |
-             = help: It is made of the standard plugins: load the directory that has them into the registry."#]]
+             = help: It is made of the standard plugins: load the directory that has them into the registry."]]
     .assert_eq(&error.to_diagnostic().render(false));
         assert!(Pipeline::built_in("./default").is_err());
     }

@@ -206,25 +206,27 @@ fn every_mistake_is_underlined() {
     );
     check_error(
         "[[passes]]\nname = \"P\"\nsize = 4\n",
-        expect![[r#"
+        expect![["
             error[pipeline]: There is no key `size` in `[[passes]]`.
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `python`, `use`, `all_of_level`, `passes`, `name`, `options`, `disabled`."#]],
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
+                `python`, `use`, `all_of_level`, `passes`, `name`, `options`, `disabled`."]],
     );
     check_error(
         "[[passes]]\npython = \"m:C\"\nsize = 4\n",
-        expect![[r#"
+        expect![["
             error[pipeline]: There is no key `size` in `[[passes]]`.
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `python`, `use`, `all_of_level`, `name`, `passes`, `options`, `opt_level`, `required`, `disabled`."#]],
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
+                `python`, `use`, `all_of_level`, `name`, `passes`, `options`, `opt_level`, `required`, `disabled`."]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",
@@ -272,14 +274,15 @@ fn every_mistake_is_underlined() {
     );
     check_error(
         "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
-        expect![[r#"
-                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the phase.
+        expect![["
+                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the \
+                  phase.
                  --> p.toml:3:1
                   |
-                3 | name = "a"
+                3 | name = \"a\"
                   | ^^^^ one too many
                   |
-                  = help: Make two entries of it, or remove one of the keys."#]],
+                  = help: Make two entries of it, or remove one of the keys."]],
     );
     check_error(
         "passes = 3\n",

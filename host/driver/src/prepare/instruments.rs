@@ -316,14 +316,15 @@ mod tests {
         );
         check_error(
             "[[instruments]]\nname = 'print-after'\npasses = 'all'\n",
-            expect![[r#"
-                error[config]: Expected the field `passes` of `print-after` to be a list of strings, but got the string "all".
+            expect![["
+                error[config]: Expected the field `passes` of `print-after` to be a list of strings, but got the \
+                  string \"all\".
                  --> pipeline.toml:3:10
                   |
                 3 | passes = 'all'
                   |          ^^^^^
                   |
-                  = help: Did you mean `["all"]`?"#]],
+                  = help: Did you mean `[\"all\"]`?"]],
         );
         check_error(
             "[[instruments]]\nname = 'print-after'\npasses = ['pipelin']\n",

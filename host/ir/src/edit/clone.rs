@@ -474,8 +474,9 @@ impl Transfer<'_> {
 mod tests {
     use crate::{Module, text, verify};
 
-    const TWO: &str = r#"module {
-  fn @main(%x: !f32[n,2], %scale: f32[] = const f32[] 2.0) -> (%y: f32[n,2]) opset("" = 17, "acme" = 1) loc("graph") doc("what it does") attributes {kind = "encoder", mean = tensor f32[2] [0.0, 1.0]} {
+    const TWO: &str = "module {
+  fn @main(%x: !f32[n,2], %scale: f32[] = const f32[] 2.0) -> (%y: f32[n,2]) opset(\"\" = 17, \"acme\" = 1) \
+    loc(\"graph\") doc(\"what it does\") attributes {kind = \"encoder\", mean = tensor f32[2] [0.0, 1.0]} {
     %unused = const f32[] 1.0
     %half = const f32[2] [0.5, 0.5]
     %c = acme.IsLarge(%x)
@@ -491,7 +492,7 @@ mod tests {
     return %y
   }
 }
-"#;
+";
 
     #[test]
     fn a_function_comes_to_another_module_as_it_is() {

@@ -194,12 +194,13 @@ mod tests {
     #[track_caller]
     fn check(same: &[(usize, usize)], ops: &str) {
         let source = format!(
-            r#"module {{ fn @main(%x: f32[2,n], %y: f32[2,n], %z: f32[2,m], %c: bool[]) -> (%out: f32[2,n]) opset("" = 17) {{
+            "module {{ fn @main(%x: f32[2,n], %y: f32[2,n], %z: f32[2,m], %c: bool[]) -> (%out: f32[2,n]) opset(\"\" \
+                = 17) {{
             %s = const i64[2] [1, 2]
             %t = const i64[2] [1, 2]
             {ops}
             return %x
-        }} }}"#
+        }} }}"
         );
         let module = text::parse(&source).expect("a module");
         let f: &Function = module.functions().next().expect("its function");

@@ -67,7 +67,8 @@ fn set(module: &mut Module, name: &str, value: AttrData<'_>) {
 fn attributes_of_functions_come_back() {
     let source = r#"module {
   metadata "onnx.ir_version" = "10"
-  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) loc("main") attributes {SkipOptimization = 1, f = 0.1, s = "a\"\xff", i = [1, -2], none = strings[], g = floats[]} {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) loc("main")
+    attributes {SkipOptimization = 1, f = 0.1, s = "a\"\xff", i = [1, -2], none = strings[], g = floats[]} {
     %y = acme.F(%x) : f32[2]
     return %y
   }

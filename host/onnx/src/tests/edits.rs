@@ -528,10 +528,11 @@ fn outputs_that_would_need_one_name_for_two_values() {
             f.set_operand(terminator, 1, value(f, "x")).unwrap();
         }),
     ];
-    expect![[r#"
-        the main graph's output "x" isn't its input of this name any more, and in ONNX they are one value; give the output another name.
-        two outputs "y" of a graph aren't the same value any more, and in ONNX they are; give one another name.
-    "#]].assert_eq(&(errors.join("\n") + "\n"));
+    expect![["
+        the main graph's output \"x\" isn't its input of this name any more, and in ONNX they are one value; give \
+          the output another name.
+        two outputs \"y\" of a graph aren't the same value any more, and in ONNX they are; give one another name.
+    "]].assert_eq(&(errors.join("\n") + "\n"));
     // The body of a loop knows its inputs by their places.
     let body = graph(&[node("q = Neg(p)")], &["p"], &["p"]);
     let list = [node_with("y = Loop(x)", [&graph_attr("body", &body)])];

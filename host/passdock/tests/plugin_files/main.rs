@@ -450,12 +450,14 @@ fn a_directory_with_everything_wrong() {
     let said = said
         .join("\n")
         .replace(&dir.path().display().to_string(), "DIR");
-    expect![[r#"
+    expect![["
         `DIR/good.so`
-        plugin `DIR/cut.so` can't be used: it is cut off or damaged, so that it can't be read as a library; copy or build it again
+        plugin `DIR/cut.so` can't be used: it is cut off or damaged, so that it can't be read as a library; copy or \
+          build it again
         plugin `DIR/empty.so` can't be used: it is empty; build it again
         plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
-        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]]
+        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); \
+          a plugin here is a `.so`"]]
     .assert_eq(&said);
 }
 
@@ -477,9 +479,11 @@ fn a_library_of_another_system() {
             .replace(&dir.path().display().to_string(), "DIR")
     };
     std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
-    expect![[r#"
-        warning: plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system
-        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"#]]
+    expect![["
+        warning: plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a \
+          `.so`: build it for this system
+        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: \
+          build it for this system"]]
     .assert_eq(&said("acme.transform.One"));
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
@@ -553,6 +557,7 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
         error.replace(&folder.display().to_string(), "DIR")
     };
     expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build \
+        \
         \
         it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
     .assert_eq(&why("hello_pass-abi-0.3.so"));

@@ -73,13 +73,15 @@ fn options_of_a_plugin_are_checked_and_read() {
         "{ except = ['a', 1] }",
     ];
     let errors: Vec<String> = wrong.into_iter().map(|toml| error(build(toml))).collect();
-    expect![[r#"
+    expect![["
         Expected the field `from` of `acme.Reads` to be from 0 to 8, but got the int 9.
         Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int -1.
         Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int 4294967296.
-        Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string "sped". Did you mean `speed`?
-        Expected the field `except` of `acme.Reads` to be a list of strings, but got the string "a". Did you mean `["a"]`?
-        Expected the field `except` of `acme.Reads` to be a list of strings, but got an array."#]]
+        Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string \"sped\". Did you \
+          mean `speed`?
+        Expected the field `except` of `acme.Reads` to be a list of strings, but got the string \"a\". Did you mean \
+          `[\"a\"]`?
+        Expected the field `except` of `acme.Reads` to be a list of strings, but got an array."]]
     .assert_eq(&errors.join("\n"));
     let again = registry.register_config_option::<i64>("acme.Reads");
     expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."]
@@ -168,16 +170,19 @@ mod tables {
         run("{}", "h = 1\n[dims]\nh = 1");
         run("{}", "[values]\na = { b = 1 }");
         run("{}", "[values]\na = 2026-01-01");
-        log.check(expect![[r#"
-            true [("all", 4), ("batch", 2), ("w", 3)] []
-            false [] ["a = 1", "b = [1.5, [true, -inf], []]", "c d = \"x\\n\\\"\""]
+        log.check(expect![["
+            true [(\"all\", 4), (\"batch\", 2), (\"w\", 3)] []
+            false [] [\"a = 1\", \"b = [1.5, [true, -inf], []]\", \"c d = \\\"x\\\\n\\\\\\\"\\\"\"]
             Expected `batch` of `acme.transform.Bind` to be an int ≥ 1, but got the int 0.
-            Expected `batch` of `acme.transform.Bind` to be an int ≥ 1, but got the string "2". Write 2 without quotes.
+            Expected `batch` of `acme.transform.Bind` to be an int ≥ 1, but got the string \"2\". Write 2 without \
+              quotes.
             Expected `batch` of `acme.Bind` to be an int ≥ 1, but got the float 2.0.
             Expected the field `dims` of `acme.transform.Bind` to be a table of ints, but got the int 3.
             `h` is given twice: by itself and in the field `dims`. Leave one of them out.
-            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a table.
-            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a date."#]]);
+            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a \
+              table.
+            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a \
+              date."]]);
     }
 }
 
@@ -226,14 +231,15 @@ fn what_is_wrong_in_a_config_table_is_underlined() {
     );
     check_error(
         "[context.config.'acme.Reads']\n# from: the first\nfrom = 1\ngoal = 'sped'\n",
-        expect![[r#"
-            error[config]: Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string "sped".
+        expect![["
+            error[config]: Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the \
+              string \"sped\".
              --> pipeline.toml:4:8
               |
             4 | goal = 'sped'
               |        ^^^^^^
               |
-              = help: Did you mean `speed`?"#]],
+              = help: Did you mean `speed`?"]],
     );
     check_error(
         "[context.config]\n'acme.Reads'.count = -1\n",

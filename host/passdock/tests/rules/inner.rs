@@ -152,7 +152,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
     };
     run("high");
     run("folds");
-    log.check(expect![[r#"
+    log.check(expect![["
         run all
         run types
         run folds
@@ -160,7 +160,8 @@ fn a_disabled_pass_runs_and_isnt_required() {
         run needs
         done
         run all
-        Error in pass all: The pass `folds` is disabled, but `high` requires it. Disable `high` too, or enable `folds`. (`all` runs `high`)"#]]);
+        Error in pass all: The pass `folds` is disabled, but `high` requires it. Disable `high` too, or enable \
+          `folds`. (`all` runs `high`)"]]);
     drop(context);
 }
 
@@ -201,6 +202,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let around = registry.get_pass("around").unwrap();
     expect!["Error in pass around: More than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> \
         x.block -> x.deep2 -> x.deep1 -> x.deep0. A pass that runs itself, or one that runs it, has to come to an end. \
+        \
         \
         (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();

@@ -183,12 +183,14 @@ fn a_run_says_which_passes_have_no_place() {
     let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
     let said = report.diagnostics.iter().map(|said| said.render(false));
     // `x.transform.Z` runs, as another pass requires it.
-    expect![[r#"
-        note[no-place]: The pipeline has no place for `x.transform.High` (phase early), `x.transform.B` (phase late): not run.
+    expect![["
+        note[no-place]: The pipeline has no place for `x.transform.High` (phase early), `x.transform.B` (phase \
+          late): not run.
          |
-         = help: List them in `passes`, or give the phase a place: `{ phase = "…" }`.
+         = help: List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.
         warning[unknown-operators]: No plugin defines 2 operators of the model (2 ops).
          |
-         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."#]]
+         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves \
+           unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."]]
     .assert_eq(&said.collect::<Vec<_>>().join("\n"));
 }

@@ -30,8 +30,8 @@
 //!   is listed there, as [`Rewired`]: it is no change of its user.
 //! - A value under another name is one [`Renaming`], and no change of its users; so is a type.
 //! - Ops in the regions of an added or removed op are counted there and not listed.
-//! - A different spelling of the same meaning is no difference: the order of attributes, operands left out at the end, and
-//!   in graph functions the order of ops, which [`FunctionDiff::moved`] lists nevertheless.
+//! - A different spelling of the same meaning is no difference: the order of attributes, operands left out at the end,
+//!   and in graph functions the order of ops, which [`FunctionDiff::moved`] lists nevertheless.
 //!
 //! The content of a file beyond the IR (doc strings, unknown fields) isn't compared.
 //!

@@ -121,7 +121,12 @@ fn are_compatible(old: &[PortDim], new: &[PortDim]) -> bool {
     if old.len() != new.len() {
         return old.is_empty() || new.is_empty();
     }
-    let contradict = |(old, new): (&PortDim, &PortDim)| matches!((old, new), (PortDim::Known(old), PortDim::Known(new)) if old != new);
+    let contradict = |(old, new): (&PortDim, &PortDim)| {
+        matches!(
+            (old, new),
+            (PortDim::Known(old), PortDim::Known(new)) if old != new
+        )
+    };
     !old.iter().zip(new).any(contradict)
 }
 

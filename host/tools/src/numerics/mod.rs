@@ -13,8 +13,8 @@
 //! - `samples/` generates inputs, or reads them from files; `sizes` finds those that a model runs with.
 //! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`tolerance`); for
 //!   `passdock compare`, `--check numerics` and both instruments.
-//! - `instrument` is `numerics`, which compares the module after each pass with the one before; `verify_outputs` compares
-//!   the last module of a run with the first.
+//! - `instrument` is `numerics`, which compares the module after each pass with the one before; `verify_outputs`
+//!   compares the last module of a run with the first.
 
 mod compare;
 mod instrument;

@@ -95,7 +95,8 @@ pub(super) fn many() -> Result<Sample, PassError> {
     let loads: String = loads.collect();
     let functions = (0..64).map(|number| {
         format!(
-            "  fn @f{number}(%x: f32[2], %z: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{\n{ops}    return %{last}\n  }}\n  \
+            "  fn @f{number}(%x: f32[2], %z: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{\n{ops}    return %{last}\n  \
+                }}\n  \
              prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}      \
              tir.store(%v0, %b, %i)\n    }}\n  }}\n"
         )

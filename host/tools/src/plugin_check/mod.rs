@@ -64,7 +64,8 @@ pub const CHECKS: [PluginCheck; 8] = [
     },
     PluginCheck::new(
         "passes",
-        "Passes run on the corpus: names resolve, nothing panics, errors have a message, results verify, and only passes \
+        "Passes run on the corpus: names resolve, nothing panics, errors have a message, results verify, and only \
+            passes \
          with `changes_interface` change an interface.",
         passes::passes,
     ),
@@ -75,7 +76,8 @@ pub const CHECKS: [PluginCheck; 8] = [
     ),
     PluginCheck::new(
         "options",
-        "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of one.",
+        "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of \
+            one.",
         options::options,
     ),
     PluginCheck {

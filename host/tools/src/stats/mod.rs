@@ -3,7 +3,8 @@
 //! Only headers are read: no element of a constant, and of an external file only its length. Time is linear in the
 //! ops and constants, and regions may nest to any depth.
 //!
-//! `passdock stats --json` prints [`Stats`] under these names. A name is never removed; new ones may be added. Lists are in the order of the module where they don't say otherwise.
+//! `passdock stats --json` prints [`Stats`] under these names. A name is never removed; new ones may be added. Lists
+//! are in the order of the module where they don't say otherwise.
 
 mod calls;
 mod constants;

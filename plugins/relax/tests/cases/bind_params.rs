@@ -45,10 +45,11 @@ fn a_value_may_be_in_a_file() {
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("wide.npy", "<i8", "(1, 1)", &[0; 8])));
-    expect![[r#"
-        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": it has 8 bytes of elements where [2, 3] takes 24.
+    expect![["
+        error[config]: The parameter `w` is i32[n,m] and can't be \"FILE\": it has 8 bytes of elements where [2, 3] \
+          takes 24.
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"#]]
+         = in pass relax.transform.BindParams of plugin relax, function @main"]]
     .assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
     expect![[r#"
         error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its shape is [2].
@@ -60,8 +61,9 @@ fn a_value_may_be_in_a_file() {
         missing.contains("can't be \"FILE\": it can't be read: "),
         "{missing}"
     );
-    expect![[r#"
-        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": it isn't one of i32, nor the name of a `.npy` file.
+    expect![["
+        error[config]: The parameter `w` is i32[n,m] and can't be \"FILE\": it isn't one of i32, nor the name of a \
+          `.npy` file.
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run("some text"));
+         = in pass relax.transform.BindParams of plugin relax, function @main"]].assert_eq(&run("some text"));
 }

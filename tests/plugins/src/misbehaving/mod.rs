@@ -316,7 +316,11 @@ plugin! {
         /// Counts its runs.
         function "bad.transform.Count" => counts { opt_level: 0 },
         /// Panics on some `Erf`s.
-        function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
+        function "bad.transform.PanicOnErf" => panics_on_erf {
+            opt_level: 0,
+            required: ["bad.transform.Count"],
+            options: PanicOnErf,
+        },
         /// Keeps what panics when it is dropped.
         function "bad.transform.KeepBomb" => keeps_bomb { opt_level: 0 },
         /// Writes into the host's memory.

@@ -182,7 +182,10 @@ mod tests {
             all                          +2 onnx.Neg -2 onnx.Abs -1 onnx.Relu
         "#]]
         .assert_eq(&text);
-        expect![[r#"{"passes":[{"name":"demo.transform.Negate","ops":{"onnx.Abs":-2,"onnx.Neg":2},"runs":1},{"name":"same","ops":{},"runs":1},{"name":"demo.transform.Fuse","ops":{"onnx.Relu":-1},"runs":2},{"name":"inner","ops":{},"runs":1},{"name":"outer","ops":{},"runs":1}]}"#]]
+        expect![["{\"passes\":[{\"name\":\"demo.transform.Negate\",\"ops\":{\"onnx.Abs\":-2,\"onnx.Neg\":2},\
+            \"runs\":1},{\"name\":\"same\",\"ops\":{},\"runs\":1},{\"name\":\"demo.transform.Fuse\",\
+            \"ops\":{\"onnx.Relu\":-1},\"runs\":2},{\"name\":\"inner\",\"ops\":{},\"runs\":1},{\"name\":\"outer\",\
+            \"ops\":{},\"runs\":1}]}"]]
     .assert_eq(&counts.report_data().unwrap().to_string());
     }
 

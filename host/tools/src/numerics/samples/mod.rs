@@ -103,8 +103,8 @@ pub(super) fn shapes(
     inputs.iter().map(shape).collect()
 }
 
-/// Returns shapes in which a symbol that several inputs have is another size in each, given shapes that the model takes:
-/// a runtime doesn't check that it is one size.
+/// Returns shapes in which a symbol that several inputs have is another size in each, given shapes that the model
+/// takes: a runtime doesn't check that it is one size.
 pub(super) fn apart(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
