@@ -1,15 +1,17 @@
 //! Shrinking a model to the ops on which a pipeline still goes wrong.
 //!
-//! Delta debugging, from coarse to fine and until nothing more can be removed: functions, results, ops (the results of
-//! a removed op become parameters, and values that only it used become results), ops that an operand can replace,
-//! attributes, data. A candidate has to be valid IR; then the pipeline runs on it, and it is taken if the same goes
-//! wrong: the same pass fails in the same way, or the caller's check calls the candidate good and the pipeline's result
-//! bad. The order is fixed, so that the same model gives the same result.
+//! First the ops around the failure are looked for (`window`). Then delta debugging, from coarse to fine and until
+//! nothing more can be removed: functions, results, ops (the results of a removed op become parameters, and values that
+//! only it used become results), ops that an operand can replace, attributes, data. A candidate has to be valid IR;
+//! then the pipeline runs on it, and it is taken if the same goes wrong: the same pass fails in the same way, or the
+//! caller's check calls the candidate good and the pipeline's result bad. The order is fixed, so that the same model
+//! gives the same result.
 
 mod ddmin;
 mod ops;
 mod stages;
 mod target;
+mod window;
 
 use std::time::{Duration, Instant};
 

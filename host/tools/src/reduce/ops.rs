@@ -8,11 +8,8 @@ use rustc_hash::FxHashSet;
 use crate::queries::{callee, function_results, set_results, unused_constants};
 
 /// The replacement of the results of an op that is removed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Instead {
-    /// As [`Instead::ParameterAndResult`], but the producers of values that may be shapes or indices are kept: a
-    /// parameter has random elements when a check runs the model.
-    FloatParameterAndResult,
     /// A new parameter of the function. Values that become unused are its results.
     ParameterAndResult,
     /// A new parameter of the function; its results stay.
@@ -30,19 +27,9 @@ pub(super) fn ops(f: &Function) -> Vec<OpId> {
 /// Removes the ops that aren't kept, each with all that is nested in it.
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
     let all = ops(f);
-    let mut kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    if instead == Instead::FloatParameterAndResult {
-        // An op comes before those that use it.
-        for &op in all.iter().rev() {
-            if kept.contains(&op) {
-                let values = f.operands(op).iter().map(|slot| slot.value);
-                let values = values.filter(|value| value.is_some() && !may_be_parameter(f, *value));
-                kept.extend(values.filter_map(|value| f.defining_op(value)));
-            }
-        }
-    }
+    let kept: FxHashSet<OpId> = kept.iter().copied().collect();
     let used = match instead {
-        Instead::FloatParameterAndResult | Instead::ParameterAndResult => {
+        Instead::ParameterAndResult => {
             let in_body = all
                 .iter()
                 .filter(|op| kept.contains(op) && f.op(**op).parent == f.body());
@@ -71,7 +58,7 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
 }
 
 /// Whether a model can run with any elements of a value: a tensor of floats, of a rank that is known.
-fn may_be_parameter(f: &Function, value: ValueId) -> bool {
+pub(super) fn may_be_parameter(f: &Function, value: ValueId) -> bool {
     let id = f.value(value).ty;
     let is_float = |dtype| [DType::F16, DType::BF16, DType::F32, DType::F64].contains(&dtype);
     let ty = f.live_type(id).ok();
@@ -79,7 +66,7 @@ fn may_be_parameter(f: &Function, value: ValueId) -> bool {
 }
 
 /// Makes values results, instead of parameters that are results.
-fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
+pub(super) fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
     let Some(mut results) = function_results(f).filter(|_| !values.is_empty()) else {
         return Some(());
     };
@@ -93,7 +80,7 @@ fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
 }
 
 /// Removes an op; parameters replace its results that are used.
-fn cut(f: &mut Function, op: OpId) -> Option<()> {
+pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
     for result in results {

@@ -7,7 +7,7 @@ use passdock_ir::{Extras, Function, Module, Origins};
 use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
-use super::{Reducer, Stop};
+use super::{Reducer, Stop, window};
 use crate::queries::{function_results, set_results, unused_constants};
 use passdock_core::{ErrorKind, PassError, capitalized};
 
@@ -21,17 +21,9 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     if let Some(typed) = typed {
         r.offer(typed, || "with inferred types".to_owned())?;
     }
+    large_steps(r)?;
     loop {
         let before = r.steps.len();
-        for name in r.best.names().collect::<Vec<_>>() {
-            unused(r, name)?;
-        }
-        // First the functions that no other calls: what they don't call any more can go.
-        let mut entries: Vec<SymbolId> = r.best.names().collect();
-        entries.retain(|&name| !ops::is_called(&r.best, name));
-        for name in entries {
-            fewest_ops(r, name, Instead::FloatParameterAndResult)?;
-        }
         functions(r)?;
         for name in r.best.names().collect::<Vec<_>>() {
             unused(r, name)?;
@@ -52,6 +44,32 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
         attrs(r, name)?;
     }
     extras(r)
+}
+
+/// Removes most of the ops in few runs: those of the entry that aren't needed, then functions, then those of the
+/// entries that are left.
+fn large_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
+    let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
+        let names = r.best.names();
+        names
+            .filter(|&name| !ops::is_called(&r.best, name))
+            .collect()
+    };
+    for name in r.best.names().collect::<Vec<_>>() {
+        unused(r, name)?;
+    }
+    let first = entries(r);
+    // Of several it may be any.
+    if let [entry] = first[..] {
+        window::narrow(r, entry)?;
+    }
+    functions(r)?;
+    for name in entries(r) {
+        if first != [name] {
+            window::narrow(r, name)?;
+        }
+    }
+    Ok(())
 }
 
 fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {
