@@ -102,6 +102,9 @@ oracle() {
   "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/judges/$STEP"
 }
 
+# Builds what the steps of `test` have built. By themselves, packages have other features of their dependencies.
+build() { cargo build --workspace --all-targets; }
+
 # Runs a command with plugins of `tests/plugins`. Beside them cargo has the same files under other names.
 with_test_plugins() {
   local directory

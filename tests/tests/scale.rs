@@ -7,7 +7,7 @@ use passdock_benches::shapes::shapes;
 use passdock_ir::{Module, text};
 use passdock_tests::standard_registry;
 
-const SIZE: usize = 20_000;
+const SIZE: usize = 10_000;
 
 /// A model of a shape.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! A plugin that knows `acme.Cost/1` of the examples with a field of another type.
 
-use abi_stable::{StableAbi, std_types::RVec};
+use abi_stable::{std_types::RVec, StableAbi};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_share::{self as share, SharedAnalysis};
 

@@ -1,0 +1,176 @@
+//! The large steps: a function is cut down to the ops around the failure, in about as many runs as its number of ops has
+//! bits.
+//!
+//! The first ops of a function compute the same whatever is removed after them, so the fewest of them that fail are found
+//! by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops that it
+//! needs are kept, and parameters replace the results of the others. Parameters have random elements when a check runs
+//! the model, so integers aren't replaced, which may be shapes or indices, nor values of an unknown type.
+
+use passdock_abi::{OpId, SymbolId, ValueId, symbol};
+use passdock_driver::judge::Verdict;
+use passdock_ir::{Function, Module};
+use rustc_hash::FxHashSet;
+
+use super::ops::{self, may_be_parameter};
+use super::{Reducer, Stop};
+use crate::queries::{function_results, set_results, unused_constants};
+use crate::search::first_bad;
+
+/// With fewer ops, the small steps are enough.
+const FEW: usize = 8;
+
+/// Cuts down a function that no other calls.
+pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let base = r.best.clone();
+    let Some(f) = base.function(name) else {
+        return Ok(());
+    };
+    let body: Vec<OpId> = f
+        .ops_in(f.body())
+        .filter(|&op| f.op(op).name != symbol::RETURN)
+        .collect();
+    if body.len() < FEW {
+        return Ok(());
+    }
+    let search = Search {
+        base: &base,
+        name,
+        total: body.len(),
+    };
+    let first = search.first(r, &body)?;
+    let Some((&last, _)) = first.split_last() else {
+        return Ok(());
+    };
+    let needed = needed(f, first, last);
+    let needed = match needed.len() < first.len() && !search.offer(r, &needed)? {
+        true => first.to_vec(),
+        false => needed,
+    };
+    search.last(r, &needed)
+}
+
+/// Returns the verdict on some of the ops: with too few the failure is gone.
+fn verdict(fails: bool) -> Verdict {
+    match fails {
+        true => Verdict::Bad,
+        false => Verdict::Good,
+    }
+}
+
+/// A function to cut down, as it was.
+struct Search<'s> {
+    base: &'s Module,
+    name: SymbolId,
+    total: usize,
+}
+
+impl Search<'_> {
+    /// Returns the fewest first ops that fail.
+    fn first<'o>(&self, r: &mut Reducer<'_>, body: &'o [OpId]) -> Result<&'o [OpId], Stop> {
+        let mut judge = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
+        let (_, count) = first_bad((0, body.len()), &mut judge)?;
+        Ok(&body[..count])
+    }
+
+    /// Keeps few of the last ops, with the producers that parameters can't replace.
+    fn last(&self, r: &mut Reducer<'_>, ops: &[OpId]) -> Result<(), Stop> {
+        let Some(f) = self.base.function(self.name) else {
+            return Ok(());
+        };
+        let kept = |count: usize| joined(f, ops, &ops[ops.len() - count..]);
+        let (mut too_few, mut count) = (0, 1);
+        while count < ops.len() && !self.offer(r, &kept(count))? {
+            (too_few, count) = (count, count * 2);
+        }
+        let mut judge = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
+        first_bad((too_few, count.min(ops.len())), &mut judge).map(drop)
+    }
+
+    /// Whether these ops of the function alone fail.
+    fn offer(&self, r: &mut Reducer<'_>, kept: &[OpId]) -> Result<bool, Stop> {
+        let mut candidate = self.base.clone();
+        let cut = candidate
+            .function_mut(self.name)
+            .and_then(|f| cut_out(f, kept));
+        match cut {
+            Some(()) if candidate.op_count() < r.best.op_count() => {
+                let name = self.base.symbols().text(self.name);
+                let (kept, total) = (kept.len(), self.total);
+                r.offer(candidate, || {
+                    format!("{kept} of {total} ops of the body of @{name}")
+                })
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Keeps only these ops of a function's body. Parameters replace what they use of others; results that none of them
+/// uses are the function's.
+fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
+    let kept: FxHashSet<OpId> = kept.iter().copied().collect();
+    let is_kept = |f: &Function, value: ValueId| {
+        let defined = f.defining_op(value);
+        defined.is_some_and(|op| kept.contains(&op))
+    };
+    // Results of the function stay results, also if they are used.
+    let mut results = function_results(f)?;
+    results.retain(|(value, ..)| is_kept(f, *value));
+    set_results(f, &results).ok()?;
+    let kept_results = kept.iter().flat_map(|&op| f.results(op));
+    let used = kept_results.filter(|&value| f.value(value).use_count > 0);
+    let mut used: Vec<ValueId> = used.collect();
+    used.sort_unstable_by_key(|value| value.0);
+    let unused: FxHashSet<_> = unused_constants(f).into_iter().collect();
+    let removed: Vec<OpId> = f.ops_in(f.body()).filter(|op| !kept.contains(op)).collect();
+    for op in removed.into_iter().rev() {
+        if f.op(op).name != symbol::RETURN {
+            ops::cut(f, op)?;
+        }
+    }
+    used.retain(|&value| f.value(value).use_count == 0);
+    ops::add_results(f, &used)?;
+    // If the edit isn't allowed, they stay.
+    let params = ops::unused_params(f);
+    _ = f.remove_args(&params);
+    ops::erase_unused(f, &unused);
+    Some(())
+}
+
+/// Returns the values that an op, and the ops nested in it, use.
+fn used_by(f: &Function, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
+    let nested = f.regions_of(op).flat_map(|region| f.walk(region));
+    let ops = std::iter::once(op).chain(nested);
+    ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
+}
+
+/// Returns those of some ops, in order, that one of them needs, and that one.
+fn needed(f: &Function, ops: &[OpId], one: OpId) -> Vec<OpId> {
+    reached(f, ops, &[one], |_| true)
+}
+
+/// Returns some of the ops, with the producers that parameters can't replace.
+fn joined(f: &Function, all: &[OpId], some: &[OpId]) -> Vec<OpId> {
+    reached(f, all, some, |value| !may_be_parameter(f, value))
+}
+
+/// Returns the ops of `all` that are reached from some ops through the values that `follows` accepts.
+fn reached(
+    f: &Function,
+    all: &[OpId],
+    from: &[OpId],
+    follows: impl Fn(ValueId) -> bool,
+) -> Vec<OpId> {
+    let mut reached: FxHashSet<OpId> = from.iter().copied().collect();
+    // Each stands before those that use it.
+    for &op in all.iter().rev() {
+        if reached.contains(&op) {
+            let values = used_by(f, op).filter(|value| value.is_some() && follows(*value));
+            reached.extend(values.filter_map(|value| f.defining_op(value)));
+        }
+    }
+    all.iter()
+        .copied()
+        .filter(|op| reached.contains(op))
+        .collect()
+}
