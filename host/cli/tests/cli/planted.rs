@@ -389,21 +389,20 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![["
-           1,000 ops  0 of 10 ops of @main
+           1,005 ops  5 of 10 ops of the body of @main
+           1,002 ops  2 of 10 ops of the body of @main
+           1,001 ops  1 of 10 ops of the body of @main
              500 ops  5 of 11 functions
              300 ops  3 of 11 functions
              200 ops  2 of 11 functions
              100 ops  1 of 11 functions
-              50 ops  50 of 100 ops of @f6
-              25 ops  25 of 100 ops of @f6
-              12 ops  12 of 100 ops of @f6
-               6 ops  6 of 100 ops of @f6
-               3 ops  3 of 100 ops of @f6
-               2 ops  2 of 100 ops of @f6
-               2 ops  0 of 2 unused parameters of @f6
+              75 ops  75 of 100 ops of the body of @f6
+              71 ops  71 of 100 ops of the body of @f6
+               8 ops  8 of 100 ops of the body of @f6
+               2 ops  2 of 100 ops of the body of @f6
         still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at \
           tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
-        1010 → 2 ops after 38 runs of the pipeline, written to small.ir
+        1010 → 2 ops after 28 runs of the pipeline, written to small.ir
     "]]
     .assert_eq(&ran.stdout);
     expect![[r#"
