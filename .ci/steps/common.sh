@@ -100,6 +100,8 @@ oracle() {
     esac
   done
   "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/judges/$STEP"
+  # Of a failure, the models stay.
+  rm -rf "$TARGET/judges/$STEP"
 }
 
 # Builds what the steps of `test` have built. By themselves, packages have other features of their dependencies.
