@@ -98,7 +98,7 @@ impl<'t> Parser<'t, '_> {
         // `f32x4`
         let lanes = word.rsplit_once('x').and_then(|(dtype, lanes)| {
             let lanes = lanes.parse().ok().filter(|&lanes| lanes > 1)?;
-            Some((DType::from_name(dtype)?, lanes))
+            Some((dtype_named(dtype)?, lanes))
         });
         match lanes {
             Some((dtype, lanes)) => Ok(self.f.add_type(TypeData::Scalar(dtype, lanes))),
