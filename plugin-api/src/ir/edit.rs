@@ -190,16 +190,8 @@ impl Function {
     /// # Errors
     /// If a value isn't visible at the region's end.
     pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
-        let ports = describe::ports(values.iter().map(|_| ("", TypeId::NONE)));
-        let (flags, ports) = (0, &ports[..]);
-        self.raw_set_results(
-            region,
-            ResultsDesc {
-                flags,
-                values,
-                ports,
-            },
-        )
+        let results = values.iter().map(|&value| ("", TypeId::NONE, value));
+        self.set_named_results(region, &results.collect::<Vec<_>>())
     }
 
     /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
