@@ -1,4 +1,4 @@
-//! The death of a process: what ended it, and whose doing that was.
+//! The death of a process: its cause, and the plugin code that ran.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,30 +12,30 @@ use crate::call::{CallKind, Callee};
 /// The death of a process that ran plugins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Death {
-    /// What ended it.
+    /// The cause.
     #[serde(flatten)]
     pub cause: DeathCause,
-    /// What of a plugin ran on the thread that died; `None`: nothing of a plugin that the host knows of.
+    /// The plugin code that ran on the thread that died; `None` if the host recorded none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Culprit>,
-    /// The pass that ran, or that an instrument was called around, if the culprit isn't the pass itself.
+    /// The pass that ran, or around which an instrument was called, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
-    /// The definition that the culprit, a pass, had called last: what it wrote past its memory shows later.
+    /// The op definition that the culprit, a pass, called last: a write past its memory may show later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_before: Option<Culprit>,
-    /// Whether it was another thread than the one that ran that: no call into a plugin was on it.
+    /// Whether another thread died, which was in no call into a plugin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_other_thread: bool,
-    /// The rewrites that the pass had done, and the rule that was at it, if somebody counts them.
+    /// The number of rewrites of the pass, and the rule that ran, if they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewrites: Option<(u64, String)>,
-    /// The files of the plugins that were loaded, as far as they are known.
+    /// The files of the plugins that were loaded, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<String>,
 }
 
-/// What ended a process.
+/// The cause of a process's death.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "lowercase")]
 pub enum DeathCause {
@@ -43,58 +43,59 @@ pub enum DeathCause {
     Signal {
         /// Its number.
         signal: i32,
-        /// The address that was read or written, of a signal that has one.
+        /// The address that was read or written, if the signal has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<u64>,
-        /// Whether the stack was used up.
+        /// Whether the stack overflowed.
         #[serde(default)]
         stack_overflow: bool,
     },
     /// A call of `exit` or `_exit`, or the end of another program in its place.
     Exit {
-        /// The status; `None`: it isn't known.
+        /// The status, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<i32>,
     },
-    /// It closed descriptors that weren't its own.
+    /// A plugin closed file descriptors of the host.
     Descriptors,
-    /// It took longer than it was allowed to.
+    /// The time limit was exceeded.
     Timeout {
-        /// The seconds that it was allowed.
+        /// The limit in seconds.
         seconds: f64,
     },
 }
 
-/// What of a plugin ran.
+/// Plugin code that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Culprit {
     /// Its kind.
     pub kind: CallKind,
-    /// Its name: of the pass, the instrument, the op.
+    /// The name of the pass, the instrument or the op.
     pub name: String,
-    /// The plugin's file; `None`: it is a part of the program.
+    /// The plugin's file; `None` if the plugin is part of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
-    /// The function that it worked on, if it is known.
+    /// The function that it worked on, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// The number of the call, of a pass or an instrument.
+    /// The number of the call of a pass or an instrument.
     #[serde(default)]
     pub number: u64,
 }
 
-/// The deaths that this process is to leave out.
+/// The deaths to skip in this process.
 static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
 
-/// The number of them that were left out.
+/// The number of skipped deaths.
 static MET: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the passes fail instead of running that other processes died in, which did the same. The first call counts.
+/// Makes the passes fail that earlier processes of the same run died in, instead of running them. Only the first call
+/// has an effect.
 pub fn expect(deaths: Vec<Death>) {
     _ = EXPECTED.set(deaths);
 }
 
-/// The death that is expected of this call of a pass or an instrument, which is to be left out.
+/// Returns the death expected of this call of a pass or an instrument, which is then skipped.
 pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
     let at = Some((callee.kind, callee.number));
     let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
@@ -104,13 +105,13 @@ pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
     death
 }
 
-/// The number of expected deaths that were left out so far.
+/// Returns the number of deaths skipped so far.
 pub fn met_deaths() -> usize {
     MET.load(Ordering::Relaxed)
 }
 
 impl Death {
-    /// A death of which nothing but the cause is known.
+    /// Creates a death of which only the cause is known.
     pub fn new(cause: DeathCause) -> Death {
         Death {
             cause,
@@ -123,19 +124,19 @@ impl Death {
         }
     }
 
-    /// The pass that ran, whoever was the culprit in it.
+    /// Returns the pass that ran, whether or not it is the culprit.
     pub fn running_pass(&self) -> Option<&Culprit> {
         let is_pass = |culprit: &&Culprit| culprit.kind == CallKind::Pass;
         self.culprit.as_ref().filter(is_pass).or(self.pass.as_ref())
     }
 
-    /// Whether nothing is known of what ran.
+    /// Whether it isn't known which plugin code ran.
     pub fn is_of_nothing(&self) -> bool {
         self.culprit.is_none() && self.pass.is_none()
     }
 
-    /// The kind and the number of the call that another process can leave out, to get further than this one: of the
-    /// instrument that it died in, or of the pass. `None`: there is no such call.
+    /// Returns the kind and the number of the call that another process can skip to get further: the call of the
+    /// instrument that the process died in, or of the pass.
     pub fn place(&self) -> Option<(CallKind, u64)> {
         let is_instrument = |culprit: &&Culprit| culprit.kind == CallKind::Instrument;
         let instrument = self.culprit.as_ref().filter(is_instrument);
@@ -145,7 +146,7 @@ impl Death {
 }
 
 impl DeathCause {
-    /// The word for it: two deaths with the same one are the same. `SIGSEGV`, `exit`.
+    /// Returns the cause as a word, such as `SIGSEGV` or `exit`; deaths with the same word are the same.
     pub fn name(&self) -> &'static str {
         match self {
             DeathCause::Signal {
@@ -160,7 +161,7 @@ impl DeathCause {
     }
 }
 
-/// The rest of a sentence about a process: `ended by SIGSEGV (address 0x0)`.
+/// Completes a sentence about a process: `ended by SIGSEGV (address 0x0)`.
 impl fmt::Display for DeathCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

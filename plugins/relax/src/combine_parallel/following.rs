@@ -1,4 +1,4 @@
-//! What stands behind ops that are put together: as far as it is the same behind each of them, it works on all at once.
+//! The ops after combined ops: where each branch continues with the same op, one op continues all branches.
 
 use passdock_plugin_api::prelude::*;
 
@@ -8,25 +8,25 @@ use crate::shared::read::{only_use, operator, optional};
 
 const SUM: &str = "onnx.Add";
 
-/// The op behind each branch that works on all of them at once.
+/// The op that continues all branches.
 pub(super) struct Step {
-    /// That of the first branch.
+    /// The op of the first branch.
     pub(super) op: OpId,
     operands: Vec<Operand>,
 }
 
-/// An operand of it.
+/// An operand of the op that continues all branches.
 enum Operand {
-    /// What the branch made so far.
+    /// The branch's result so far.
     Value,
-    /// The same everywhere; or left out.
+    /// A value that all branches share, or an operand left out.
     Same(ValueId),
-    /// The numbers of all branches, one for each channel.
+    /// The constants of all branches, with one number per channel.
     Own(Concatenated),
 }
 
 impl Step {
-    /// Its operands, of which one is this value.
+    /// Returns its operands, with `value` as the branches' result.
     pub(super) fn operands(
         self,
         f: &mut Function,
@@ -41,7 +41,7 @@ impl Step {
     }
 }
 
-/// What is asked of the ops behind.
+/// The search for the ops that continue branches.
 pub(super) struct Behind<'b> {
     pub(super) f: &'b Function,
     /// The axis of the channels.
@@ -49,7 +49,7 @@ pub(super) struct Behind<'b> {
 }
 
 impl Behind<'_> {
-    /// The ops behind all branches, which become theirs.
+    /// Returns the ops that continue all branches.
     pub(super) fn follow(&self, branches: &mut [Branch]) -> Result<Vec<Step>, EditError> {
         let mut steps = Vec::new();
         loop {
@@ -68,7 +68,7 @@ impl Behind<'_> {
         Ok(steps)
     }
 
-    /// The only op that uses what a branch made, if it works element by element and has a result of its channels.
+    /// Returns the only user of a branch's result, if it is elementwise and its result has the branch's channels.
     fn next(&self, branch: &Branch) -> Option<OpId> {
         let f = self.f;
         let value = f.result(branch.last(), 0);
@@ -84,7 +84,7 @@ impl Behind<'_> {
         fits.then_some(op)
     }
 
-    /// Whether a result can be split as what a branch made is: some ops take a value for its type alone.
+    /// Whether a result can be split like a branch's result: some ops use only a value's type.
     fn has_channels(&self, branch: &Branch, result: ValueId, value: ValueId) -> bool {
         let rank = self.f.rank(result);
         let dims = self.f.dims(result);
@@ -94,7 +94,7 @@ impl Behind<'_> {
             && channels == Some(Dim::constant(branch.channels))
     }
 
-    /// These ops as one, if they differ in no more than numbers for channels.
+    /// Returns these ops as one, if they differ only in constants per channel.
     fn step(&self, branches: &[Branch], ops: &[OpId]) -> Result<Step, EditError> {
         let f = self.f;
         let op = ops[0];
@@ -111,7 +111,7 @@ impl Behind<'_> {
             let value = f.result(branch.last(), 0);
             let mut own: Vec<ValueId> = f.operands(op).collect();
             NoMatch::unless(own.iter().filter(|&&one| one == value).count() == 1)?;
-            // Sums are written in either order.
+            // The operands of a sum may be in either order.
             if is_sum && own[0] != value {
                 own.reverse();
             }
@@ -128,7 +128,7 @@ impl Behind<'_> {
         })
     }
 
-    /// An operand of all branches.
+    /// Returns an operand of all branches.
     fn operand(&self, branches: &[Branch], values: &[ValueId]) -> Result<Operand, EditError> {
         let f = self.f;
         let is_made = |(branch, &value): (&Branch, &ValueId)| value == f.result(branch.last(), 0);
@@ -147,7 +147,7 @@ impl Behind<'_> {
         Ok(Operand::Own(Concatenated::new(f, values, axis)?))
     }
 
-    /// Whether constants are one number, and the same.
+    /// Whether constants are the same single number.
     fn are_one_number(&self, values: &[ValueId]) -> Result<bool, EditError> {
         let f = self.f;
         let first = values[0];
@@ -165,7 +165,7 @@ impl Behind<'_> {
         Ok(true)
     }
 
-    /// The axis of a constant that has one number for each channel of a branch.
+    /// Returns the axis of a constant that has one number per channel of a branch.
     fn channels_at(&self, branch: &Branch, value: ValueId) -> Option<usize> {
         let f = self.f;
         let shape = own_constant(f, value)?;
