@@ -30,279 +30,244 @@ pub mod simplify_inference;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;
 
-use bind_params::{BindParams, bind_params};
-use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
-use canonicalize_bindings::canonicalize_bindings;
-use combine_parallel::CombineParallel;
-use combine_parallel::conv2d::combine_parallel_conv2d;
-use combine_parallel::gemm::combine_parallel_gemm;
-use combine_parallel::matmul::combine_parallel_matmul;
-use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
-use decompose_ops::{DecomposeOps, decompose_ops};
-use dynamic_to_static::dynamic_to_static;
-use eliminate_common_subexpr::eliminate_common_subexpr;
-use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
-use fold_constant::{FoldConstant, fold_constant};
-use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
-use fusion::defuse_ops::defuse_ops;
-use fusion::fuse_ops::{FuseOps, fuse_ops};
-use fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_ops_by_pattern};
-use fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
-use fusion::partition::merge_regions::merge_regions;
-use fusion::partition::partition_graph::{PartitionGraph, partition_graph};
-use infer_type::infer_type;
-use inline_functions::{InlineFunctions, inline_functions};
-use lambda_lift::{LambdaLift, lambda_lift};
-use layout::alter_op_layout::alter_op_layout;
-use layout::convert_layout::{ConvertLayout, convert_layout};
-use legalize::legalize;
 use passdock_plugin_api::prelude::*;
-use precision::fast_math::{FastMath, fast_math};
-use precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
-use raise_opset::{RaiseOpset, raise_opset};
-use rules::fold_explicit_padding::fold_explicit_padding;
-use rules::fuse_operators::{FuseOperators, fuse_operators};
-use rules::simplify_expr::{SimplifyExpr, simplify_expr};
-use simplify_inference::{SimplifyInference, simplify_inference};
-use to_a_normal_form::to_a_normal_form;
-use to_graph_normal_form::to_graph_normal_form;
 
 plugin! {
     name: "relax",
     passes: [
         /// Infers the types of all results from the operators' definitions.
-        module "relax.transform.InferType" => infer_type {
+        module "relax.transform.InferType" => infer_type::infer_type {
             changes_interface: true,
             opt_level: 0,
         },
         /// Folds constant expressions.
-        function "relax.transform.FoldConstant" => fold_constant {
+        function "relax.transform.FoldConstant" => fold_constant::fold_constant {
             opt_level: 2,
             thread_safe: true,
-            options: FoldConstant,
+            options: fold_constant::FoldConstant,
             config: "relax.FoldConstant",
         },
         /// Propagates copies: their uses become uses of the original.
-        function "relax.transform.CanonicalizeBindings" => canonicalize_bindings {
+        function "relax.transform.CanonicalizeBindings" => canonicalize_bindings::canonicalize_bindings {
             opt_level: 1,
             thread_safe: true,
         },
         /// Eliminates common subexpressions: what several ops compute is computed once.
-        function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr {
+        function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr::eliminate_common_subexpr {
             opt_level: 1,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
         /// Binds dim symbols of the model's inputs and outputs to sizes.
-        module "relax.transform.BindSymbolicVars" => bind_symbolic_vars {
+        module "relax.transform.BindSymbolicVars" => bind_symbolic_vars::bind_symbolic_vars {
             opt_level: 1,
             changes_interface: true,
-            options: BindSymbolicVars,
+            options: bind_symbolic_vars::BindSymbolicVars,
             config: "relax.BindSymbolicVars",
         },
         /// Binds parameters to constants.
-        module "relax.transform.BindParams" => bind_params {
+        module "relax.transform.BindParams" => bind_params::bind_params {
             opt_level: 0,
             changes_interface: true,
-            options: BindParams,
+            options: bind_params::BindParams,
             config: "relax.BindParams",
         },
         /// Replaces dynamic shape operands by constants where that makes no difference.
-        function "relax.transform.DynamicToStatic" => dynamic_to_static {
+        function "relax.transform.DynamicToStatic" => dynamic_to_static::dynamic_to_static {
             opt_level: 2,
             required: ["relax.transform.InferType", "relax.transform.FoldConstant"],
             thread_safe: true,
         },
         /// Removes dead code: ops, constants and functions that nobody uses.
-        module "relax.transform.DeadCodeElimination" => dead_code_elimination {
+        module "relax.transform.DeadCodeElimination" => dead_code_elimination::dead_code_elimination {
             opt_level: 1,
             required: ["relax.transform.InferType"],
-            options: DeadCodeElimination,
+            options: dead_code_elimination::DeadCodeElimination,
             config: "relax.DeadCodeElimination",
         },
         /// Inlines functions into their callers.
-        module "relax.transform.InlineFunctions" => inline_functions {
+        module "relax.transform.InlineFunctions" => inline_functions::inline_functions {
             opt_level: 1,
             aliases: ["relax.transform.Inline", "relax.transform.InlinePrivateFunctions"],
-            options: InlineFunctions,
+            options: inline_functions::InlineFunctions,
         },
         /// Lifts regions to functions; what they capture becomes parameters.
-        module "relax.transform.LambdaLift" => lambda_lift {
+        module "relax.transform.LambdaLift" => lambda_lift::lambda_lift {
             opt_level: 1,
-            options: LambdaLift,
+            options: lambda_lift::LambdaLift,
         },
         /// Raises the version of ONNX's own operators that the model means.
-        module "relax.transform.RaiseOpset" => raise_opset {
+        module "relax.transform.RaiseOpset" => raise_opset::raise_opset {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             changes_interface: true,
-            options: RaiseOpset,
+            options: raise_opset::RaiseOpset,
             config: "relax.RaiseOpset",
         },
         /// Removes ops that only training needs.
-        function "relax.transform.SimplifyInference" => simplify_inference {
+        function "relax.transform.SimplifyInference" => simplify_inference::simplify_inference {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: SimplifyInference,
+            options: simplify_inference::SimplifyInference,
             config: "relax.SimplifyInference",
         },
         /// Rewrites expressions to fewer ops that compute the same.
-        function "relax.transform.SimplifyExpr" => simplify_expr {
+        function "relax.transform.SimplifyExpr" => rules::simplify_expr::simplify_expr {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: SimplifyExpr,
+            options: rules::simplify_expr::SimplifyExpr,
             config: "relax.SimplifyExpr",
         },
         /// Writes one operator for what several ops spell out.
-        function "relax.transform.FuseOperators" => fuse_operators {
+        function "relax.transform.FuseOperators" => rules::fuse_operators::fuse_operators {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: FuseOperators,
+            options: rules::fuse_operators::FuseOperators,
             config: "relax.FuseOperators",
         },
         /// Lets weights take over what BatchNormalizations do in inference.
-        function "relax.transform.FoldBatchNorm" => fold_batch_norm {
+        function "relax.transform.FoldBatchNorm" => fold_batch_norm::fold_batch_norm {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: FoldBatchNorm,
+            options: fold_batch_norm::FoldBatchNorm,
             config: "relax.FoldBatchNorm",
         },
         /// Lets weights take over what is multiplied and added behind them.
-        function "relax.transform.BackwardFoldScaleAxis" => backward_fold_scale_axis {
+        function "relax.transform.BackwardFoldScaleAxis" => fold_scale_axis::backward_fold_scale_axis {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: FoldScaleAxis,
+            options: fold_scale_axis::FoldScaleAxis,
             config: "relax.BackwardFoldScaleAxis",
         },
         /// Lets weights take over what is multiplied and added before them.
-        function "relax.transform.ForwardFoldScaleAxis" => forward_fold_scale_axis {
+        function "relax.transform.ForwardFoldScaleAxis" => fold_scale_axis::forward_fold_scale_axis {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: FoldScaleAxis,
+            options: fold_scale_axis::FoldScaleAxis,
             config: "relax.ForwardFoldScaleAxis",
         },
         /// Multiplies one value by several weights at once.
-        function "relax.transform.CombineParallelMatmul" => combine_parallel_matmul {
+        function "relax.transform.CombineParallelMatmul" => combine_parallel::matmul::combine_parallel_matmul {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: CombineParallel,
+            options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelMatmul",
         },
         /// Convolves one value with several weights at once.
-        function "relax.transform.CombineParallelConv2D" => combine_parallel_conv2d {
+        function "relax.transform.CombineParallelConv2D" => combine_parallel::conv2d::combine_parallel_conv2d {
             opt_level: 4,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: CombineParallel,
+            options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelConv2D",
         },
         /// Multiplies one matrix by several weights at once.
-        function "relax.transform.CombineParallelGemm" => combine_parallel_gemm {
+        function "relax.transform.CombineParallelGemm" => combine_parallel::gemm::combine_parallel_gemm {
             opt_level: 4,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: CombineParallel,
+            options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelGemm",
         },
         /// Lets convolutions and pools pad what was padded before them.
-        function "relax.transform.FoldExplicitPadding" => fold_explicit_padding {
+        function "relax.transform.FoldExplicitPadding" => rules::fold_explicit_padding::fold_explicit_padding {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
         /// Puts ops in the order in which they are evaluated.
-        module "relax.transform.ToANormalForm" => to_a_normal_form {
+        module "relax.transform.ToANormalForm" => to_a_normal_form::to_a_normal_form {
             opt_level: 1,
         },
         /// Puts ops in the order that the graph alone gives.
-        function "relax.transform.ToGraphNormalForm" => to_graph_normal_form {
+        function "relax.transform.ToGraphNormalForm" => to_graph_normal_form::to_graph_normal_form {
             opt_level: 1,
             thread_safe: true,
         },
         /// Replaces ops by what their makers say that every back end has.
-        function "relax.transform.Legalize" => legalize {
+        function "relax.transform.Legalize" => legalize::legalize {
             opt_level: 1,
             aliases: ["relax.transform.LegalizeOps"],
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
         /// Makes functions of ops that can run as one kernel.
-        module "relax.transform.FuseOps" => fuse_ops {
+        module "relax.transform.FuseOps" => fusion::fuse_ops::fuse_ops {
             opt_level: 0,
             required: ["relax.transform.InferType"],
-            options: FuseOps,
+            options: fusion::fuse_ops::FuseOps,
             config: "relax.FuseOps",
         },
         /// Puts the ops of kernels back in the place of their calls.
-        module "relax.transform.DefuseOps" => defuse_ops {
+        module "relax.transform.DefuseOps" => fusion::defuse_ops::defuse_ops {
             opt_level: 0,
         },
         /// Makes functions of ops that patterns find.
-        module "relax.transform.FuseOpsByPattern" => fuse_ops_by_pattern {
+        module "relax.transform.FuseOpsByPattern" => fusion::fuse_ops_by_pattern::fuse_ops_by_pattern {
             opt_level: 0,
             required: ["relax.transform.InferType"],
-            options: FuseOpsByPattern,
+            options: fusion::fuse_ops_by_pattern::FuseOpsByPattern,
             config: "relax.FuseOpsByPattern",
         },
         /// Says of each op whether a target takes it.
-        module "relax.transform.AnnotateTarget" => annotate_target {
+        module "relax.transform.AnnotateTarget" => fusion::partition::annotate_target::annotate_target {
             opt_level: 0,
             required: ["relax.transform.InferType"],
-            options: AnnotateTarget,
+            options: fusion::partition::annotate_target::AnnotateTarget,
             config: "relax.AnnotateTarget",
         },
         /// Puts together what one target takes.
-        module "relax.transform.MergeRegions" => merge_regions {
+        module "relax.transform.MergeRegions" => fusion::partition::merge_regions::merge_regions {
             opt_level: 0,
             aliases: ["relax.transform.MergeCompilerRegions"],
         },
         /// Makes partitions of what targets take.
-        module "relax.transform.PartitionGraph" => partition_graph {
+        module "relax.transform.PartitionGraph" => fusion::partition::partition_graph::partition_graph {
             opt_level: 0,
-            options: PartitionGraph,
+            options: fusion::partition::partition_graph::PartitionGraph,
             config: "relax.PartitionGraph",
         },
         /// Decomposes ops into the simpler ops of their definitions.
-        function "relax.transform.DecomposeOps" => decompose_ops {
+        function "relax.transform.DecomposeOps" => decompose_ops::decompose_ops {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
-            options: DecomposeOps,
+            options: decompose_ops::DecomposeOps,
             config: "relax.DecomposeOps",
         },
         /// Brings ops into the layouts that the pipeline asks for.
-        module "relax.transform.ConvertLayout" => convert_layout {
+        module "relax.transform.ConvertLayout" => layout::convert_layout::convert_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
-            options: ConvertLayout,
+            options: layout::convert_layout::ConvertLayout,
             config: "relax.ConvertLayout",
         },
         /// Brings ops into the layouts that their definitions want.
-        module "relax.transform.AlterOpLayout" => alter_op_layout {
+        module "relax.transform.AlterOpLayout" => layout::alter_op_layout::alter_op_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
         },
         /// Computes in float16 or bfloat16 what takes it well.
-        function "relax.transform.ToMixedPrecision" => to_mixed_precision {
+        function "relax.transform.ToMixedPrecision" => precision::to_mixed_precision::to_mixed_precision {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
             changes_interface: true,
-            options: ToMixedPrecision,
+            options: precision::to_mixed_precision::ToMixedPrecision,
             config: "relax.ToMixedPrecision",
         },
         /// Puts approximations in the place of exponentials and what is made of them.
-        module "relax.transform.FastMath" => fast_math {
+        module "relax.transform.FastMath" => precision::fast_math::fast_math {
             opt_level: 4,
             required: ["relax.transform.InferType"],
-            options: FastMath,
+            options: precision::fast_math::FastMath,
             config: "relax.FastMath",
         },
     ],

@@ -35,13 +35,13 @@
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
-use std::collections::{BTreeMap, HashSet, btree_map};
+use std::collections::HashSet;
 
 use passdock_plugin_api::Rules;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::RuleError;
 
-use crate::fusion::group::{Group, Groups, MOST_INSIDE};
+use crate::fusion::group::{Group, Groups};
 use crate::fusion::shared::marks::{COMPOSITE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
 
@@ -74,7 +74,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let all = Rules::joined(patterns.iter().map(|pattern| &pattern.rules));
     let all = all.map_err(|error| PassError::new(error.to_string()))?;
     let placeholders = Placeholders::new(m)?;
-    let mut makers: BTreeMap<&str, Groups> = BTreeMap::new();
+    let mut groups = Groups::default();
     for holder in open_functions(m)? {
         let mut found = Vec::new();
         cx.find(m.edit(holder)?, &[&all], |_, place| {
@@ -90,12 +90,10 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             if !is_free || !cx.may_rewrite(&pattern.rule) {
                 continue;
             }
-            let groups = match makers.entry(&pattern.domain) {
-                btree_map::Entry::Occupied(known) => known.into_mut(),
-                btree_map::Entry::Vacant(new) => new.insert(Groups::new(m, &pattern.domain)?),
-            };
-            let inner_results = options.inner_results;
-            if pattern.make(m, groups, holder, &ops, &placeholders, inner_results)? {
+            let f = m.snapshot(holder)?;
+            if may_be_group(&f, &ops, &placeholders, options.inner_results)
+                && groups.make(m, holder, &pattern.group(&ops))?.is_some()
+            {
                 cx.rewrote(&pattern.rule);
                 used.extend(ops);
             }
@@ -173,38 +171,29 @@ impl Pattern {
         Ok(patterns)
     }
 
-    /// Makes a function of ops, if they can be one.
-    fn make(
-        &self,
-        m: &mut Module<'_>,
-        groups: &mut Groups,
-        holder: SymbolId,
-        ops: &[OpId],
-        placeholders: &Placeholders<'_>,
-        inner_results: bool,
-    ) -> Result<bool, PassError> {
-        let f = m.edit(holder)?;
-        let Some((&root, others)) = ops.split_last() else {
-            return Ok(false);
-        };
-        let region = f.parent_region(root);
-        let is_inner = |&op: &OpId| {
-            let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
-            f.parent_region(op) == region
-                && (inner_results || uses.all(|one| ops.contains(&one.op)))
-        };
-        let is_pure = |&op: &OpId| placeholders.traits(f, op).is_pure();
-        if !ops.iter().all(is_pure) || !others.iter().all(is_inner) {
-            return Ok(false);
-        }
+    /// The group of ops that it found.
+    fn group(&self, ops: &[OpId]) -> Group {
         let name = format!("{}.{}", self.domain, self.name);
-        let group = Group {
-            ops,
-            name: &self.name,
-            attrs: &[(COMPOSITE, AttrValue::from(name))],
-            places: None,
-            most_inside: MOST_INSIDE,
-        };
-        Ok(groups.make(m, holder, group)?.is_some())
+        let attrs = vec![(COMPOSITE, AttrValue::from(name))];
+        Group::new(ops.to_vec(), &self.domain, self.name.clone(), attrs)
     }
+}
+
+/// Whether ops can be one function.
+fn may_be_group(
+    f: &Function,
+    ops: &[OpId],
+    placeholders: &Placeholders<'_>,
+    inner_results: bool,
+) -> bool {
+    let Some((&root, others)) = ops.split_last() else {
+        return false;
+    };
+    let is_inner = |&op: &OpId| {
+        let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
+        f.parent_region(op) == f.parent_region(root)
+            && (inner_results || uses.all(|one| ops.contains(&one.op)))
+    };
+    let is_pure = |&op: &OpId| placeholders.traits(f, op).is_pure();
+    ops.iter().all(is_pure) && others.iter().all(is_inner)
 }

@@ -47,7 +47,7 @@ mod partition;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::group::{Group, Groups, MOST_INSIDE};
+use crate::fusion::group::{Group, Groups};
 use crate::fusion::shared::marks::{PRIMITIVE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
 use graph::{Graph, Places};
@@ -89,26 +89,10 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         args: usize::try_from(options.max_args).unwrap_or(0),
     };
     let placeholders = Placeholders::new(m)?;
-    let mut groups = None;
+    let mut groups = Groups::default();
     for holder in open_functions(m)? {
-        let found = groups_of(&m.snapshot(holder)?, &placeholders, limits);
-        if found.is_empty() {
-            continue;
-        }
-        let groups = match &mut groups {
-            Some(groups) => groups,
-            None => groups.insert(Groups::new(m, DOMAIN)?),
-        };
-        let attrs = [(PRIMITIVE, AttrValue::Int(1))];
-        for Found { ops, name, places } in found {
-            let group = Group {
-                ops: &ops,
-                name: &name,
-                attrs: &attrs,
-                places: places.as_deref(),
-                most_inside: MOST_INSIDE,
-            };
-            if cx.may_rewrite(RULE) && groups.make(m, holder, group)?.is_some() {
+        for group in groups_of(&m.snapshot(holder)?, &placeholders, limits) {
+            if cx.may_rewrite(RULE) && groups.make(m, holder, &group)?.is_some() {
                 cx.rewrote(RULE);
             }
         }
@@ -116,28 +100,23 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Ops to fuse.
-struct Found {
-    ops: Vec<OpId>,
-    name: String,
-    /// Where they stood, if others stood between them.
-    places: Option<Vec<i64>>,
-}
-
 /// The groups of a function, region by region.
-fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Found> {
+fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Group> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
-    let (mut found, mut places) = (Vec::new(), Places::new(None));
+    let (mut groups, mut places) = (Vec::new(), Places::new(None));
     for region in regions {
         let graph = Graph::new(f, region, placeholders, &mut places, limits.ops);
         for members in partition(f, &graph, limits) {
             let ops: Vec<OpId> = members.iter().map(|&at| graph.nodes[at].op).collect();
             let is_apart = members.windows(2).any(|pair| pair[0] + 1 != pair[1]);
-            let places = is_apart.then(|| members.iter().map(|&at| at as i64).collect());
             let name = name_of(f, &ops);
-            found.push(Found { ops, name, places });
+            let attrs = vec![(PRIMITIVE, AttrValue::Int(1))];
+            groups.push(Group {
+                places: is_apart.then(|| members.iter().map(|&at| at as i64).collect()),
+                ..Group::new(ops, DOMAIN, name, attrs)
+            });
         }
     }
-    found
+    groups
 }

@@ -12,122 +12,125 @@
 mod key;
 mod plan;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map};
 
 use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
-use key::Bodies;
-use plan::Plan;
+use key::key;
+pub(crate) use plan::Plan;
 
 /// The largest number of elements of a constant that goes into a function.
-pub const MOST_INSIDE: u64 = 64;
+pub(crate) const MOST_INSIDE: u64 = 64;
 
 /// The attribute of a call that has the names of its own ops and values, where the function's are another group's:
 /// of each op its location, then of each value that stays inside, then of each constant inside; `""` is none.
-pub const NAMES: &str = "names";
+pub(crate) const NAMES: &str = "names";
 
 /// The attribute of a call that says where its ops stood: how many ops were before each of them in its region.
-pub const PLACES: &str = "places";
+pub(crate) const PLACES: &str = "places";
+
+/// The attributes of a function.
+pub(crate) type FunctionAttrs = Vec<(&'static str, AttrValue)>;
 
 /// A group to make a function of.
-#[derive(Clone, Copy, Debug)]
-pub struct Group<'g> {
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
     /// The ops, of one region. None of them ends it.
-    pub ops: &'g [OpId],
-    /// What the function is called, without the domain; it gets a number if the name is taken.
-    pub name: &'g str,
-    /// The function's attributes.
-    pub attrs: &'g [(&'g str, AttrValue)],
+    pub(crate) ops: Vec<OpId>,
+    /// The domain of the function.
+    pub(crate) domain: String,
+    /// The name of the function, without the domain; it gets a number if the name is taken.
+    pub(crate) name: String,
+    pub(crate) attrs: FunctionAttrs,
     /// Where the ops stood, in program order, if that is to be known.
-    pub places: Option<&'g [i64]>,
-    /// The largest number of elements of a constant that goes inside: [`MOST_INSIDE`] as a rule.
-    pub most_inside: u64,
+    pub(crate) places: Option<Vec<i64>>,
+    /// The largest number of elements of a constant that goes inside.
+    pub(crate) most_inside: u64,
 }
 
-/// A group that was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewGroup {
+impl Group {
+    /// A group that has constants of [`MOST_INSIDE`] elements inside, and whose places don't matter.
+    pub(crate) fn new(ops: Vec<OpId>, domain: &str, name: String, attrs: FunctionAttrs) -> Group {
+        Group {
+            ops,
+            domain: domain.to_owned(),
+            name,
+            attrs,
+            places: None,
+            most_inside: MOST_INSIDE,
+        }
+    }
+}
+
+/// A group's function.
+pub(crate) struct NewGroup {
     /// The function's name.
-    pub function: SymbolId,
-    /// The op that calls it, in the place of the group's last op.
-    pub call: OpId,
+    pub(crate) function: SymbolId,
     /// Whether no other group had made the function.
-    pub is_new: bool,
+    pub(crate) is_new: bool,
 }
 
-/// Makes groups of a module, in one domain.
-pub struct Groups {
-    names: FreeNames,
-    bodies: Bodies,
+/// Makes groups of a module.
+#[derive(Default)]
+pub(crate) struct Groups {
+    /// Free names, by domain.
+    names: HashMap<String, FreeNames>,
+    /// Functions by their bodies.
+    functions: HashMap<String, SymbolId>,
     /// The attributes of calls that a function has as parameters.
     params: HashMap<SymbolId, HashSet<&'static str>>,
 }
 
 impl Groups {
-    /// A maker of groups whose functions are of a domain.
-    ///
-    /// # Errors
-    /// If it is ONNX's own, or the host can't tell the names that a function uses.
-    pub fn new(m: &Module<'_>, domain: &str) -> Result<Groups, PassError> {
-        if is_onnx(domain) {
-            let message = format!(
-                "The domain `{domain}` is ONNX's own, and its functions would be taken for operators: name another one."
-            );
-            return Err(PassError::config(message));
-        }
-        Ok(Groups {
-            names: FreeNames::of(m, domain)?,
-            bodies: Bodies::default(),
-            params: HashMap::new(),
-        })
-    }
-
     /// Makes a function of a group, or takes one of an equal body, and calls it where the last op stood; ops between
     /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make, or a value leaves
     /// the group and comes back through others, and nothing is done.
-    ///
-    /// # Errors
-    /// If the host refuses an edit.
-    pub fn make(
+    pub(crate) fn make(
         &mut self,
         m: &mut Module<'_>,
         holder: SymbolId,
-        group: Group<'_>,
+        group: &Group,
     ) -> Result<Option<NewGroup>, PassError> {
+        let names = match self.names.entry(group.domain.clone()) {
+            hash_map::Entry::Occupied(names) => names.into_mut(),
+            hash_map::Entry::Vacant(entry) => {
+                check_domain(&group.domain)?;
+                entry.insert(FreeNames::of(m, &group.domain)?)
+            }
+        };
         let f = m.edit(holder)?;
-        let plan = Plan::new(f, group.ops, group.most_inside);
+        let plan = Plan::new(f, &group.ops, group.most_inside);
         if plan.outputs.is_empty() || plan.is_torn {
             return Ok(None);
         }
-        let key = self.bodies.key(f, &plan, &group, self.names.domain());
-        let known = key.as_ref().and_then(|key| self.bodies.find(key));
-        let own = known.is_some().then(|| plan.names(f));
-        f.add_domain(self.names.domain())?;
-        let function = match known {
+        let key = key(f, &plan, group);
+        let shared = key
+            .as_ref()
+            .and_then(|key| self.functions.get(key))
+            .copied();
+        let own_names = shared.is_some().then(|| plan.names(f));
+        f.add_domain(&group.domain)?;
+        let function = match shared {
             Some(function) => function,
             None => {
-                let name = self.names.take(group.name);
-                let function = create(m, holder, &name, &plan, &group)?;
-                if let Some(key) = key {
-                    self.bodies.insert(key, function);
-                }
+                let function = plan.create(m, holder, &names.take(&group.name), &group.attrs)?;
+                self.functions.extend(key.map(|key| (key, function)));
                 function
             }
         };
-        if own.is_some() {
+        if own_names.is_some() {
             self.param(m, function, NAMES)?;
         }
         if group.places.is_some() {
             self.param(m, function, PLACES)?;
         }
         let f = m.edit(holder)?;
-        let call = plan.call(f, function, own, group.places)?;
+        plan.call(f, function, own_names, group.places.clone())?;
         plan.erase_large(f)?;
         Ok(Some(NewGroup {
             function,
-            call,
-            is_new: known.is_none(),
+            is_new: shared.is_none(),
         }))
     }
 
@@ -154,41 +157,12 @@ pub(crate) fn is_onnx(domain: &str) -> bool {
     ["onnx", "ai.onnx"].contains(&domain)
 }
 
-/// Creates the function of a group.
-fn create(
-    m: &mut Module<'_>,
-    holder: SymbolId,
-    name: &str,
-    plan: &Plan,
-    group: &Group<'_>,
-) -> Result<SymbolId, EditError> {
-    let symbol = m.edit(holder)?.intern(name)?;
-    m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-    let (f, made) = m.edit_both(holder, symbol)?;
-    let body = made.body();
-    let mut captures = Vec::with_capacity(plan.inputs.len());
-    for &value in &plan.inputs {
-        let ty = made.type_from(f, f.type_id(value))?;
-        let param = made.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
-        captures.push([value, param]);
+/// Returns an error if functions can't be of a domain.
+pub(crate) fn check_domain(domain: &str) -> PassResult {
+    if !is_onnx(domain) {
+        return Ok(());
     }
-    for &(param, _) in &plan.params {
-        made.add_attr_param(param, None)?;
-    }
-    let copies = made.clone_ops_from(f, &plan.ops, Position::end_of(body), &captures)?;
-    let originals = plan.ops.iter().flat_map(|&op| f.results(op));
-    let copies: HashMap<ValueId, ValueId> = originals.copied().zip(copies).collect();
-    let mut results = Vec::with_capacity(plan.outputs.len());
-    for &value in &plan.outputs {
-        let ty = match f.type_of(value).kind() {
-            TypeKind::UNKNOWN => TypeId::NONE,
-            _ => made.type_from(f, f.type_id(value))?,
-        };
-        results.push((f.value_name(value).unwrap_or(""), ty, copies[&value]));
-    }
-    made.set_named_results(body, &results)?;
-    for (name, value) in group.attrs {
-        made.set_function_attr(*name, value.clone())?;
-    }
-    Ok(symbol)
+    Err(PassError::config(format!(
+        "The domain `{domain}` is ONNX's own, and its functions would be taken for operators: name another one."
+    )))
 }

@@ -6,11 +6,11 @@ use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
-use super::{MOST_INSIDE, NAMES, PLACES};
+use super::{FunctionAttrs, MOST_INSIDE, NAMES, PLACES};
 use crate::shared::read::{after, ancestor_in};
 
 /// A group's ops, and what they share with others.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The ops, in program order, and the index of each.
     pub(super) ops: Vec<OpId>,
     pub(super) members: HashMap<OpId, usize>,
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     /// The constants that go inside, in the order in which they are used.
     pub(super) constants: Vec<ValueId>,
     /// The results that others use.
-    pub(super) outputs: Vec<ValueId>,
+    pub(crate) outputs: Vec<ValueId>,
     /// The attribute parameters that the ops refer to.
     pub(super) params: Vec<(SymbolId, AttrKind)>,
     /// Whether an op has regions.
@@ -32,13 +32,31 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// The plan for ops of a region, in any order.
     pub(super) fn new(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
         let mut ops = ops.to_vec();
         sort(f, &mut ops);
+        Plan::of(f, ops, Vec::new(), None, most_inside)
+    }
+
+    /// The plan for all ops of a region but its end. Its arguments are the first inputs, and its constants go along.
+    pub(crate) fn from_region(f: &Function, region: RegionId) -> Plan {
+        let end = f.terminator(region);
+        let ops = f.ops_in(region).filter(|&op| Some(op) != end).collect();
+        Plan::of(f, ops, f.args(region).to_vec(), Some(region), 0)
+    }
+
+    fn of(
+        f: &Function,
+        ops: Vec<OpId>,
+        inputs: Vec<ValueId>,
+        region: Option<RegionId>,
+        most_inside: u64,
+    ) -> Plan {
         let mut plan = Plan {
             ops: Vec::new(),
             members: ops.iter().copied().zip(0..).collect(),
-            inputs: Vec::new(),
+            inputs,
             constants: Vec::new(),
             outputs: Vec::new(),
             params: Vec::new(),
@@ -47,7 +65,7 @@ impl Plan {
             is_torn: false,
             most_inside,
         };
-        let (mut seen, mut nested) = (HashSet::new(), HashSet::new());
+        let (mut seen, mut nested) = (HashSet::new(), HashSet::from_iter(region));
         for &op in &ops {
             plan.takes(f, op, &mut seen, &nested);
             for &region in f.regions(op) {
@@ -173,13 +191,52 @@ impl Plan {
         Ok(())
     }
 
+    /// Creates the function.
+    pub(crate) fn create(
+        &self,
+        m: &mut Module<'_>,
+        holder: SymbolId,
+        name: &str,
+        attrs: &FunctionAttrs,
+    ) -> Result<SymbolId, EditError> {
+        let symbol = m.edit(holder)?.intern(name)?;
+        m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
+        let (f, made) = m.edit_both(holder, symbol)?;
+        let body = made.body();
+        let mut captures = Vec::with_capacity(self.inputs.len());
+        for &value in &self.inputs {
+            let ty = made.type_from(f, f.type_id(value))?;
+            let param = made.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
+            captures.push([value, param]);
+        }
+        for &(param, _) in &self.params {
+            made.add_attr_param(param, None)?;
+        }
+        let copies = made.clone_ops_from(f, &self.ops, Position::end_of(body), &captures)?;
+        let originals = self.ops.iter().flat_map(|&op| f.results(op));
+        let copies: HashMap<ValueId, ValueId> = originals.copied().zip(copies).collect();
+        let mut results = Vec::with_capacity(self.outputs.len());
+        for &value in &self.outputs {
+            let ty = match f.type_of(value).kind() {
+                TypeKind::UNKNOWN => TypeId::NONE,
+                _ => made.type_from(f, f.type_id(value))?,
+            };
+            results.push((f.value_name(value).unwrap_or(""), ty, copies[&value]));
+        }
+        made.set_named_results(body, &results)?;
+        for (name, value) in attrs {
+            made.set_function_attr(*name, value.clone())?;
+        }
+        Ok(symbol)
+    }
+
     /// Calls the function in the place of the ops.
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         f: &mut Function,
         function: SymbolId,
         names: Option<Vec<Vec<u8>>>,
-        places: Option<&[i64]>,
+        places: Option<Vec<i64>>,
     ) -> Result<OpId, EditError> {
         let types = self.outputs.iter().map(|&value| f.type_id(value));
         let mut call = OpBuilder::new(function)

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::group::{Group, Groups, MOST_INSIDE, is_onnx};
+use crate::fusion::group::{Group, Groups, check_domain, is_onnx};
 use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, text_of};
 use crate::fusion::shared::placeholders::Placeholders;
 use crate::fusion::shared::snake_case::snake_case;
@@ -87,9 +87,10 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         "" => plain(&options.target),
         domain => domain.to_owned(),
     };
-    let mut groups = Groups::new(m, &domain)?;
+    check_domain(&domain)?;
+    let mut groups = Groups::default();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    let attrs = [(TARGET, AttrValue::from(&*options.target))];
+    let attrs = vec![(TARGET, AttrValue::from(&*options.target))];
     let placeholders = Placeholders::new(m)?;
     let composites = composites(m, &options.target)?;
     for holder in open_functions(m)? {
@@ -122,14 +123,8 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         }
         drop(f);
         for (op, name) in taken {
-            let group = Group {
-                ops: &[op],
-                name: &name,
-                attrs: &attrs,
-                places: None,
-                most_inside: MOST_INSIDE,
-            };
-            groups.make(m, holder, group)?;
+            let group = Group::new(vec![op], &domain, name, attrs.clone());
+            groups.make(m, holder, &group)?;
         }
     }
     for (why, count) in reasons {

@@ -37,8 +37,8 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::{Wanted, domain_of, regions, regroup, targets};
-use crate::fusion::group::MOST_INSIDE;
+use super::{domain_of, regions, regroup, targets};
+use crate::fusion::group::Group;
 use crate::fusion::shared::marks::{TARGET, open_functions};
 
 /// Runs `relax.transform.MergeRegions`.
@@ -53,16 +53,13 @@ pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
         let nested = f.iter().flat_map(|op| f.regions(op)).copied();
         for region in std::iter::once(f.body()).chain(nested) {
             let groups = regions::groups(&f, region, &targets).into_iter();
-            wanted.extend(groups.filter(|calls| calls.len() > 1).map(|calls| Wanted {
-                holder,
-                domain: domain_of(f.name(calls[0])),
-                name: "region".into(),
-                attrs: vec![(TARGET, AttrValue::from(&*targets[&f.symbol(calls[0])]))],
-                calls,
-                most_inside: MOST_INSIDE,
+            wanted.extend(groups.filter(|calls| calls.len() > 1).map(|calls| {
+                let domain = domain_of(f.name(calls[0]));
+                let target = AttrValue::from(&*targets[&f.symbol(calls[0])]);
+                let group = Group::new(calls, domain, "region".into(), vec![(TARGET, target)]);
+                (holder, group)
             }));
         }
     }
-    regroup(m, &targets, wanted)?;
-    Ok(())
+    regroup(m, &targets, wanted)
 }

@@ -27,34 +27,20 @@ fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     Ok(targets)
 }
 
-/// Makes functions of groups of calls of such functions, in whose bodies the functions' ops stand; answers them.
+/// Makes functions of groups of calls of such functions, in whose bodies the functions' ops stand.
 /// Functions that nobody calls any more are removed.
 fn regroup(
     m: &mut Module<'_>,
     taken: &HashMap<SymbolId, String>,
-    wanted: Vec<Wanted>,
-) -> Result<Vec<SymbolId>, PassError> {
-    let mut makers: HashMap<String, Groups> = HashMap::new();
+    wanted: Vec<(SymbolId, Group)>,
+) -> PassResult {
+    let mut groups = Groups::default();
     let mut kernels = HashMap::new();
     for &name in taken.keys() {
         kernels.insert(name, Kernel::new(m.snapshot(name)?));
     }
-    let mut made = Vec::new();
-    for one in wanted {
-        if !makers.contains_key(&one.domain) {
-            makers.insert(one.domain.clone(), Groups::new(m, &one.domain)?);
-        }
-        let Some(groups) = makers.get_mut(&one.domain) else {
-            continue;
-        };
-        let group = Group {
-            ops: &one.calls,
-            name: &one.name,
-            attrs: &one.attrs,
-            places: None,
-            most_inside: one.most_inside,
-        };
-        let Some(done) = groups.make(m, one.holder, group)? else {
+    for (holder, group) in wanted {
+        let Some(done) = groups.make(m, holder, &group)? else {
             continue;
         };
         if done.is_new {
@@ -68,7 +54,6 @@ fn regroup(
                 let constants = constants_by_name(f);
                 kernel.restore(f, call, &constants)?;
             }
-            made.push(done.function);
         }
     }
     drop(kernels);
@@ -79,21 +64,10 @@ fn regroup(
     for name in unused {
         m.remove(name)?;
     }
-    Ok(made)
-}
-
-/// A function to make of calls.
-struct Wanted {
-    holder: SymbolId,
-    calls: Vec<OpId>,
-    domain: String,
-    name: String,
-    attrs: Vec<(&'static str, AttrValue)>,
-    most_inside: u64,
+    Ok(())
 }
 
 /// The domain of a function's name.
-fn domain_of(name: &str) -> String {
-    let end = name.rfind('.').unwrap_or(0);
-    name[..end].to_owned()
+fn domain_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(domain, _)| domain)
 }

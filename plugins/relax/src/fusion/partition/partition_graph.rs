@@ -38,8 +38,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use super::{Wanted, domain_of, regroup, targets};
-use crate::fusion::group::MOST_INSIDE;
+use super::{domain_of, regroup, targets};
+use crate::fusion::group::Group;
 use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, text_of};
 
 options! {
@@ -73,20 +73,15 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             report.takes(target, &m.snapshot(f.symbol(op))?);
             let base = format!("{}_{}", plain(target), plain(f.function_name()));
             let name = symbols.take(&base);
-            wanted.push(Wanted {
-                holder,
-                domain: domain_of(f.name(op)),
-                attrs: vec![
-                    (CODEGEN, AttrValue::from(&**target)),
-                    (GLOBAL_SYMBOL, AttrValue::from(&*name)),
-                ],
-                name,
-                calls: vec![op],
-                most_inside: match options.bind_constants {
-                    true => u64::MAX,
-                    false => MOST_INSIDE,
-                },
-            });
+            let attrs = vec![
+                (CODEGEN, AttrValue::from(&**target)),
+                (GLOBAL_SYMBOL, AttrValue::from(&*name)),
+            ];
+            let mut group = Group::new(vec![op], domain_of(f.name(op)), name, attrs);
+            if options.bind_constants {
+                group.most_inside = u64::MAX;
+            }
+            wanted.push((holder, group));
         }
     }
     regroup(m, &targets, wanted)?;
