@@ -32,7 +32,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::bind_symbolic_vars::bind;
-use crate::shared::entries;
+use crate::shared::call_graph::{entries, unknown};
 use crate::shared::literal::{Literal, from_file, literal};
 
 options! {
@@ -48,7 +48,7 @@ options! {
 
 pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<BindParams>()?;
-    let entries = entries::entries(m)?;
+    let entries = entries(m)?;
     let mut known: Vec<String> = Vec::new();
     for &entry in &entries {
         let f = m.snapshot(entry)?;
@@ -58,7 +58,7 @@ pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let names: HashSet<&str> = known.iter().map(String::as_str).collect();
     let is_known = |name: &str| names.contains(name);
     if let Some((name, _)) = options.params.iter().find(|(name, _)| !is_known(name)) {
-        return Err(entries::unknown("parameter", name, &known));
+        return Err(unknown("parameter", name, &known));
     }
     let values: HashMap<&str, &OptionValue> = options.params.iter().collect();
     for entry in entries {

@@ -29,7 +29,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::NameUse;
 
-use crate::shared::entries;
+use crate::shared::call_graph::{callees_first, entries, unknown};
 
 options! {
     /// Sizes of dim symbols.
@@ -46,7 +46,7 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     if options.dims.is_empty() {
         return Ok(());
     }
-    let entries = entries::entries(m)?;
+    let entries = entries(m)?;
     let mut names = BTreeSet::new();
     for &entry in &entries {
         let f = m.snapshot(entry)?;
@@ -60,7 +60,7 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     }
     if let Some((name, _)) = options.dims.iter().find(|(name, _)| !names.contains(*name)) {
         let names: Vec<String> = names.into_iter().collect();
-        return Err(entries::unknown("dim symbol", name, &names));
+        return Err(unknown("dim symbol", name, &names));
     }
     let dims: HashMap<&str, &i64> = options.dims.iter().collect();
     for entry in entries {
@@ -138,7 +138,8 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
 /// Binds the symbols of functions that are called, where all callers give the same sizes.
 fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let graph = m.call_graph()?;
-    for name in callers_first(&graph) {
+    // Callers before callees, which may give sizes on.
+    for name in callees_first(&graph, |_| true).0.into_iter().rev() {
         let callers: Vec<SymbolId> = graph.callers(name).collect();
         // What is called in another way than by ops of its name is called with who knows what.
         let by_attr = |used: &NameUse| used.name == name && used.flags & NameUse::CALLEE != 0;
@@ -197,31 +198,4 @@ fn unify(param: &[Dim], given: &[Dim], sizes: &mut HashMap<SymbolId, Option<i64>
             }
         }
     }
-}
-
-/// The functions of a module, each after those that call it.
-fn callers_first(graph: &passdock_plugin_api::CallGraph) -> Vec<SymbolId> {
-    let mut waits: HashMap<SymbolId, usize> = graph
-        .functions()
-        .map(|entry| (entry.name, graph.callers(entry.name).count()))
-        .collect();
-    let mut order: Vec<SymbolId> = graph
-        .functions()
-        .map(|entry| entry.name)
-        .filter(|name| waits[name] == 0)
-        .collect();
-    let mut at = 0;
-    // What calls itself is never ready, and stays as it is.
-    while let Some(&name) = order.get(at) {
-        for callee in graph.callees(name) {
-            if let Some(left) = waits.get_mut(&callee) {
-                *left -= 1;
-                if *left == 0 {
-                    order.push(callee);
-                }
-            }
-        }
-        at += 1;
-    }
-    order
 }

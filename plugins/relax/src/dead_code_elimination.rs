@@ -32,6 +32,7 @@ use passdock_plugin_api::ConstId;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
+use crate::shared::call_graph::optimized_functions;
 use crate::shared::purity::{Purity, callee_or_name};
 
 options! {
@@ -45,14 +46,10 @@ options! {
 pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<DeadCodeElimination>()?;
     let purity = Purity::new(&m.call_graph()?, OpTraits::is_pure);
-    for entry in m.functions() {
-        if entry.kind == FunctionKind::GRAPH {
-            let f = m.edit(entry.name)?;
-            if !f.skips_optimization() {
-                erase_dead_ops(f, &purity)?;
-                erase_dead_constants(f)?;
-            }
-        }
+    for name in optimized_functions(m)? {
+        let f = m.edit(name)?;
+        erase_dead_ops(f, &purity)?;
+        erase_dead_constants(f)?;
     }
     erase_dead_functions(m, &options)
 }

@@ -35,6 +35,7 @@ use crate::fusion::take_back_domains;
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::call_graph::callees_first;
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 
 options! {
@@ -51,7 +52,7 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     let options = cx.options::<InlineFunctions>()?;
     let graph = m.call_graph()?;
     let mut chosen = chosen(m, &graph, &options)?;
-    let (order, circles) = callees_first(&graph, &chosen);
+    let (order, circles) = callees_first(&graph, |name| chosen.contains(&name));
     for circle in circles {
         let said = recursion(m, &circle);
         if !options.functions.is_empty() {
@@ -232,52 +233,6 @@ fn chosen(
         }
     }
     Ok(chosen)
-}
-
-/// All functions, each behind those of its callees that are inlined into it, and the circles of calls that
-/// would have no end.
-fn callees_first(
-    graph: &CallGraph,
-    chosen: &HashSet<SymbolId>,
-) -> (Vec<SymbolId>, Vec<Vec<SymbolId>>) {
-    let callees = |caller| {
-        let callees: Vec<SymbolId> = graph
-            .callees(caller)
-            .filter(|f| chosen.contains(f))
-            .collect();
-        callees.into_iter()
-    };
-    let (mut order, mut done, mut open) = (Vec::new(), HashSet::new(), HashSet::new());
-    let (mut circles, mut circular) = (Vec::new(), HashSet::<SymbolId>::new());
-    for root in graph.functions().map(|entry| entry.name) {
-        if done.contains(&root) {
-            continue;
-        }
-        open.insert(root);
-        let mut path = vec![(root, callees(root))];
-        while let Some((caller, rest)) = path.last_mut() {
-            let Some(callee) = rest.next() else {
-                open.remove(caller);
-                done.insert(*caller);
-                order.push(*caller);
-                path.pop();
-                continue;
-            };
-            // One function less that is inlined breaks a circle: those that it closes are told once.
-            if open.contains(&callee) {
-                if !circular.contains(&callee) {
-                    let names = path.iter().map(|(name, _)| *name);
-                    let circle: Vec<SymbolId> = names.skip_while(|&name| name != callee).collect();
-                    circular.extend(&circle);
-                    circles.push(circle);
-                }
-            } else if !done.contains(&callee) {
-                open.insert(callee);
-                path.push((callee, callees(callee)));
-            }
-        }
-    }
-    (order, circles)
 }
 
 /// A chain of calls whose last calls the first again, in words.

@@ -49,6 +49,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{FreeNames, LocId};
 
 use crate::fusion::group::Plan;
+use crate::shared::call_graph::optimized_functions;
 
 options! {
     /// The regions that are lifted, and where to.
@@ -63,23 +64,17 @@ options! {
 pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<LambdaLift>()?;
     m.check_operators("ops", &options.ops)?;
-    let entries: Vec<_> = m.functions().collect();
-    let functions: HashSet<String> = entries.iter().map(|f| m.text(f.name).to_owned()).collect();
+    let functions: HashSet<SymbolId> = m.functions().map(|entry| entry.name).collect();
     let mut names = FreeNames::of(m, &options.domain)?;
-    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let f = m.snapshot(entry.name)?;
-        if f.skips_optimization() {
-            continue;
-        }
-        let regions = regions_to_lift(&f, &options, &functions);
-        drop(f);
+    for holder in optimized_functions(m)? {
+        let regions = regions_to_lift(&m.snapshot(holder)?, &options, &functions);
         let named: Vec<(RegionId, String)> = regions
             .into_iter()
             .map(|(region, base)| (region, names.take(&base)))
             .collect();
         // Those nested in others first.
         for (region, name) in named.into_iter().rev() {
-            lift(m, entry.name, region, &name, &options.domain)?;
+            lift(m, holder, region, &name, &options.domain)?;
         }
     }
     Ok(())
@@ -89,7 +84,7 @@ pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 fn regions_to_lift(
     f: &Function,
     options: &LambdaLift,
-    functions: &HashSet<String>,
+    functions: &HashSet<SymbolId>,
 ) -> Vec<(RegionId, String)> {
     let is_named =
         |&op: &OpId| options.ops.is_empty() || options.ops.iter().any(|name| name == f.name(op));
@@ -102,7 +97,7 @@ fn regions_to_lift(
         let home = |value| f.defining_op(value).map(|op| f.parent_region(op));
         let makes = given.any(|value| home(value) == Some(region));
         let is_call = f.first_op(region).is_some_and(|first| {
-            f.next_op(first) == f.terminator(region) && functions.contains(f.name(first))
+            f.next_op(first) == f.terminator(region) && functions.contains(&f.symbol(first))
         });
         makes && !is_call
     };

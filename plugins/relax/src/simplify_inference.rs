@@ -35,8 +35,9 @@
 use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
+use crate::channels::affine::is_inference;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{float_or, int_or, operand};
+use crate::shared::read::{float_or, operand};
 
 options! {
     /// The ops that are simplified.
@@ -133,11 +134,7 @@ struct BatchNorm {
 
 impl BatchNorm {
     fn from_op(f: &Function, op: OpId) -> Result<BatchNorm, NoMatch> {
-        let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
-        // Before version 14, one that is trained gives more than one result.
-        NoMatch::unless(is("training_mode", 0, 0) && f.result_count(op) == 1)?;
-        let version = f.opset("").ok_or(NoMatch)?;
-        NoMatch::unless(version >= 9 || version >= 7 && is("spatial", 1, 1))?;
+        NoMatch::unless(is_inference(f, op) && f.opset("") >= Some(7))?;
         let operands = [0, 1, 2, 3, 4].map(|at| operand(f, op, at));
         let dtype = f.dtype(operands[0]);
         NoMatch::unless(matches!(dtype, DType::F32 | DType::F64))?;
@@ -158,6 +155,10 @@ fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) ->
     let mut bytes = Vec::new();
     element::push(dtype, norm.epsilon.into(), &mut bytes);
     let epsilon = f.add_constant(&ConstantSpec::new(scalar, &bytes))?;
+    // One number a channel, which is dim 1, stretches over all other dims.
+    let mut shape = vec![1; norm.rank.max(2) - 1];
+    shape[0] = -1;
+    let shape = f.add_ints(&shape)?;
     let (at, loc) = (Position::before(op), f.loc(op));
     let mut make = |name: &str, operands: &[ValueId]| {
         let made = OpBuilder::new(name).operands(operands.iter().copied());
@@ -169,17 +170,10 @@ fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) ->
     let moved = make("onnx.Mul", &[mean, factor])?;
     let mut offset = make("onnx.Sub", &[bias, moved])?;
     if norm.rank > 2 {
-        // One number a channel, which is dim 1, stretches over all other dims.
-        let mut shape = vec![1; norm.rank - 1];
-        shape[0] = -1;
-        for value in [&mut factor, &mut offset] {
-            let shape = f.add_ints(&shape)?;
-            let reshape = OpBuilder::new("onnx.Reshape").operands([*value, shape]);
-            *value = cx.create_value(f, reshape.loc(loc), at)?;
-        }
+        factor = make("onnx.Reshape", &[factor, shape])?;
+        offset = make("onnx.Reshape", &[offset, shape])?;
     }
-    let scaled = OpBuilder::new("onnx.Mul").operands([x, factor]).loc(loc);
-    let scaled = cx.create_value(f, scaled, at)?;
+    let scaled = make("onnx.Mul", &[x, factor])?;
     f.replace_op(op, OpBuilder::new("onnx.Add").operands([scaled, offset]))?;
-    Ok(())
+    Ok(f.erase_dead(shape)?)
 }

@@ -34,16 +34,12 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::call_graph::optimized_functions;
 use crate::shared::schedule::{Constraints, schedule};
 
 pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResult {
-    for entry in m.functions() {
-        if entry.kind == FunctionKind::GRAPH {
-            let f = m.edit(entry.name)?;
-            if !f.skips_optimization() {
-                schedule(f, depth_first)?;
-            }
-        }
+    for name in optimized_functions(m)? {
+        schedule(m.edit(name)?, depth_first)?;
     }
     Ok(())
 }

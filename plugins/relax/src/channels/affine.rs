@@ -75,8 +75,8 @@ impl Affine {
     }
 }
 
-/// Whether an op is a BatchNormalization that doesn't train, and normalises each channel, which is axis 1.
-fn infers(f: &Function, op: OpId) -> bool {
+/// Whether a BatchNormalization doesn't train, and normalises each channel, which is axis 1.
+pub(crate) fn is_inference(f: &Function, op: OpId) -> bool {
     let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
     // Before version 14, one that trains gives more than one result.
     let infers = f.result_count(op) == 1 && is("training_mode", 0, 0);
@@ -89,7 +89,7 @@ fn infers(f: &Function, op: OpId) -> bool {
 
 fn batch_norm(f: &Function, op: OpId, axis: Axis) -> Result<Affine, EditError> {
     let epsilon = float_or(f, op, "epsilon", 1e-5).ok_or(NoMatch)?;
-    NoMatch::unless(infers(f, op) && axis.at == 1)?;
+    NoMatch::unless(is_inference(f, op) && axis.at == 1)?;
     let list = Axis::list(axis.channels);
     let along = |index: usize| constants::along(f, operand(f, op, index), list);
     let [scale, bias, mean, var] = [along(1)?, along(2)?, along(3)?, along(4)?];

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
-use crate::shared::read::{operand, operator};
+use crate::shared::read::{floats, operand, operator};
 
 /// Views of a splat that are looked through.
 const VIEWS: usize = 8;
@@ -111,12 +111,7 @@ impl KnownTensor {
 
     /// All elements in order.
     fn numbers(&self, f: &Function) -> Result<Numbers, EditError> {
-        let size = numbers::size_of(self.dtype).ok_or(NoMatch)?;
-        let bytes = f.constant_data(self.value)?.ok_or(NoMatch)?;
-        let elements = bytes.chunks_exact(size);
-        let read: Vec<f64> = elements
-            .map(|element| numbers::read(self.dtype, element))
-            .collect();
+        let read = floats(f, self.value)?.ok_or(NoMatch)?;
         NoMatch::unless(!read.is_empty() && read.len() == self.count())?;
         Ok(Numbers::new(read))
     }

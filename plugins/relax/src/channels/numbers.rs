@@ -5,6 +5,8 @@ use passdock_plugin_api::prelude::*;
 
 pub(crate) use passdock_plugin_api::element::read;
 
+use crate::shared::read::is_float;
+
 /// One number for each channel; a single one stands for all of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Numbers(Vec<f64>);
@@ -65,10 +67,7 @@ impl Numbers {
 
 /// Bytes of an element; `None` for what isn't a float that is computed with.
 pub(crate) fn size_of(dtype: DType) -> Option<usize> {
-    match dtype {
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => element::size_of(dtype),
-        _ => None,
-    }
+    element::size_of(dtype).filter(|_| is_float(dtype))
 }
 
 /// The smallest number of a type that has all of its digits.

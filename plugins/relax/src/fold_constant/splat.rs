@@ -14,7 +14,7 @@ use super::forward::Forward;
 use super::typed;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
-use crate::shared::read::like;
+use crate::shared::read::{like, stretches};
 
 const MADE: &str = "onnx.ConstantOfShape";
 /// The version since which there is one.
@@ -205,7 +205,7 @@ impl Forward {
             };
             let says_shape = |other: usize| {
                 let other = f.operand(op, other);
-                other.is_some_and(|other| other != value && covers(f, other, value))
+                other.is_some_and(|other| other != value && stretches(f, value, other))
             };
             if !(0..f.operand_count(op)).any(says_shape) {
                 continue;
@@ -233,17 +233,4 @@ impl Forward {
 /// Whether a value has one element.
 fn is_one(f: &Function, value: ValueId) -> bool {
     f.type_of(value).element_count() == Some(1)
-}
-
-/// Whether broadcasting a value to another's shape leaves that as it is.
-fn covers(f: &Function, shape: ValueId, value: ValueId) -> bool {
-    let (Some(shape), Some(dims)) = (f.dims(shape), f.shape(value)) else {
-        return false;
-    };
-    let shape: Vec<Dim> = shape.collect();
-    let from_back = |(at, &size): (usize, &i64)| {
-        let dim = shape.len().checked_sub(at + 1).map(|at| shape[at]);
-        dim.is_some_and(|dim| size == 1 || dim.as_const() == Some(size))
-    };
-    dims.iter().rev().enumerate().all(from_back)
 }

@@ -41,34 +41,30 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::shared::domains::take_back_domains;
 use crate::fusion::shared::marks::is_primitive;
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
+use crate::shared::call_graph::{graph_functions, optimized_functions};
 use order::put_in_order;
 
 /// Runs `relax.transform.DefuseOps`.
 pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    let entries: Vec<_> = m.functions().collect();
-    let graphs = || entries.iter().filter(|f| f.kind == FunctionKind::GRAPH);
     let mut kernels = HashMap::new();
-    for entry in graphs() {
-        let f = m.snapshot(entry.name)?;
+    for name in graph_functions(m) {
+        let f = m.snapshot(name)?;
         if is_primitive(&f) {
-            kernels.insert(entry.name, Kernel::new(f));
+            kernels.insert(name, Kernel::new(f));
         }
     }
     if kernels.is_empty() {
         return Ok(());
     }
-    for entry in graphs().filter(|f| !kernels.contains_key(&f.name)) {
-        let f = m.snapshot(entry.name)?;
+    for name in optimized_functions(m)? {
+        let f = m.snapshot(name)?;
         let is_call = |op: &OpId| kernels.contains_key(&f.symbol(*op));
-        let calls: Vec<OpId> = match f.skips_optimization() {
-            true => Vec::new(),
-            false => f.iter().filter(is_call).collect(),
-        };
+        let calls: Vec<OpId> = f.iter().filter(is_call).collect();
         drop(f);
-        if calls.is_empty() {
+        if calls.is_empty() || kernels.contains_key(&name) {
             continue;
         }
-        let f = m.edit(entry.name)?;
+        let f = m.edit(name)?;
         let constants = constants_by_name(f);
         let mut placed = HashMap::new();
         for call in calls {
@@ -85,17 +81,12 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         }
         put_in_order(f, &placed)?;
     }
-    let names: Vec<SymbolId> = graphs().map(|entry| entry.name).collect();
-    let kernels: Vec<SymbolId> = (names.into_iter())
-        .filter(|name| kernels.contains_key(name))
-        .collect();
     let calls = m.call_graph()?;
-    let mut removed = Vec::new();
-    for kernel in kernels {
-        if calls.callers(kernel).next().is_none() {
-            m.remove(kernel)?;
-            removed.push(kernel);
-        }
+    let is_unused = |name: &SymbolId| calls.callers(*name).next().is_none();
+    let kernels = graph_functions(m).filter(|name| kernels.contains_key(name));
+    let removed: Vec<SymbolId> = kernels.filter(is_unused).collect();
+    for &kernel in &removed {
+        m.remove(kernel)?;
     }
     take_back_domains(m, &removed)
 }

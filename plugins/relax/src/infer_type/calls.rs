@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{record, symbol};
 
 use super::sort::Sort;
-use crate::shared::attr_params::references;
+use crate::shared::attr_params::{AttrParams, Bindings, bind};
 use crate::shared::read::{between, with_nested};
 
 /// The op that ends each copy.
@@ -154,7 +154,13 @@ impl Calls {
         };
         self.room = room;
         let source = m.snapshot(call.callee)?;
-        let given = attrs(m.edit(caller)?, op);
+        let bindings = AttrParams::new(&source).bindings(m.edit(caller)?, op);
+        let mut bindings = bindings.unwrap_or_default();
+        // Ids are the caller's own.
+        bindings.retain(|_, value| {
+            use AttrValue::{Tensor, Tensors, Type, Types};
+            !matches!(value, Some(Tensor(_) | Tensors(_) | Type(_) | Types(_)))
+        });
         let holder = self.holder(m, &source, call.callee)?;
         let f = m.edit(holder)?;
         let at = Position {
@@ -183,7 +189,7 @@ impl Calls {
         let results = f.clone_region_from(&source, source.body(), at, &args, &[])?;
         let end = f.create_op(OpBuilder::new(END).untyped_results(0), at)?;
         let first = f.next_op(start).filter(|&op| op != end);
-        forget_own(f, &source, start, end, &given)?;
+        forget_own(f, start, end, &bindings)?;
         Ok(Some(Copied {
             holder,
             first,
@@ -239,27 +245,13 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     f.constant_data(value).ok()?.map(<[u8]>::to_vec)
 }
 
-/// The attributes of a call that can be carried over.
-fn attrs(f: &Function, op: OpId) -> HashMap<SymbolId, AttrValue> {
-    let plain = |attr: Attr<'_>| match attr.to_value()? {
-        AttrValue::Tensor(_) | AttrValue::Tensors(_) | AttrValue::Type(_) | AttrValue::Types(_) => {
-            None
-        }
-        value => Some(value),
-    };
-    f.attrs(op)
-        .filter_map(|(name, attr)| Some((name, plain(attr)?)))
-        .collect()
-}
-
 /// In a copy: what is declared by symbols is forgotten, since the caller's mean something else;
 /// references to attributes are what the call, or the function's default, says.
 fn forget_own(
     f: &mut Function,
-    source: &Function,
     start: OpId,
     end: OpId,
-    given: &HashMap<SymbolId, AttrValue>,
+    bindings: &Bindings,
 ) -> Result<(), EditError> {
     let operands: HashSet<ValueId> = f.results(start).iter().copied().collect();
     let copied = between(f, Some(start), end);
@@ -275,20 +267,7 @@ fn forget_own(
                 plain.assign(f, value)?;
             }
         }
-        for (name, to) in references(f, op).collect::<Vec<_>>() {
-            let default = || match source.function_attr(to)? {
-                Attr::Tensor(_) | Attr::Tensors(_) | Attr::Type(_) | Attr::Types(_) => None,
-                attr => attr.to_value(),
-            };
-            match given.get(&to).cloned().or_else(default) {
-                Some(value) => f.set_attr(op, name, value)?,
-                // Neither the call nor the function says it: the op's own default holds.
-                None if matches!(source.function_attr(to), Some(Attr::Unset)) => {
-                    f.remove_attr(op, name)?;
-                }
-                None => {}
-            }
-        }
+        bind(f, op, bindings)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::perm;
+use crate::shared::read::{perm, viewed};
 
 /// Constants that are converted are held in memory: no more than this in all.
 const MOST_BYTES: u64 = 128 << 20;
@@ -81,7 +81,7 @@ impl Forms {
                         .and_then(|(_, perm)| perm.then(layout))
                         .is_some_and(|layout| layout.is_identity())
                     || form.is_none_or(|form| form.replaced.is_none())
-                        && viewed(f, value, layout).is_some()
+                        && view_shape(f, value, layout).is_some()
             }
         }
     }
@@ -166,9 +166,9 @@ impl Forms {
         layout: &Layout,
         steps: Vec<LayoutStep>,
     ) -> (ValueId, Vec<LayoutStep>) {
-        if let Some(shape) = viewed(f, value, layout) {
+        if let Some(shape) = view_shape(f, value, layout) {
             let mut from = value;
-            while let Some(above) = view(f, from) {
+            while let Some(above) = viewed(f, from) {
                 from = above;
             }
             self.left.push(value);
@@ -271,22 +271,11 @@ fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
 }
 
 /// The sizes of a value in a layout that changes nothing but them: all that moves has one element.
-fn viewed(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>> {
+fn view_shape(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>> {
     let sizes = f.shape(value)?;
     let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
     let is_view = layout.keeps_order(&known) && !sizes.contains(&0) && f.opset("") >= Some(5);
     layout.shape(&sizes).filter(|_| is_view)
-}
-
-/// What an op is a view of, that only names its dims anew.
-fn view(f: &Function, value: ValueId) -> Option<ValueId> {
-    let op = f.defining_op(value)?;
-    let is_view = matches!(
-        f.name(op),
-        "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
-    );
-    f.operand(op, 0)
-        .filter(|_| is_view && f.traits(op).is_defined())
 }
 
 /// `Transpose`s one behind the other are one, or none.

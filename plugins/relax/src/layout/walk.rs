@@ -8,6 +8,7 @@ use passdock_plugin_api::{AttrKind, Evaluated, LaidOut};
 
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
 use crate::layout::functions::{DOMAIN, Functions};
+use crate::shared::call_graph::optimized_functions;
 use crate::shared::read::between;
 
 /// Who wishes for other layouts.
@@ -24,16 +25,16 @@ const MOST_FOLDED: u64 = 1 << 20;
 /// Brings the ops of all functions into the layouts that are wished for.
 pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> PassResult {
     let mut functions = None;
-    for entry in m.functions() {
-        let f = m.snapshot(entry.name)?;
-        if entry.kind != FunctionKind::GRAPH || stays(&f) || !is_touched(&f, wishes) {
+    for name in optimized_functions(m)? {
+        let f = m.snapshot(name)?;
+        if is_made(&f) || !f.iter().any(|op| wishes.is_about(&f, op)) {
             continue;
         }
         let mut made = match functions.take() {
             Some(made) => made,
             None => Functions::new(m)?,
         };
-        let f = m.edit(entry.name)?;
+        let f = m.edit(name)?;
         let mut walk = Walk {
             cx,
             wishes,
@@ -48,22 +49,16 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
             forms, replaced, ..
         } = walk;
         forms.finish(f, &replaced)?;
-        made.make(m, cx, entry.name)?;
+        made.make(m, cx, name)?;
         functions = Some(made);
     }
     Ok(())
 }
 
-/// Whether a function is as it is meant to be.
-fn stays(f: &Function) -> bool {
-    let is_made = |name: &str| f.function_attr(name).is_some();
-    let is_own = f.function_name().starts_with("passdock.");
-    f.skips_optimization() || is_own || is_made("Primitive") || is_made("Codegen")
-}
-
-/// Whether something is wished for an op of a function.
-fn is_touched(f: &Function, wishes: &Wishes) -> bool {
-    f.iter().any(|op| wishes.is_about(f, op))
+/// Whether a pass made a function.
+fn is_made(f: &Function) -> bool {
+    let has = |name: &str| f.function_attr(name).is_some();
+    f.function_name().starts_with("passdock.") || has("Primitive") || has("Codegen")
 }
 
 impl Wishes {

@@ -34,7 +34,7 @@ mod user;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::pads::pads;
+use crate::rules::shared::pads::pad_nothing;
 use crate::shared::read::{is, optional};
 use padding::Padding;
 use user::User;
@@ -63,14 +63,6 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
         }
     }
     Ok(())
-}
-
-/// A Pad that pads nothing, of whatever mode.
-fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let pads = pads(f, m.root())?;
-    let is_nothing = pads.iter().all(|&pad| pad == 0);
-    Ok(is_nothing.then(|| vec![m.value(f, "x")]))
 }
 
 /// Lets all users of a Pad pad instead of it, if all can.

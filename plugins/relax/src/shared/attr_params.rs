@@ -80,7 +80,8 @@ pub(crate) fn bind(f: &mut Function, op: OpId, bindings: &Bindings) -> Result<()
     for (name, param) in references(f, op).collect::<Vec<_>>() {
         match bindings.get(&param) {
             Some(Some(value)) => f.set_attr(op, name, value.clone())?,
-            _ => f.remove_attr(op, name)?,
+            Some(None) => f.remove_attr(op, name)?,
+            None => {}
         }
     }
     Ok(())

@@ -11,10 +11,111 @@ use super::operators::check_opsets;
 use super::read::{between, redeclare, with_nested};
 use super::retype::{Retype, names_dims, retype};
 
-/// A called function, looked at once for all calls of it.
-pub(crate) struct Callee<'h> {
-    f: Snapshot<'h>,
+/// The body of a called function, read once for all calls of it.
+pub(crate) struct Body<'h> {
+    pub(crate) f: Snapshot<'h>,
     params: AttrParams,
+}
+
+/// The copy of a body before a call.
+pub(crate) struct BodyCopy {
+    /// The ops, without those that are nested in them.
+    pub(crate) ops: Vec<OpId>,
+    /// All ops.
+    pub(crate) all: Vec<OpId>,
+    pub(crate) args: Vec<ValueId>,
+    /// The values that stand for the call's results.
+    pub(crate) values: Vec<ValueId>,
+}
+
+impl<'h> Body<'h> {
+    pub(crate) fn new(f: Snapshot<'h>) -> Body<'h> {
+        Body {
+            params: AttrParams::new(&f),
+            f,
+        }
+    }
+
+    /// Returns why a call can't be replaced by the body: the end of a sentence.
+    pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
+        let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
+        if f.operand_count(call) > takes {
+            return Err(format!(
+                "it has more operands than the {takes} that the function takes"
+            ));
+        }
+        if f.result_count(call) > gives {
+            return Err(format!(
+                "it has more results than the {gives} that the function gives"
+            ));
+        }
+        self.params.bindings(f, call).map(drop)
+    }
+
+    /// Copies the ops before a call that was checked, with `captures` as other values for some of the body's own.
+    pub(crate) fn copy(
+        &self,
+        f: &mut Function,
+        call: OpId,
+        captures: &[[ValueId; 2]],
+    ) -> Result<BodyCopy, PassError> {
+        let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
+        let mut args: Vec<ValueId> = f.operands(call).collect();
+        args.resize(self.f.params().len(), ValueId::NONE);
+        let before = f.previous_op(call);
+        let at = Position::before(call);
+        let mut values = f.clone_region_from(&self.f, self.f.body(), at, &args, captures)?;
+        values.truncate(f.result_count(call));
+        let ops = between(f, before, call);
+        let all = with_nested(f, &ops);
+        for &op in &all {
+            bind(f, op, &bindings)?;
+        }
+        Ok(BodyCopy {
+            ops,
+            all,
+            args,
+            values,
+        })
+    }
+
+    /// Names dims of a copy as its arguments do. Dims that the body names after no parameter's are unknown.
+    pub(crate) fn rename_dims(&self, f: &mut Function, copy: &BodyCopy) -> Result<(), EditError> {
+        let mut dims: HashMap<i64, Dim> = HashMap::new();
+        for (&param, &arg) in self.f.params().iter().zip(&copy.args) {
+            let (Some(own), Some(theirs)) = (self.f.dims(param), f.dims(arg)) else {
+                continue;
+            };
+            for (own, theirs) in own.zip(theirs) {
+                if own.kind == DimKind::SYMBOL && theirs.kind != DimKind::UNKNOWN {
+                    dims.insert(own.value, theirs);
+                }
+            }
+        }
+        let mut renamed = Retype::new(dims);
+        for &op in &copy.all {
+            let mut values = f.results(op).to_vec();
+            let regions = f.regions(op).to_vec();
+            for &region in &regions {
+                values.extend(f.args(region));
+            }
+            for value in values {
+                let ty = renamed.ty(f, f.type_id(value))?;
+                retype(f, value, ty)?;
+            }
+            for region in regions {
+                if f.ports(region).any(|port| names_dims(f, port.ty)) {
+                    redeclare(f, region, |f, _, ty, value| Ok((renamed.ty(f, ty)?, value)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A called function that is inlined.
+pub(crate) struct Callee<'h> {
+    body: Body<'h>,
     /// Whether types of it name dims.
     has_symbols: bool,
     /// The calls in it that are replaced in turn, and what they call.
@@ -105,9 +206,6 @@ impl Grown {
     }
 }
 
-/// The reason why a call stays.
-type Why = Result<(), String>;
-
 impl<'h> Callee<'h> {
     pub(crate) fn new(f: Snapshot<'h>, mut grown: Grown, calls: &[(OpId, SymbolId)]) -> Callee<'h> {
         let calls: HashMap<OpId, SymbolId> = calls.iter().copied().collect();
@@ -127,16 +225,15 @@ impl<'h> Callee<'h> {
         let needed = |domain: &String| used.contain(domain) || taken.contains(domain);
         grown.opsets.retain(|domain, _| needed(domain));
         Callee {
-            params: AttrParams::new(&f),
+            body: Body::new(f),
             has_symbols,
             calls,
             grown,
-            f,
         }
     }
 
     pub(crate) fn name(&self) -> &str {
-        self.f.function_name()
+        self.body.f.function_name()
     }
 
     pub(crate) fn growth(&self) -> usize {
@@ -144,21 +241,16 @@ impl<'h> Callee<'h> {
     }
 
     /// Whether a call in a function that has grown so far can be replaced.
-    pub(crate) fn check(&self, f: &Function, call: OpId, caller: &Grown, max_ops: i64) -> Why {
-        let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
-        if f.operand_count(call) > takes {
-            return Err(format!(
-                "it has more operands than the {takes} that the function takes"
-            ));
-        }
-        if f.result_count(call) > gives {
-            return Err(format!(
-                "it has more results than the {gives} that the function gives"
-            ));
-        }
+    pub(crate) fn check(
+        &self,
+        f: &Function,
+        call: OpId,
+        caller: &Grown,
+        max_ops: i64,
+    ) -> Result<(), String> {
         let own = |domain: &str| caller.opsets.get(domain).copied();
         check_opsets(sorted(&self.grown.opsets), own)?;
-        self.params.bindings(f, call)?;
+        self.body.check(f, call)?;
         let ops = caller.ops + self.grown.ops;
         if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
             return Err(format!(
@@ -173,68 +265,19 @@ impl<'h> Callee<'h> {
         for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
         }
-        let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
-        let mut args: Vec<ValueId> = f.operands(call).collect();
-        args.resize(self.f.params().len(), ValueId::NONE);
-        let before = f.previous_op(call);
-        let at = Position::before(call);
-        let mut values = f.clone_region_from(&self.f, self.f.body(), at, &args, &[])?;
-        let made = between(f, before, call);
-        let made = with_nested(f, &made);
-        for &op in &made {
-            bind(f, op, &bindings)?;
-        }
+        let copy = self.body.copy(f, call, &[])?;
         if self.has_symbols {
-            self.rename_dims(f, &made, &args)?;
+            self.body.rename_dims(f, &copy)?;
         }
-        place(f, &made, call)?;
-        values.truncate(f.result_count(call));
-        let copies = self.f.iter().zip(made);
+        place(f, &copy.all, call)?;
+        let copies = self.body.f.iter().zip(copy.all);
         let calls = copies.filter_map(|(op, copy)| Some((copy, *self.calls.get(&op)?)));
         Ok(Copied {
             call,
-            values,
-            args,
+            values: copy.values,
+            args: copy.args,
             calls: calls.collect(),
         })
-    }
-
-    /// Says in the callers' words how large what was copied is.
-    fn rename_dims(
-        &self,
-        f: &mut Function,
-        made: &[OpId],
-        args: &[ValueId],
-    ) -> Result<(), EditError> {
-        let mut dims: HashMap<i64, Dim> = HashMap::new();
-        for (&param, &arg) in self.f.params().iter().zip(args) {
-            let (Some(own), Some(theirs)) = (self.f.dims(param), f.dims(arg)) else {
-                continue;
-            };
-            for (own, theirs) in own.zip(theirs) {
-                if own.kind == DimKind::SYMBOL && theirs.kind != DimKind::UNKNOWN {
-                    dims.insert(own.value, theirs);
-                }
-            }
-        }
-        let mut renamed = Retype::new(dims);
-        for &op in made {
-            let mut values = f.results(op).to_vec();
-            let regions = f.regions(op).to_vec();
-            for &region in &regions {
-                values.extend(f.args(region));
-            }
-            for value in values {
-                let ty = renamed.ty(f, f.type_id(value))?;
-                retype(f, value, ty)?;
-            }
-            for region in regions {
-                if f.ports(region).any(|port| names_dims(f, port.ty)) {
-                    redeclare(f, region, |f, _, ty, value| Ok((renamed.ty(f, ty)?, value)))?;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -3,10 +3,10 @@
 pub(crate) mod accept;
 pub(crate) mod attr_params;
 pub(crate) mod bodies;
+pub(crate) mod call_graph;
 pub(crate) mod callee;
 pub(crate) mod column;
 pub(crate) mod cursor;
-pub(crate) mod entries;
 pub(crate) mod literal;
 pub(crate) mod operators;
 pub(crate) mod purity;

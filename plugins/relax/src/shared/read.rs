@@ -1,7 +1,7 @@
 //! Readers of ops, operands and attributes.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, Status, Use};
+use passdock_plugin_api::{DimKind, Status, Use, element};
 
 /// The op that makes a value, if it is of this operator and not of a function of the same name.
 pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
@@ -120,6 +120,54 @@ pub(crate) fn with_constant(f: &Function, op: OpId) -> Option<(ValueId, ValueId)
 /// Whether a dtype is one of floats that are computed with.
 pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
+/// Whether a value stretches to the shape of another and leaves that as it is.
+pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
+    let Some(dims) = f.dims(value) else {
+        return false;
+    };
+    if f.rank(value) == Some(0) {
+        return true;
+    }
+    let Some(to) = f.dims(to) else {
+        return false;
+    };
+    let Some(more) = to.len().checked_sub(dims.len()) else {
+        return false;
+    };
+    let mut both = dims.zip(to.skip(more));
+    both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
+}
+
+/// The elements of a constant of floats, none of them rounded.
+pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
+    let dtype = f.dtype(value);
+    let size = element::size_of(dtype).filter(|_| is_float(dtype));
+    let read = |(bytes, size): (&[u8], usize)| {
+        let elements = bytes.chunks_exact(size);
+        elements
+            .map(|element| element::read(dtype, element))
+            .collect()
+    };
+    Ok(f.constant_data(value)?.zip(size).map(read))
+}
+
+/// The value that a value is a view of: of the same elements in the same order.
+pub(crate) fn viewed(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = f.defining_op(value).filter(|&op| is_view(f, op))?;
+    f.operand(op, 0)
+}
+
+/// Whether an op is a view.
+pub(crate) fn is_view(f: &Function, op: OpId) -> bool {
+    let names = [
+        "onnx.Reshape",
+        "onnx.Squeeze",
+        "onnx.Unsqueeze",
+        "onnx.Flatten",
+    ];
+    is_any(f, op, &names)
 }
 
 /// An axis counted from the front.

@@ -15,13 +15,14 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::group::{Group, Groups};
 use crate::fusion::shared::marks::{TARGET, text_of};
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
+use crate::shared::call_graph::graph_functions;
 
 /// The functions that targets take, and whose they are.
 fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     let mut targets = HashMap::new();
-    for entry in m.functions().filter(|f| f.kind == FunctionKind::GRAPH) {
-        if let Some(target) = text_of(&m.snapshot(entry.name)?, TARGET) {
-            targets.insert(entry.name, target);
+    for name in graph_functions(m) {
+        if let Some(target) = text_of(&m.snapshot(name)?, TARGET) {
+            targets.insert(name, target);
         }
     }
     Ok(targets)

@@ -3,6 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::domains::OWN;
+use crate::shared::call_graph::optimized_functions;
 
 /// The attribute of a function that is one kernel.
 pub(crate) const PRIMITIVE: &str = "Primitive";
@@ -31,11 +32,6 @@ pub(crate) fn is_group(f: &Function) -> bool {
     groups.iter().any(|name| f.function_attr(*name).is_some()) || is_primitive(f)
 }
 
-/// Whether a function is to stay as it is, is a group already, or stands for an op.
-fn is_closed(f: &Function) -> bool {
-    is_group(f) || f.function_name().starts_with(OWN) || f.skips_optimization()
-}
-
 /// The text that a function attribute is.
 pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
     match f.function_attr(name)? {
@@ -44,15 +40,13 @@ pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
     }
 }
 
-/// The graph functions that may become others.
+/// The graph functions that are optimized, neither are groups nor stand for an op.
 pub(crate) fn open_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError> {
     let mut open = Vec::new();
-    for entry in m
-        .functions()
-        .filter(|entry| entry.kind == FunctionKind::GRAPH)
-    {
-        if !is_closed(&m.snapshot(entry.name)?) {
-            open.push(entry.name);
+    for name in optimized_functions(m)? {
+        let f = m.snapshot(name)?;
+        if !is_group(&f) && !f.function_name().starts_with(OWN) {
+            open.push(name);
         }
     }
     Ok(open)

@@ -7,6 +7,7 @@ use passdock_plugin_api::{FreeNames, Snapshot, Support};
 
 use super::domains::OWN;
 use super::marks::is_group;
+use crate::shared::call_graph::graph_functions;
 
 /// How deep such functions call one another, as `fast_softmax` does `fast_exp`.
 const DEEPEST: usize = 4;
@@ -37,12 +38,10 @@ struct Placeholder<'h> {
 impl<'h> Placeholders<'h> {
     pub(crate) fn new(m: &Module<'h>) -> Result<Placeholders<'h>, EditError> {
         let mut left = Vec::new();
-        for entry in m.functions() {
-            if entry.kind == FunctionKind::GRAPH && m.text(entry.name).starts_with(OWN) {
-                let body = m.snapshot(entry.name)?;
-                if !is_group(&body) {
-                    left.push((entry.name, body));
-                }
+        for name in graph_functions(m).filter(|&name| m.text(name).starts_with(OWN)) {
+            let body = m.snapshot(name)?;
+            if !is_group(&body) {
+                left.push((name, body));
             }
         }
         let mut found = Placeholders {

@@ -2,26 +2,22 @@
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::Snapshot;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, LocId};
+use passdock_plugin_api::{DimKind, LocId, Snapshot};
 
 use crate::fusion::group::{NAMES, PLACES};
-use crate::shared::attr_params::{AttrParams, bind};
+use crate::shared::callee::Body;
 use crate::shared::operators::check_opsets;
-use crate::shared::read::{between, with_nested};
-use crate::shared::retype::retype;
 
 /// A function whose calls are replaced, looked at once for all calls of it.
 pub(crate) struct Kernel<'h> {
-    f: Snapshot<'h>,
+    body: Body<'h>,
     /// Its ops, in order.
     ops: Vec<OpId>,
     /// The values that it doesn't give out, and then its constants: whose names a call may say, behind those of the
     /// ops.
     inner: Vec<ValueId>,
     constants: Vec<ValueId>,
-    params: AttrParams,
 }
 
 /// Constants of a function by their names and regions.
@@ -69,19 +65,14 @@ impl<'h> Kernel<'h> {
             ops,
             inner,
             constants,
-            params: AttrParams::new(&f),
-            f,
+            body: Body::new(f),
         }
     }
 
     /// Whether the ops can stand in the place of a call.
     pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
-        let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
-        if f.operand_count(call) > takes || f.result_count(call) > gives {
-            return Err("the call has more operands or results than the function".into());
-        }
-        check_opsets(self.f.opsets(), |domain| f.opset(domain))?;
-        self.params.bindings(f, call).map(drop)
+        check_opsets(self.body.f.opsets(), |domain| f.opset(domain))?;
+        self.body.check(f, call)
     }
 
     /// Puts the ops in the place of a call that was checked. Answers where they stood, if the call says so.
@@ -91,32 +82,21 @@ impl<'h> Kernel<'h> {
         call: OpId,
         constants: &Constants,
     ) -> Result<Vec<(OpId, i64)>, PassError> {
-        let opsets: Vec<(String, i64)> = (self.f.opsets())
+        let opsets: Vec<(String, i64)> = (self.body.f.opsets())
             .filter(|(domain, _)| f.opset(domain).is_none() && f.opsets().next().is_some())
             .map(|(domain, version)| (domain.to_owned(), version))
             .collect();
         for (domain, version) in opsets {
             f.set_opset(&domain, version)?;
         }
-        let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
         let names = self.names(f, call);
         let places: Vec<i64> = f.ints(call, PLACES).unwrap_or_default().to_vec();
-        let mut args: Vec<ValueId> = f.operands(call).collect();
-        args.resize(self.f.params().len(), ValueId::NONE);
         let captures = self.captures(f, call, &names, constants)?;
-        let same_words = self.has_words_of(f, &args);
-        let before = f.previous_op(call);
-        let (at, body) = (Position::before(call), self.f.body());
-        let mut values = f.clone_region_from(&self.f, body, at, &args, &captures)?;
-        values.truncate(f.result_count(call));
-        let made = between(f, before, call);
-        for op in with_nested(f, &made) {
-            bind(f, op, &bindings)?;
-            if !same_words {
-                forget_dims(f, op)?;
-            }
+        let copy = self.body.copy(f, call, &captures)?;
+        if !self.has_dims_of(f, &copy.args) {
+            self.body.rename_dims(f, &copy)?;
         }
-        for (&result, &value) in f.results(call).to_vec().iter().zip(&values) {
+        for (&result, &value) in f.results(call).to_vec().iter().zip(&copy.values) {
             if f.defining_op(value).is_none() {
                 continue;
             }
@@ -126,9 +106,9 @@ impl<'h> Kernel<'h> {
             // It gets the name of the call's result.
             f.set_value_name(value, "")?;
         }
-        f.replace_op_with(call, &values)?;
-        self.rename(f, &made, &names)?;
-        Ok(made.into_iter().zip(places).collect())
+        f.replace_op_with(call, &copy.values)?;
+        self.rename(f, &copy.ops, &names)?;
+        Ok(copy.ops.into_iter().zip(places).collect())
     }
 
     /// The names that a call says; none: they are the function's.
@@ -158,7 +138,7 @@ impl<'h> Kernel<'h> {
         for (at, &value) in self.constants.iter().enumerate() {
             let name = match own {
                 Some(names) => names.get(at).map(|name| &**name),
-                None => self.f.value_name(value),
+                None => self.body.f.value_name(value),
             };
             let region = f.parent_region(call);
             let found = name.and_then(|name| visible(f, constants, name, region));
@@ -166,9 +146,9 @@ impl<'h> Kernel<'h> {
                 continue;
             };
             let is_same = f.is_live_value(outside)
-                && f.dtype(outside) == self.f.dtype(value)
-                && f.shape(outside) == self.f.shape(value)
-                && f.constant_data(outside)? == self.f.constant_data(value)?;
+                && f.dtype(outside) == self.body.f.dtype(value)
+                && f.shape(outside) == self.body.f.shape(value)
+                && f.constant_data(outside)? == self.body.f.constant_data(value)?;
             if is_same {
                 captures.push([value, outside]);
             }
@@ -177,9 +157,9 @@ impl<'h> Kernel<'h> {
     }
 
     /// Whether the names of dims mean in a call what they mean in the kernel.
-    fn has_words_of(&self, f: &Function, args: &[ValueId]) -> bool {
-        self.f.params().iter().zip(args).all(|(&param, &arg)| {
-            let (Some(own), Some(given)) = (self.f.dims(param), f.dims(arg)) else {
+    fn has_dims_of(&self, f: &Function, args: &[ValueId]) -> bool {
+        self.body.f.params().iter().zip(args).all(|(&param, &arg)| {
+            let (Some(own), Some(given)) = (self.body.f.dims(param), f.dims(arg)) else {
                 return true;
             };
             own.zip(given).all(|(own, given)| {
@@ -201,7 +181,11 @@ impl<'h> Kernel<'h> {
             f.set_loc(op, loc)?;
         }
         let copies = made.iter().flat_map(|&op| f.results(op)).copied();
-        let originals = self.ops.iter().flat_map(|&op| self.f.results(op)).copied();
+        let originals = self
+            .ops
+            .iter()
+            .flat_map(|&op| self.body.f.results(op))
+            .copied();
         let copies: HashMap<ValueId, ValueId> = originals.zip(copies).collect();
         for (value, name) in self.inner.iter().zip(&names[self.ops.len()..]) {
             if let Some(&copy) = copies.get(value) {
@@ -210,14 +194,4 @@ impl<'h> Kernel<'h> {
         }
         Ok(())
     }
-}
-
-/// Forgets the types of results that name dims: what the names mean is another function's to say.
-fn forget_dims(f: &mut Function, op: OpId) -> Result<(), EditError> {
-    let named = |&value: &ValueId| !f.type_of(value).symbols().is_empty();
-    let values: Vec<ValueId> = f.results(op).iter().copied().filter(named).collect();
-    for value in values {
-        retype(f, value, TypeId::NONE)?;
-    }
-    Ok(())
 }

@@ -78,6 +78,7 @@ mod functions;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::call_graph::optimized_functions;
 use crate::shared::read::int_or;
 use functions::{Functions, Made};
 
@@ -102,12 +103,11 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         )));
     }
     let mut functions = Functions::default();
-    for entry in m.functions() {
-        let f = m.snapshot(entry.name)?;
-        let is_own = m.text(entry.name).starts_with("passdock.fast.");
-        if entry.kind != FunctionKind::GRAPH || is_own || f.skips_optimization() {
+    for name in optimized_functions(m)? {
+        if m.text(name).starts_with("passdock.fast.") {
             continue;
         }
+        let f = m.snapshot(name)?;
         let found: Vec<(OpId, Made)> = f
             .iter()
             .filter_map(|op| Some((op, wanted(&f, op, &options)?)))
@@ -124,7 +124,7 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         if calls.is_empty() {
             continue;
         }
-        let f = m.edit(entry.name)?;
+        let f = m.edit(name)?;
         if f.opset(DOMAIN).is_none() {
             f.set_opset(DOMAIN, 1)?;
         }

@@ -4,9 +4,9 @@ use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
-use crate::rules::shared::checks::{goes, stretches};
+use crate::rules::shared::checks::goes;
 use crate::rules::shared::spread::{Spread, centred, spread};
-use crate::shared::read::{like, made_by, operand};
+use crate::shared::read::{like, made_by, operand, stretches};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {

@@ -1,8 +1,9 @@
 //! What fusions ask of values: numbers beside others, and what goes when something else stands in its place.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::number_of;
+
+use crate::shared::read::stretches;
 
 /// The number that a constant is everywhere, if it leaves the shape of the value beside it as it is.
 pub(crate) fn number_beside(
@@ -14,24 +15,6 @@ pub(crate) fn number_beside(
         return Ok(None);
     }
     number_of(f, constant)
-}
-
-/// Whether a value stretches to the shape of another and leaves that as it is.
-pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
-    let Some(dims) = f.dims(value) else {
-        return false;
-    };
-    if f.rank(value) == Some(0) {
-        return true;
-    }
-    let Some(to) = f.dims(to) else {
-        return false;
-    };
-    let Some(more) = to.len().checked_sub(dims.len()) else {
-        return false;
-    };
-    let mut both = dims.zip(to.skip(more));
-    both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
 }
 
 /// Whether an op goes if nobody needs another one any more.

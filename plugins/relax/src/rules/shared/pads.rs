@@ -30,6 +30,13 @@ pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     Ok(pads)
 }
 
+/// A Pad that pads nothing, of whatever mode.
+pub(crate) fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let is_nothing = pads(f, m.root())?.iter().all(|&pad| pad == 0);
+    Ok(is_nothing.then(|| vec![m.value(f, "x")]))
+}
+
 /// How a Pad fills what it adds.
 #[derive(PartialEq)]
 pub(crate) enum Fill {

@@ -1,10 +1,9 @@
 //! Ops with constants one after another, and operands that are stretched before they would be anyway.
 
-use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::shared::read::{int_or, is, is_any, is_float, known_dims, like, made_by, with_constant};
+use crate::shared::read::{floats, int_or, is, is_any, known_dims, like, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
@@ -60,20 +59,6 @@ fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<boo
         false => (a.0 * b.0, a.1 * b.1),
     };
     Ok(low >= least && high < most && (has_one_sign || !is_sum))
-}
-
-/// The elements of a constant of floats, none of them rounded.
-fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
-    let dtype = f.dtype(value);
-    let size = element::size_of(dtype).filter(|_| is_float(dtype));
-    let elements = f.constant_data(value)?.zip(size);
-    let read = |(bytes, size): (&[u8], usize)| {
-        let elements = bytes.chunks_exact(size);
-        elements
-            .map(|element| element::read(dtype, element))
-            .collect()
-    };
-    Ok(elements.map(read))
 }
 
 /// An operand that is stretched to dims that the other operands have needn't be stretched before.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use super::views_stretched::{is_view, viewed};
 use crate::rules::shared::kernels::fused_with_sums;
-use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like, only_use, optional};
+use crate::shared::read::{
+    axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, optional, viewed,
+};
 use crate::shared::union_find::UnionFind;
 
 const NAME: &str = "rows_of_matrices";

@@ -3,6 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use crate::rules::shared::pads::pad_nothing;
 use crate::shared::read::{int_or, is, known_dims, like, operand, optional};
 
 pub(super) static RULES: Rules = rules! {
@@ -19,8 +20,7 @@ pub(super) static RULES: Rules = rules! {
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%pad, %more...)
     } => pad_without_views;
     rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
-    rule pad_nothing { onnx.Pad(%x, 0, %rest...) => %x }
-    rule pad_nothing_by_attribute keeps_type { %y = onnx.Pad(%x) {pads = $pads} } => nothing_padded;
+    rule pad_nothing keeps_type { onnx.Pad(%x, %rest...) } => pad_nothing;
     rule concat_one { onnx.Concat(%x) => %x }
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
@@ -116,14 +116,6 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let stays = perm.iter().filter(|axis| !is_unit(axis)).is_sorted();
     NoMatch::unless(stays && !perm.is_sorted())?;
     reshape(r, x, outer)
-}
-
-/// A `Pad` whose attribute says 0 everywhere, in models before opset 11.
-fn nothing_padded(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let is_nothing = m
-        .ints("pads")
-        .is_some_and(|pads| pads.iter().all(|pad| *pad == 0));
-    Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
 }
 
 /// A `Resize` whose factors are all 1, or that says sizes and leaves the shape. Two ways to find elements find others

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use super::views::reshape;
-use super::views_stretched::{Below, Runs, is_view, viewed};
-use crate::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
+use super::views_stretched::{Below, Runs};
+use crate::shared::read::{axes_in, axis_in, ints_of, is, is_view, known_dims, like, viewed};
 
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {

@@ -3,7 +3,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{is, known_dims};
+use crate::shared::read::{known_dims, viewed};
 
 const UNIT: Dim = Dim::constant(1);
 
@@ -113,21 +113,4 @@ impl Below {
             }
         }
     }
-}
-
-/// What a value is a view of.
-pub(super) fn viewed(f: &Function, value: ValueId) -> Option<ValueId> {
-    let op = f.defining_op(value).filter(|&op| is_view(f, op))?;
-    f.operand(op, 0)
-}
-
-/// Whether an op is a view: of the same elements in the same order.
-pub(super) fn is_view(f: &Function, op: OpId) -> bool {
-    let names = [
-        "onnx.Reshape",
-        "onnx.Squeeze",
-        "onnx.Unsqueeze",
-        "onnx.Flatten",
-    ];
-    names.iter().any(|name| is(f, op, name))
 }
