@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{
-    ContextSettings, Diagnostic, Module, PassContext, PassError, PassRef, Registry, RulesFile, ir,
+    ContextSettings, Diagnostic, Module, PassContext, PassError, PassRef, Recorder, Registry,
+    RulesFile, ir,
 };
 use passdock_ir::verify::verify_module;
 use passdock_plugin_api::StaticPlugin;
+use passdock_tools::numerics::{CompareOptions, compare};
 use serde::Deserialize;
 
 use crate::definitions;
@@ -24,6 +26,10 @@ struct Settings {
     check_rules: bool,
     /// The vendors' plugins.
     vendors: Vec<StaticPlugin>,
+    /// Whether the rewrites by each rule are expected.
+    rewrites: bool,
+    /// Whether ONNX Runtime computes the same from the module before and after.
+    onnxruntime: bool,
     /// The context's settings; the opt level is the highest unless it is set.
     context: ContextSettings,
 }
@@ -37,12 +43,14 @@ enum PassEntry {
 }
 
 /// Runs a case, and returns what follows `; expect`: the module, unless it is unchanged, and what was
-/// reported, as comments. Without passes, the module is verified and printed.
+/// reported, as comments. Without passes, the module is verified and printed. With `onnxruntime`, the cases that say so
+/// are run there before and after the passes, and a difference is reported.
 ///
 /// # Errors
 /// If a setting is wrong, so that it isn't taken for what passes report.
-pub fn run(settings: &toml::Table, source: &str) -> Result<String, String> {
-    let settings = Settings::read(settings.clone())?;
+pub fn run(settings: &toml::Table, source: &str, onnxruntime: bool) -> Result<String, String> {
+    let mut settings = Settings::read(settings.clone())?;
+    settings.onnxruntime &= onnxruntime;
     let reported: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
     let outcome = match settings.passes.is_empty() {
         true => ir::parse_text("test.ir", source).map(|module| checked(source, &module)),
@@ -86,12 +94,15 @@ fn run_passes(
     let passes = settings.passes.iter().map(|entry| pass(&registry, entry));
     let passes: Vec<PassRef> = passes.collect::<Result<_, _>>()?;
     let mut module: Module = ir::parse_text("test.ir", source)?;
+    let input = module.clone();
     let before = module.to_string();
     let context = PassContext::builder().settings(settings.context);
     let is_over = Arc::new(AtomicBool::new(false));
     let ignore = is_over.clone();
+    let recorder = Arc::new(Recorder::default());
     let context = context
         .registry(&registry)
+        .recorder(recorder.clone())
         .on_diagnostic(move |diagnostic| {
             if !ignore.load(Ordering::Relaxed) {
                 let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,15 +117,34 @@ fn run_passes(
     if after == before {
         return Ok(": unchanged\n".to_owned());
     }
+    let mut remarks = String::new();
+    if settings.rewrites {
+        let records = recorder.take().into_iter();
+        let rewriting =
+            records.filter(|record| !record.is_sequential && !record.rewrites.is_empty());
+        remarks.extend(rewriting.map(|record| format!("; {}: {}\n", record.name, record.rewrites)));
+    }
+    if settings.onnxruntime {
+        remarks += &difference(&input, &module)?;
+    }
     is_over.store(true, Ordering::Relaxed);
     let again = passes
         .last()
         .map(|last| context.scope(|_| last.call(module)));
     let is_same = |again: Module| again.to_string() == after;
     Ok(match again.is_none_or(|again| again.is_ok_and(is_same)) {
-        true => format!("\n{after}"),
-        false => format!(", and another run differs\n{after}"),
+        true => format!("\n{after}{remarks}"),
+        false => format!(", and another run differs\n{after}{remarks}"),
     })
+}
+
+/// Returns what ONNX Runtime computes otherwise from the module after, as a comment.
+///
+/// # Errors
+/// If the modules aren't compared.
+fn difference(before: &Module, after: &Module) -> Result<String, PassError> {
+    let difference = compare(before, after, &CompareOptions::default())?.difference();
+    Ok(difference.map_or_else(String::new, |text| format!("; {text}\n")))
 }
 
 /// Returns the standard passes and operators, those of these tests, and what the case adds.
@@ -156,6 +186,8 @@ impl Settings {
             rules: None,
             check_rules: false,
             vendors: Vec::new(),
+            rewrites: false,
+            onnxruntime: false,
             context: ContextSettings {
                 opt_level: 4,
                 ..ContextSettings::default()
@@ -168,6 +200,8 @@ impl Settings {
                 "rules" => settings.rules = Some(read(value)?),
                 "check_rules" => settings.check_rules = read(value)?,
                 "vendors" => settings.vendors = vendors(&read::<Vec<String>>(value)?)?,
+                "rewrites" => settings.rewrites = read(value)?,
+                "onnxruntime" => settings.onnxruntime = read(value)?,
                 "config" => context.config = read(value)?,
                 "opt_level" => context.opt_level = read(value)?,
                 "required_pass" => context.required_pass = read(value)?,

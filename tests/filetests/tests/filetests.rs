@@ -1,5 +1,6 @@
-//! Runs the cases of all files: `cargo test -p passdock-filetests [WORD] [-- --bless]`. With a word, only the files
-//! whose paths contain it; `--bless` writes what the cases give into the files.
+//! Runs the cases of all files: `cargo test -p passdock-filetests [WORD] [-- --bless] [-- --onnxruntime]`. With a word,
+//! only the files whose paths contain it; `--bless` writes what the cases give into the files; `--onnxruntime` runs the
+//! cases that are set to it there, before and after.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,9 +10,11 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use passdock_filetests::{CaseFile, run};
 
 fn main() -> ExitCode {
-    let is_bless = |word: &String| word == "--bless";
-    let bless = env::args().any(|word| is_bless(&word));
-    let arguments = Arguments::from_iter(env::args().filter(|word| !is_bless(word)));
+    let (own, arguments): (Vec<String>, Vec<String>) =
+        env::args().partition(|word| ["--bless", "--onnxruntime"].contains(&word.as_str()));
+    let has = |option: &str| own.iter().any(|word| word == option);
+    let (bless, onnxruntime) = (has("--bless"), has("--onnxruntime"));
+    let arguments = Arguments::from_iter(arguments);
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut files = Vec::new();
     for sources in ["host/ir/src", "plugin-api", "plugins"] {
@@ -23,7 +26,7 @@ fn main() -> ExitCode {
             .unwrap_or(&path)
             .display()
             .to_string();
-        Trial::test(name, move || check(&path, bless))
+        Trial::test(name, move || check(&path, bless, onnxruntime))
     };
     libtest_mimic::run(&arguments, files.into_iter().map(trial).collect()).exit_code()
 }
@@ -42,14 +45,14 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn check(path: &Path, bless: bool) -> Result<(), Failed> {
+fn check(path: &Path, bless: bool, onnxruntime: bool) -> Result<(), Failed> {
     let text = fs::read_to_string(path)?;
     let mut file = CaseFile::parse(&text)?;
     if file.cases.is_empty() {
         return Err("The file has no case: a line `; --- NAME` begins one.".into());
     }
     for case in &mut file.cases {
-        let expected = run(&case.settings, &case.source);
+        let expected = run(&case.settings, &case.source, onnxruntime);
         case.expected = expected.map_err(|error| format!("{}: {error}", case.name))?;
     }
     let now = file.to_string();
