@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 
 use super::lex::Number;
+use super::write_list;
 use crate::constant::{pack_bits, unpack_bits};
 
 /// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
@@ -49,22 +50,18 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
         DType::U4 | DType::I4 | DType::U2 | DType::I2 => {
             let bits = dtype.bits();
             let signed = matches!(dtype, DType::I4 | DType::I2);
-            for at in 0..count {
-                comma(out, at as usize);
-                let value = unpack_bits(bytes, at, bits);
-                if signed {
-                    let shift = 8 - bits;
-                    show(out, ((value << shift) as i8) >> shift);
-                } else {
-                    show(out, value);
+            let shift = 8 - bits;
+            write_list(out, ", ", 0..count, |out, at| {
+                match (unpack_bits(bytes, at, bits), signed) {
+                    (value, true) => show(out, ((value << shift) as i8) >> shift),
+                    (value, false) => show(out, value),
                 }
-            }
+            });
         }
         DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2 => {
-            for at in 0..count {
-                comma(out, at as usize);
+            write_list(out, ", ", 0..count, |out, at| {
                 hex(out, u64::from(unpack_bits(bytes, at, dtype.bits())));
-            }
+            });
         }
         _ => each(out, bytes, |out, [b]| hex(out, u64::from(b))),
     }
@@ -207,20 +204,10 @@ fn show(out: &mut String, value: impl std::fmt::Display) {
     _ = write!(out, "{value}");
 }
 
-fn comma(out: &mut String, at: usize) {
-    if at > 0 {
-        out.push_str(", ");
-    }
-}
-
 fn each<const N: usize>(
     out: &mut String,
     bytes: &[u8],
-    mut write: impl FnMut(&mut String, [u8; N]),
+    write: impl FnMut(&mut String, [u8; N]),
 ) {
-    let (elements, _) = bytes.as_chunks::<N>();
-    for (at, &element) in elements.iter().enumerate() {
-        comma(out, at);
-        write(out, element);
-    }
+    write_list(out, ", ", bytes.as_chunks().0.iter().copied(), write);
 }
