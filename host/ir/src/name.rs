@@ -113,8 +113,7 @@ pub(crate) fn is_canonical(text: &str) -> bool {
     if text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
         return false;
     }
-    is_path(text)
-        || OpName::parse(text).is_some_and(|name| name.to_string() == text)
+    is_path(text) || OpName::parse(text).is_some_and(|name| name.to_string() == text)
 }
 
 impl fmt::Display for OpName<'_> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
 use super::super::syntax::element::write_f32;
-use super::super::syntax::{ATTR_KINDS, write_list};
+use super::super::syntax::{ATTR_KINDS, write_list, write_number};
 use super::brief;
 use super::printer::{OpRegions, Printer};
 use crate::function::Function;
@@ -141,13 +141,13 @@ pub fn attr_text(f: &Function, attr: &Attr) -> Option<String> {
 /// Writes such a value; whether it is one.
 fn write_plain(out: &mut String, f: &Function, attr: &Attr, between: &str) -> bool {
     match attr.kind {
-        AttrKind::INT => out.push_str(&(attr.bits as i64).to_string()),
+        AttrKind::INT => write_number(out, attr.bits as i64),
         AttrKind::FLOAT => write_f32(out, f32::from_bits(attr.bits as u32)),
         AttrKind::STRING => write_quoted(out, f.bytes_in(attr.list)),
         AttrKind::INTS => {
             let ints = f.ints_in(attr.list).iter();
-            plain_list(out, "ints", between, ints, |out, value| {
-                out.push_str(&value.to_string());
+            plain_list(out, "ints", between, ints, |out, &value| {
+                write_number(out, value);
             });
         }
         AttrKind::FLOATS => {

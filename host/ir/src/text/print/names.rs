@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::syntax::element::literal;
 use super::super::syntax::walk::{Event, Events};
+use super::super::syntax::write_number;
 use crate::function::Function;
 use crate::origin::Entity;
 use crate::pool::of_region;
@@ -111,7 +112,7 @@ impl ValueNames {
                     _ = write!(out, "<{value}>");
                 }
             }
-            Some(number) => out.push_str(&number.to_string()),
+            Some(number) => write_number(out, number),
             None => _ = write!(out, "<{value}>"),
         }
     }

@@ -102,11 +102,16 @@ impl<'w> Out<'w> {
             return;
         }
         self.text.push_str(" meta {");
-        write_list(&mut self.text, ", ", &extras.metadata, |text, (key, value)| {
-            write_name(text, key);
-            text.push_str(" = ");
-            write_quoted(text, &**value);
-        });
+        write_list(
+            &mut self.text,
+            ", ",
+            &extras.metadata,
+            |text, (key, value)| {
+                write_name(text, key);
+                text.push_str(" = ");
+                write_quoted(text, &**value);
+            },
+        );
         self.text.push('}');
     }
 

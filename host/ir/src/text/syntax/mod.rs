@@ -48,6 +48,11 @@ pub(crate) const CHOICES: [(ExprKind, &str); 3] = [
 /// The kinds that the short form of a `for` names.
 pub(crate) const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];
 
+/// Writes an integer, without the machinery of formatting: most values have a number.
+pub(crate) fn write_number(out: &mut String, number: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
 /// Writes items with a separator between them.
 pub(crate) fn write_list<T>(
     out: &mut String,

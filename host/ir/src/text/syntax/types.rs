@@ -6,7 +6,7 @@ use passdock_abi::{
     DType, Dim, DimExpr, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind,
 };
 
-use super::{CHOICES, write_list};
+use super::{CHOICES, write_list, write_number};
 use crate::function::Function;
 use crate::quote::write_name;
 
@@ -74,7 +74,7 @@ fn write_scalar(out: &mut String, ty: &Type) {
     write_dtype(out, ty.dtype);
     if ty.lanes > 1 {
         out.push('x');
-        out.push_str(&ty.lanes.to_string());
+        write_number(out, ty.lanes);
     }
 }
 
@@ -153,7 +153,7 @@ fn write_dim(out: &mut String, f: &Function, dim: &Dim, tightness: u32) {
 
 fn write_bare_dim(out: &mut String, f: &Function, dim: &Dim, tightness: u32) {
     match dim.kind {
-        DimKind::CONST => out.push_str(&dim.value.to_string()),
+        DimKind::CONST => write_number(out, dim.value),
         DimKind::SYMBOL => write_name(out, f.text(SymbolId(dim.value as u32))),
         DimKind::EXPR => write_expr(out, f, f.expr(ExprId(dim.value as u32)), tightness),
         _ => out.push('?'),
@@ -192,7 +192,7 @@ fn write_expr(out: &mut String, f: &Function, expr: &DimExpr, tightness: u32) {
                 out.push_str(if factor > 1 { "*" } else { "" });
             }
             if term.is_none() || factor > 1 {
-                out.push_str(&factor.to_string());
+                write_number(out, factor);
             }
         }
     }
