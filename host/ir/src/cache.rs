@@ -67,13 +67,12 @@ pub(crate) struct CacheEntry {
     next: [Link; 4],
 }
 
-/// The number added to a version while something is tried out beside the function: more than edits
-/// can make.
-pub(crate) const ASIDE: u64 = 1 << 48;
+/// The number added to a version during a trial: more than edits can make.
+pub(crate) const TRIAL: u64 = 1 << 48;
 
 /// The number of trials under way, one within the other.
 pub(crate) fn depth(version: u64) -> u64 {
-    version / ASIDE
+    version / TRIAL
 }
 
 impl CacheEntry {

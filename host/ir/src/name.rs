@@ -113,8 +113,7 @@ pub(crate) fn is_canonical(text: &str) -> bool {
     if text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
         return false;
     }
-    text.split('.').all(is_plain)
-        || OpName::parse(text).is_some_and(|name| name.to_string() == text)
+    is_path(text) || OpName::parse(text).is_some_and(|name| name.to_string() == text)
 }
 
 impl fmt::Display for OpName<'_> {
@@ -123,7 +122,7 @@ impl fmt::Display for OpName<'_> {
             None => {}
             Some("") => f.write_str("onnx.")?,
             Some(domain) => {
-                let plain = domain != "onnx" && domain.split('.').all(is_plain);
+                let plain = domain != "onnx" && is_path(domain);
                 write_part(f, domain, plain)?;
                 f.write_str(".")?;
             }
@@ -139,10 +138,21 @@ impl fmt::Display for OpName<'_> {
 
 /// Whether a part needs no quotes.
 pub fn is_plain(part: &str) -> bool {
-    !part.is_empty() && part.bytes().all(is_plain_byte)
+    is_plain_part(part.as_bytes())
 }
 
-fn is_plain_byte(byte: u8) -> bool {
+/// Whether a text is parts that need no quotes, with dots between them.
+fn is_path(text: &str) -> bool {
+    let mut parts = text.as_bytes().split(|&byte| byte == b'.');
+    parts.all(is_plain_part)
+}
+
+fn is_plain_part(part: &[u8]) -> bool {
+    !part.is_empty() && part.iter().copied().all(is_plain_byte)
+}
+
+/// Whether a byte may be in a name that has no quotes.
+pub(crate) fn is_plain_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 

@@ -80,11 +80,11 @@ const HOST: usize = 1;
 /// If two types of analyses have the same name.
 pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
     let key = CacheKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
-    let kept = match function.kept(&key) {
+    let kept = match function.cached(&key) {
         Some(kept) => kept,
         None => {
             let computed = Arc::new(A::compute(function, operators));
-            function.keep(key, computed)
+            function.cache(key, computed)
         }
     };
     kept.downcast_ref()

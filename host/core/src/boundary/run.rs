@@ -71,7 +71,7 @@ impl<'m> ModuleInput<'m> {
     pub fn new(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
         // Greater than the version of any list that is edited.
         static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
-        let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
+        let kept = module.take_cached().and_then(|kept| kept.downcast().ok());
         let (list, slots): Kept = kept.map_or_else(
             || {
                 let list = FunctionList {
@@ -94,7 +94,7 @@ impl<'m> ModuleInput<'m> {
 
     /// Keeps the slots for the next pass on the same state of the module.
     pub fn keep(self, slots: Vec<FunctionSlot>) {
-        self.module.keep(Box::<Kept>::new((self.list, slots)));
+        self.module.cache(Box::<Kept>::new((self.list, slots)));
     }
 
     /// The number of ids of ops that the module's functions have, those of dead ops included.

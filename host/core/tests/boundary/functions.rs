@@ -205,11 +205,11 @@ fn slots_are_kept_while_the_module_stays_the_same() {
         }
         input.keep(slots);
     }
-    let kept = module.take_kept().expect("the slots");
-    module.keep(kept);
+    let kept = module.take_cached().expect("the slots");
+    module.cache(kept);
     let name = module.symbols().intern("gone");
     module.remove(name).expect("is there");
-    assert!(module.take_kept().is_none());
+    assert!(module.take_cached().is_none());
     assert_eq!(ModuleInput::new(&module).1.len(), 1);
 }
 

@@ -258,7 +258,7 @@ impl Run<'_> {
     /// Ends the instruments and frees what passes kept. If that fails, the output is as it was.
     fn end(&self, prepared: Prepared, mut after: Module) -> Result<Module, PassError> {
         drop(prepared);
-        after.forget_kept();
+        after.clear_cache();
         let failure = self.endings.as_ref().and_then(Endings::take);
         failure.map_or(Ok(after), Err)
     }

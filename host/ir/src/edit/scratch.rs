@@ -35,7 +35,7 @@ impl Function {
     /// If the op is gone, or there are not as many values as it has operands.
     pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
-        self.begin_aside();
+        self.begin_trial();
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl Function {
     /// As [`Function::show_operands`].
     pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
-        self.end_aside();
+        self.end_trial();
         Ok(())
     }
 

@@ -77,7 +77,7 @@ impl Function {
         self.origins = maps.origins(std::mem::take(&mut self.origins));
         self.body = maps.region(self.body);
         self.version += 1;
-        self.kept = CachedValues::default();
+        self.cached = CachedValues::default();
         self.nested_constants.clear();
         for (at, constant) in self.constants.iter().enumerate() {
             if constant.region != self.body {

@@ -86,7 +86,7 @@ pub struct Function {
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
     pub(crate) names: Option<NameTable>,
-    pub(crate) kept: CachedValues,
+    pub(crate) cached: CachedValues,
 }
 
 impl Function {
@@ -136,7 +136,7 @@ impl Function {
             expr_index: HashTable::new(),
             loc_index: HashTable::new(),
             names: None,
-            kept: CachedValues::default(),
+            cached: CachedValues::default(),
         };
         function.add_unknown_type();
         function

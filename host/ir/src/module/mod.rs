@@ -4,44 +4,31 @@
 //! edit of a function copies that function's arenas and shares the rest.
 
 mod count;
-mod functions;
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indexmap::IndexMap;
 use passdock_abi::SymbolId;
+use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditFailure, refuse};
 use crate::function::Function;
 use crate::origin::Extras;
 use crate::source::TextSource;
 use crate::symbols::Symbols;
-use functions::Functions;
 
-/// The functions of one state of a module.
-#[derive(Default)]
-struct Table {
-    functions: Functions,
-    /// A value kept beside this state.
-    kept: Mutex<Option<Box<dyn Any + Send>>>,
-}
-
-/// A state of its own, beside which nothing is kept yet.
-impl Clone for Table {
-    fn clone(&self) -> Table {
-        Table {
-            functions: self.functions.clone(),
-            kept: Mutex::default(),
-        }
-    }
-}
+/// Functions by name, in order.
+type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
 /// A module: functions in order, each under its name, the symbols that they share, and metadata. A
 /// clone shares all of it, and copies a function when one of the two edits it.
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,
-    table: Arc<Table>,
+    functions: Arc<Functions>,
+    /// A value that is cached for this very state of the functions.
+    cached: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
     metadata: Arc<Vec<(String, String)>>,
     extras: Arc<Extras>,
     source: Option<Arc<dyn Any + Send + Sync>>,
@@ -53,7 +40,8 @@ impl Module {
     pub fn new() -> Module {
         Module {
             symbols: Symbols::new(),
-            table: Arc::default(),
+            functions: Arc::default(),
+            cached: Arc::default(),
             metadata: Arc::default(),
             extras: Arc::default(),
             source: None,
@@ -68,17 +56,17 @@ impl Module {
 
     /// Its functions, in order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &Arc<Function>> + Clone + '_ {
-        self.table.functions.iter().map(|(_, function)| function)
+        self.functions.values()
     }
 
     /// The names of its functions, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = SymbolId> + '_ {
-        self.table.functions.iter().map(|(name, _)| *name)
+        self.functions.keys().copied()
     }
 
     /// The number of its functions.
     pub fn len(&self) -> usize {
-        self.table.functions.iter().len()
+        self.functions.len()
     }
 
     /// Whether it has no functions.
@@ -88,7 +76,7 @@ impl Module {
 
     /// A function.
     pub fn function(&self, name: SymbolId) -> Option<&Arc<Function>> {
-        self.table.functions.get(name)
+        self.functions.get(&name)
     }
 
     /// A function by its canonical name.
@@ -98,7 +86,7 @@ impl Module {
 
     /// A function to edit: copied first if anyone else holds it.
     pub fn function_mut(&mut self, name: SymbolId) -> Option<&mut Function> {
-        self.functions_mut().get_mut(name).map(Arc::make_mut)
+        self.functions_mut().get_mut(&name).map(Arc::make_mut)
     }
 
     /// Adds a function at the end.
@@ -114,7 +102,7 @@ impl Module {
             refuse!("The module has a function @{name} already.");
         }
         self.symbols.name_function(name);
-        self.functions_mut().push(name, function);
+        self.functions_mut().insert(name, function);
         Ok(())
     }
 
@@ -126,7 +114,7 @@ impl Module {
         let function = function.into();
         self.check_symbols(&function)?;
         let name = function.name();
-        match self.functions_mut().get_mut(name) {
+        match self.functions_mut().get_mut(&name) {
             Some(place) => {
                 *place = function;
                 Ok(())
@@ -141,44 +129,43 @@ impl Module {
     /// If the module has no such function.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
         self.functions_mut()
-            .remove(name)
+            .shift_remove(&name)
             .ok_or_else(|| self.missing(name))
     }
 
     /// Keeps the functions that satisfy a predicate, which is asked in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
-        self.functions_mut().retain(|function| keep(function));
+        self.functions_mut().retain(|_, function| keep(function));
     }
 
-    /// Keeps a value beside this very state of the functions: a pass's result that the next pass
-    /// will need again. It goes with the first change.
-    pub fn keep(&self, kept: Box<dyn Any + Send>) {
-        *self
-            .table
-            .kept
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    /// Caches a value for this very state of the functions: a pass's result that the next pass will need again. The
+    /// first change drops it.
+    pub fn cache(&self, value: Box<dyn Any + Send>) {
+        *self.lock_cached() = Some(value);
     }
 
-    /// Takes the value kept beside this state of the functions.
-    pub fn take_kept(&self) -> Option<Box<dyn Any + Send>> {
-        let kept = self.table.kept.lock();
-        kept.unwrap_or_else(PoisonError::into_inner).take()
+    /// Takes the value that is cached for this state of the functions.
+    pub fn take_cached(&self) -> Option<Box<dyn Any + Send>> {
+        self.lock_cached().take()
     }
 
-    /// The functions, to change: a state of its own.
+    fn lock_cached(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The functions, to change: a state of its own, for which nothing is cached.
     fn functions_mut(&mut self) -> &mut Functions {
-        let table = Arc::make_mut(&mut self.table);
-        *table.kept.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
-        &mut table.functions
+        self.cached = Arc::default();
+        Arc::make_mut(&mut self.functions)
     }
 
-    /// Frees what is kept beside functions that nobody else holds.
-    pub fn forget_kept(&mut self) {
-        if let Some(table) = Arc::get_mut(&mut self.table) {
+    /// Drops what is cached for functions that nobody else holds.
+    pub fn clear_cache(&mut self) {
+        if let Some(functions) = Arc::get_mut(&mut self.functions) {
             // It holds functions.
-            *table.kept.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
-            table.functions.iter_mut().for_each(Function::forget_kept);
+            self.cached = Arc::default();
+            let own = functions.values_mut().filter_map(Arc::get_mut);
+            own.for_each(Function::clear_cache);
         }
     }
 
@@ -243,7 +230,7 @@ impl Module {
     }
 
     fn has_same_functions(&self, other: &Module) -> bool {
-        Arc::ptr_eq(&self.table, &other.table)
+        Arc::ptr_eq(&self.functions, &other.functions)
             || self.len() == other.len()
                 && self
                     .functions()

@@ -98,7 +98,7 @@ impl<'t> Subject<'t> {
         let mut output = context.scope(|_| Sequential::new([pass]).call(module))?;
         let endings = context.endings();
         drop(context);
-        output.forget_kept();
+        output.clear_cache();
         endings.take().map_or(Ok(output), Err)
     }
 

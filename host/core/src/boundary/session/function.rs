@@ -246,7 +246,7 @@ impl FunctionSession {
                 return Err(broken());
             }
             Ok((!own.is_unchanged(&slot.function)).then(|| {
-                own.forget_all_stale();
+                own.clear_stale_cache();
                 Arc::new(*own)
             }))
         });
@@ -307,7 +307,7 @@ impl FunctionSession {
     pub(in crate::boundary) fn forget_stale(&self) {
         self.change(|state| {
             if let Some(own) = &mut state.own {
-                own.forget_all_stale();
+                own.clear_stale_cache();
             }
         });
     }
@@ -411,7 +411,7 @@ impl FunctionState {
         self.own.get_or_insert_with(|| {
             let mut own = Box::new(self.shared.function().clone());
             // Analyses that an earlier pass didn't preserve can't be preserved by this one.
-            own.forget_all_stale();
+            own.clear_stale_cache();
             own
         })
     }

@@ -128,7 +128,7 @@ impl FunctionState {
     ) -> Edit<*mut c_void> {
         // SAFETY: see above.
         let key = unsafe { key(owner, name)? };
-        let Some(kept) = self.read()?.kept(&key) else {
+        let Some(kept) = self.read()?.cached(&key) else {
             // Asked each time before something is worked out: no sentence is made.
             return Err(EditFailure::not_found(""));
         };
@@ -138,8 +138,8 @@ impl FunctionState {
     pub(in crate::boundary) unsafe fn preserve(&mut self, owner: *const c_void, name: Str) -> Edit {
         // SAFETY: see above.
         let key = unsafe { key(owner, name)? };
-        let is_kept = self.read()?.kept(&key).is_some();
-        if is_kept || self.edited().is_some_and(|own| own.still_holds(&key)) {
+        let is_kept = self.read()?.cached(&key).is_some();
+        if is_kept || self.edited().is_some_and(|own| own.preserve_cached(&key)) {
             return Ok(());
         }
         Err(EditFailure::not_found(format!(
@@ -222,12 +222,12 @@ pub(in crate::boundary) unsafe extern "C" fn put(
         gate::read_to(out, f, move |state| {
             let key = key(owner, name)?;
             let is_full = |function: &passdock_ir::Function| {
-                function.kept_count() >= MAX_KEPT && function.kept(&key).is_none()
+                function.cached_count() >= MAX_KEPT && function.cached(&key).is_none()
             };
             if is_full(state.read()?) {
                 // Results for earlier versions only take room.
                 if let Some(function) = state.edited() {
-                    function.forget_all_stale();
+                    function.clear_stale_cache();
                 }
                 if is_full(state.read()?) {
                     return Err(full(&key));
@@ -235,8 +235,8 @@ pub(in crate::boundary) unsafe extern "C" fn put(
             }
             let foreign = Arc::new(foreign);
             let kept = match state.edited() {
-                Some(function) => function.keep_instead(key, foreign),
-                None => state.read()?.keep(key, foreign),
+                Some(function) => function.update_cache(key, foreign),
+                None => state.read()?.cache(key, foreign),
             };
             data(&**kept)
         })

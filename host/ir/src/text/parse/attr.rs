@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::syntax::lex::Number;
 use super::super::syntax::{ATTR_KINDS, RESERVED};
 use super::options::ParseOptions;
-use super::parser::{FixPlace, Parse, Parser, RegionFix};
+use super::parser::{Parse, Parser, Spans};
 use crate::function::{Function, MAX_LIST};
-use crate::pool::{bare_attr, push_range};
+use crate::pool::{bare_attr, push_range, span};
 use crate::text::attr_text;
 
 /// Gives a function an attribute with a value that stands alone, as
@@ -20,7 +20,7 @@ use crate::text::attr_text;
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());
-    let mut attr = parser.attr_value(0, &mut Vec::new())?;
+    let mut attr = parser.attr_value(&mut Vec::new())?;
     parser.nothing_follows("the value")?;
     if attr_text(&parser.f, &attr).is_none() {
         return parser.fail(0, "Only numbers, strings and lists of them stand alone.");
@@ -32,8 +32,9 @@ pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> 
 }
 
 impl<'t> Parser<'t, '_> {
-    /// `{a = 1, b = "x"}` after the brace, behind so many other attributes.
-    pub(super) fn attrs(&mut self, behind: usize, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
+    /// Parses `{a = 1, b = "x"}` after the brace. Attributes that are regions of their op, which follow, have the
+    /// indices of these until [`Parser::resolve_regions`]; `regions` gets the spans of these attributes.
+    pub(super) fn attrs(&mut self, regions: &mut Spans) -> Parse<Vec<Attr>> {
         let mut seen = FxHashSet::default();
         self.list("}", "between attributes", |p, attrs: &[Attr]| {
             let start = p.cur.here();
@@ -60,7 +61,7 @@ impl<'t> Parser<'t, '_> {
             }
             let mut attr = bare_attr(name);
             if p.cur.eat("=") {
-                attr = p.attr_value(behind + attrs.len(), fixes)?;
+                attr = p.attr_value(regions)?;
                 attr.name = name;
             }
             attr.flags |= if param { Attr::PARAM } else { 0 };
@@ -68,13 +69,11 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// An attribute's value, for the attribute at a place in its op's list.
-    fn attr_value(&mut self, place: usize, fixes: &mut Vec<RegionFix>) -> Parse<Attr> {
+    fn attr_value(&mut self, regions: &mut Spans) -> Parse<Attr> {
         let start = self.cur.here();
         if self.cur.eat("[") {
-            return self.attr_list(fixes, start);
+            return self.attr_list(regions, start);
         }
-        let before = fixes.len();
         let word = self.cur.peek_word();
         if word == "ref" {
             self.cur.word();
@@ -91,11 +90,7 @@ impl<'t> Parser<'t, '_> {
             )?;
             return Ok(unnamed(kind, 0, Range::EMPTY));
         }
-        let attr = self.attr_item(fixes)?;
-        for fix in &mut fixes[before..] {
-            fix.place = FixPlace::Attr(place);
-        }
-        Ok(attr)
+        self.attr_item(regions)
     }
 
     /// `ref(alpha, float)`.
@@ -117,11 +112,16 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn attr_list(&mut self, fixes: &mut Vec<RegionFix>, start: usize) -> Parse<Attr> {
-        let before = fixes.len();
+    fn attr_list(&mut self, regions: &mut Spans, start: usize) -> Parse<Attr> {
         let items = self.list("]", "between the items of a list", |p, items: &[Attr]| {
             let at = p.cur.here();
-            let mut item = p.attr_item(fixes)?;
+            let mut item = p.attr_item(regions)?;
+            if item.kind == AttrKind::REGION && item.bits == SAME_NAME {
+                return p.fail(
+                    at,
+                    "A list of regions says their places: `[region 0, region 1]`.",
+                );
+            }
             // `[1.0, 2]` is floats.
             let first = items.first().map_or(item.kind, |first| first.kind);
             if first == AttrKind::FLOAT && item.kind == AttrKind::INT {
@@ -145,19 +145,12 @@ impl<'t> Parser<'t, '_> {
             AttrKind::STRING => pools.add_ranges(items.iter().map(|i| i.list)),
             _ => push_range(ids, low),
         };
-        for (at, fix) in fixes[before..].iter_mut().enumerate() {
-            if fix.index.is_none() {
-                let message = "A list of regions says their places: `[region 0, region 1]`.";
-                return self.fail_at(fix.start..fix.end, message);
-            }
-            fix.place = FixPlace::Id(list.start as usize + at);
-        }
         let kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
         Ok(unnamed(kind, 0, list))
     }
 
     /// A value that may stand alone or in a list.
-    fn attr_item(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Attr> {
+    fn attr_item(&mut self, regions: &mut Spans) -> Parse<Attr> {
         let start = self.cur.here();
         let item = |kind, id: u32| Ok(unnamed(kind, id.into(), Range::EMPTY));
         match self.cur.peek() {
@@ -189,16 +182,11 @@ impl<'t> Parser<'t, '_> {
                 "region" => {
                     self.cur.word();
                     let index = match self.cur.peek() {
-                        b'0'..=b'9' => Some(self.cur.integer("a region's place")?),
-                        _ => None,
+                        b'0'..=b'9' => self.cur.integer::<u32>("a region's place")?.into(),
+                        _ => SAME_NAME,
                     };
-                    fixes.push(RegionFix {
-                        place: FixPlace::Attr(0),
-                        index,
-                        start,
-                        end: self.cur.end(),
-                    });
-                    item(AttrKind::REGION, RegionId::NONE.0)
+                    regions.push(start..self.cur.end());
+                    Ok(unnamed(AttrKind::REGION, index, Range::EMPTY))
                 }
                 word => {
                     let found = self.cur.found();
@@ -235,42 +223,47 @@ impl<'t> Parser<'t, '_> {
         Ok(unnamed(kind, bits, Range::EMPTY))
     }
 
-    /// Resolves the regions that an op's attributes refer to.
-    pub(super) fn fix_regions(&mut self, op: passdock_abi::OpId, fixes: &[RegionFix]) -> Parse<()> {
-        if fixes.is_empty() {
+    /// Replaces the indices in an op's attributes that are regions by the regions, which have been read.
+    pub(super) fn resolve_regions(&mut self, op: OpId, spans: Spans) -> Parse<()> {
+        if spans.is_empty() {
             return Ok(());
         }
-        let attrs = self.f.ops[op.index()].attrs.start as usize;
         let regions: Vec<RegionId> = self.f.regions_of(op).collect();
         // Of several with one name it is the first.
-        let names = regions.iter().rev();
-        let named: FxHashMap<SymbolId, RegionId> = names
-            .map(|&region| (self.f.region(region).name, region))
-            .collect();
-        for fix in fixes {
-            let found = match (fix.index, &fix.place) {
-                (Some(index), _) => regions.get(index as usize).copied(),
-                (None, FixPlace::Attr(place)) => {
-                    named.get(&self.f.attrs[attrs + place].name).copied()
-                }
-                (None, FixPlace::Id(_)) => None,
-            };
-            let Some(region) = found else {
-                let message = "The op has no such region.";
-                let error = self.cur.error_at(fix.start..fix.end, message);
-                return Err(error.help(
+        let named = regions.iter().rev();
+        let named = named.map(|&region| (self.f.region(region).name, region));
+        let named: FxHashMap<SymbolId, RegionId> = named.collect();
+        let mut spans = spans.into_iter();
+        let mut resolve = |found: Option<&RegionId>| {
+            let span = spans.next().unwrap_or_default();
+            found.map(|region| region.0).ok_or_else(|| {
+                let error = self.cur.error_at(span, "The op has no such region.");
+                error.help(
                     "An op's regions follow it: `region then_branch { … }` is the region of \
                      `then_branch = region`.",
-                ));
-            };
-            match fix.place {
-                FixPlace::Attr(place) => self.f.attrs[attrs + place].bits = u64::from(region.0),
-                FixPlace::Id(at) => self.f.ids[at] = region.0,
+                )
+            })
+        };
+        for attr in &mut self.f.attrs[span(self.f.ops[op.index()].attrs)] {
+            match attr.kind {
+                AttrKind::REGION if attr.bits == SAME_NAME => {
+                    attr.bits = resolve(named.get(&attr.name))?.into();
+                }
+                AttrKind::REGION => attr.bits = resolve(regions.get(attr.bits as usize))?.into(),
+                AttrKind::REGIONS => {
+                    for id in &mut self.f.ids[span(attr.list)] {
+                        *id = resolve(regions.get(*id as usize))?;
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())
     }
 }
+
+/// The index of a region that is called as its attribute is.
+const SAME_NAME: u64 = u64::MAX;
 
 /// An attribute whose name isn't known yet.
 fn unnamed(kind: AttrKind, bits: u64, list: Range) -> Attr {

@@ -140,7 +140,7 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn finish(&mut self, owner: Owner<'t>) -> Parse<()> {
         let regions = push_range(&mut self.f.ids, owner.regions);
         self.f.ops[owner.op.index()].regions = regions;
-        self.fix_regions(owner.op, &owner.fixes)?;
+        self.resolve_regions(owner.op, owner.region_attrs)?;
         let first = self.f.ops[owner.op.index()].results.start as usize;
         for (at, result) in owner.results.into_iter().enumerate() {
             let value = ValueId(self.f.ids[first + at]);

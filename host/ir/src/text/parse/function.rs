@@ -55,11 +55,10 @@ impl<'t> Parser<'t, '_> {
                 "attributes" => {
                     self.cur.word();
                     self.cur.expect("{", "after `attributes`")?;
-                    let mut fixes = Vec::new();
-                    let attrs = self.attrs(0, &mut fixes)?;
-                    if let Some(fix) = fixes.first() {
-                        let message = "A function's attribute can't be a region.";
-                        return self.fail_at(fix.start..fix.end, message);
+                    let mut regions = Vec::new();
+                    let attrs = self.attrs(&mut regions)?;
+                    if let Some(span) = regions.pop() {
+                        return self.fail_at(span, "A function's attribute can't be a region.");
                     }
                     self.f.function_attrs = push_range(&mut self.f.attrs, attrs);
                 }

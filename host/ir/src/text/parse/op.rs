@@ -183,9 +183,9 @@ impl<'t> Parser<'t, '_> {
             return self.fail(at, "A terminator has no parentheses: `return %x`.");
         }
         let operands = self.operands()?;
-        let mut fixes = Vec::new();
+        let mut region_attrs = Vec::new();
         if self.cur.eat("{") {
-            attrs.append(&mut self.attrs(attrs.len(), &mut fixes)?);
+            attrs.append(&mut self.attrs(&mut region_attrs)?);
         }
         let (types, declared) = self.result_types(&results)?;
         let op = self.insert(name, &operands, &types, start)?;
@@ -200,7 +200,7 @@ impl<'t> Parser<'t, '_> {
             op,
             regions: Vec::new(),
             results,
-            fixes,
+            region_attrs,
             short: false,
         };
         if self.cur.peek_word() == "region" {
@@ -362,7 +362,7 @@ impl<'t> Parser<'t, '_> {
             op,
             regions: Vec::new(),
             results: Vec::new(),
-            fixes: Vec::new(),
+            region_attrs: Vec::new(),
             short: true,
         };
         let region = self.new_region(&mut owner, body, start)?;

@@ -65,7 +65,7 @@ pub(super) struct Owner<'t> {
     pub(super) regions: Vec<u32>,
     /// The names that its results have behind it.
     pub(super) results: Vec<ResultName<'t>>,
-    pub(super) fixes: Vec<RegionFix>,
+    pub(super) region_attrs: Spans,
     /// A loop in its short form has no further region.
     pub(super) short: bool,
 }
@@ -83,22 +83,8 @@ pub(super) struct Ports {
     pub(super) extras: Vec<(usize, Extras)>,
 }
 
-/// A region that an attribute names before it was read.
-pub(super) struct RegionFix {
-    pub(super) place: FixPlace,
-    /// The region's place among the op's; `None`: it is called as the attribute is.
-    pub(super) index: Option<u32>,
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-/// The place of the region's id.
-pub(super) enum FixPlace {
-    /// The attribute with this place in the op's list.
-    Attr(usize),
-    /// An entry of the id pool.
-    Id(usize),
-}
+/// The spans of attributes that are regions.
+pub(super) type Spans = Vec<Range<usize>>;
 
 impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn new(

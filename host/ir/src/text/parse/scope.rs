@@ -1,7 +1,5 @@
 //! Scopes: the values that names mean.
 
-use std::collections::hash_map::Entry;
-
 use passdock_abi::{SymbolId, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -9,16 +7,16 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Name(SymbolId),
-    Number(u64),
+    Number(u32),
 }
 
 /// The names that are visible. Leaving a region forgets those defined in it.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// The value of each name, and the place where it is defined.
-    values: FxHashMap<Key, (ValueId, usize)>,
-    /// The names in the order of their definitions.
-    log: Vec<Key>,
+    /// The value of each name.
+    values: FxHashMap<Key, ValueId>,
+    /// The names in the order of their definitions, and where these are.
+    log: Vec<(Key, usize)>,
     /// The last value of a name in a region that has ended, and the place where it is defined.
     ended: FxHashMap<SymbolId, (ValueId, usize)>,
 }
@@ -31,10 +29,10 @@ impl Scope {
 
     /// Leaves a region; `nested`: it isn't the function's body.
     pub(super) fn leave(&mut self, mark: usize, nested: bool) {
-        for key in self.log.drain(mark.min(self.log.len())..) {
+        for (key, place) in self.log.drain(mark.min(self.log.len())..) {
             let value = self.values.remove(&key);
             if let (Key::Name(name), Some(value), true) = (key, value, nested) {
-                self.ended.insert(name, value);
+                self.ended.insert(name, (value, place));
             }
         }
         if !nested {
@@ -49,22 +47,22 @@ impl Scope {
 
     /// The value that a name means.
     pub(super) fn get(&self, key: Key) -> Option<ValueId> {
-        self.values.get(&key).map(|(value, _)| *value)
+        self.values.get(&key).copied()
     }
 
     /// Defines a name; `Err` is where it is defined already.
     pub(super) fn define(&mut self, key: Key, value: ValueId, place: usize) -> Result<(), usize> {
-        match self.values.entry(key) {
-            Entry::Occupied(known) => return Err(known.get().1),
-            Entry::Vacant(free) => _ = free.insert((value, place)),
+        if self.values.insert(key, value).is_some() {
+            let known = self.log.iter().find(|(known, _)| *known == key);
+            return Err(known.map_or(place, |(_, place)| *place));
         }
-        self.log.push(key);
+        self.log.push((key, place));
         Ok(())
     }
 
     /// The names that are visible.
     pub(super) fn names(&self) -> impl Iterator<Item = SymbolId> + '_ {
-        self.log.iter().filter_map(|key| match key {
+        self.log.iter().filter_map(|(key, _)| match key {
             Key::Name(name) => Some(*name),
             Key::Number(_) => None,
         })

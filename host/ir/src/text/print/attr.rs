@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
-use super::super::syntax::ATTR_KINDS;
 use super::super::syntax::element::write_f32;
+use super::super::syntax::{ATTR_KINDS, write_list, write_number};
 use super::brief;
 use super::printer::{OpRegions, Printer};
 use crate::function::Function;
-use crate::quote::{write_bytes, write_name};
+use crate::quote::{write_name, write_quoted};
 
 impl Printer<'_, '_> {
     /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
@@ -26,8 +26,7 @@ impl Printer<'_, '_> {
         if attr.flags & Attr::PARAM != 0 {
             self.out.text.push_str("param ");
         }
-        // Writing to a string doesn't fail, here and below.
-        _ = write_name(&mut self.out.text, self.f.text(attr.name));
+        write_name(&mut self.out.text, self.f.text(attr.name));
         if attr.kind != AttrKind::NONE {
             self.out.text.push_str(" = ");
             self.attr_value(op, attr);
@@ -71,13 +70,16 @@ impl Printer<'_, '_> {
                 let kind = ATTR_KINDS.iter().find(|(kind, _)| *kind == attr.stands_for);
                 let kind = kind.map_or("unknown", |(_, name)| name);
                 self.out.text.push_str("ref(");
-                _ = write_name(&mut self.out.text, f.text(SymbolId(id)));
-                _ = write!(self.out.text, ", {kind})");
+                write_name(&mut self.out.text, f.text(SymbolId(id)));
+                self.out.text.push_str(", ");
+                self.out.text.push_str(kind);
+                self.out.text.push(')');
             }
             AttrKind::OPAQUE => {
                 self.out
                     .clause("opaque", |out| out.hex(f.bytes_in(attr.list)));
             }
+            // Writing to a string doesn't fail, here and below.
             kind => _ = write!(self.out.text, "unknown({})", kind.0),
         }
     }
@@ -139,13 +141,13 @@ pub fn attr_text(f: &Function, attr: &Attr) -> Option<String> {
 /// Writes such a value; whether it is one.
 fn write_plain(out: &mut String, f: &Function, attr: &Attr, between: &str) -> bool {
     match attr.kind {
-        AttrKind::INT => _ = write!(out, "{}", attr.bits as i64),
+        AttrKind::INT => write_number(out, attr.bits as i64),
         AttrKind::FLOAT => write_f32(out, f32::from_bits(attr.bits as u32)),
-        AttrKind::STRING => write_bytes(out, f.bytes_in(attr.list)),
+        AttrKind::STRING => write_quoted(out, f.bytes_in(attr.list)),
         AttrKind::INTS => {
             let ints = f.ints_in(attr.list).iter();
-            plain_list(out, "ints", between, ints, |out, value| {
-                _ = write!(out, "{value}")
+            plain_list(out, "ints", between, ints, |out, &value| {
+                write_number(out, value);
             });
         }
         AttrKind::FLOATS => {
@@ -155,8 +157,8 @@ fn write_plain(out: &mut String, f: &Function, attr: &Attr, between: &str) -> bo
             });
         }
         AttrKind::STRINGS => {
-            let strings: Vec<&[u8]> = f.strings_in(attr.list).collect();
-            plain_list(out, "strings", between, strings.into_iter(), write_bytes);
+            let strings = f.strings_in(attr.list);
+            plain_list(out, "strings", between, strings, write_quoted);
         }
         _ => return false,
     }
@@ -168,13 +170,10 @@ fn plain_list<T>(
     what: &str,
     between: &str,
     items: impl ExactSizeIterator<Item = T>,
-    mut write: impl FnMut(&mut String, T),
+    write: impl FnMut(&mut String, T),
 ) {
     begin_list(out, what, items.len());
-    for (at, item) in items.enumerate() {
-        out.push_str(if at > 0 { between } else { "" });
-        write(out, item);
-    }
+    write_list(out, between, items, write);
     out.push(']');
 }
 

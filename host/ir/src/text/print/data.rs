@@ -7,12 +7,12 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, DType};
 
 use super::super::syntax::element::write_elements;
-use super::super::syntax::{MAX_INLINE_ELEMENTS, is_single};
+use super::super::syntax::{MAX_INLINE_ELEMENTS, is_single, write_list};
 use super::brief;
 use super::options::Constants;
 use super::printer::Printer;
 use crate::constant::{ConstantData, Payload, string_elements};
-use crate::quote::write_bytes;
+use crate::quote::write_quoted;
 
 impl Printer<'_, '_> {
     /// Writes a constant's type and data.
@@ -136,9 +136,6 @@ fn write_data(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool 
     let Some(strings) = string_elements(bytes, count) else {
         return false;
     };
-    for (at, text) in strings.enumerate() {
-        out.push_str(if at > 0 { ", " } else { "" });
-        write_bytes(out, text);
-    }
+    write_list(out, ", ", strings, write_quoted);
     true
 }

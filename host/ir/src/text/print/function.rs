@@ -102,7 +102,7 @@ impl<'p> Printer<'p, '_> {
             if RESERVED.contains(&name) {
                 self.out.quoted(name);
             } else {
-                _ = write_name(&mut self.out.text, name);
+                write_name(&mut self.out.text, name);
             }
         }
         if record.args.len > 0 {
@@ -149,7 +149,7 @@ impl<'p> Printer<'p, '_> {
         self.list(ports.iter().enumerate(), |p, (at, port)| {
             if port.name.is_some() {
                 p.out.text.push('%');
-                _ = write_name(&mut p.out.text, f.text(port.name));
+                write_name(&mut p.out.text, f.text(port.name));
             } else {
                 p.out.text.push('_');
             }
@@ -200,7 +200,7 @@ impl<'p> Printer<'p, '_> {
     }
 
     pub(super) fn ty(&mut self, id: TypeId) {
-        _ = write_type(&mut self.out.text, self.f, id);
+        write_type(&mut self.out.text, self.f, id);
     }
 
     /// ` loc("conv1")`, ` loc("a", "b")` for "came from these"; places in texts aren't printed.

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::syntax::element::literal;
 use super::super::syntax::walk::{Event, Events};
+use super::super::syntax::write_number;
 use crate::function::Function;
 use crate::origin::Entity;
 use crate::pool::of_region;
@@ -94,7 +95,7 @@ impl ValueNames {
         }
     }
 
-    /// Writes a value's name. Writing to a string doesn't fail.
+    /// Writes a value's name.
     pub(super) fn write(&self, out: &mut String, f: &Function, value: ValueId) {
         out.push('%');
         let number = self.numbers.get(value.index());
@@ -102,15 +103,16 @@ impl ValueNames {
             Some(NO_NUMBER) => {
                 let name = f.value(value).name;
                 if let Some(text) = self.renamed.get(&value) {
-                    _ = write_name(out, text);
+                    write_name(out, text);
                 } else if name.is_some() {
-                    _ = write_name(out, f.text(name));
+                    write_name(out, f.text(name));
                 } else {
                     // Only in a broken function: nothing defines it.
+                    // Writing to a string doesn't fail, here and below.
                     _ = write!(out, "<{value}>");
                 }
             }
-            Some(number) => _ = write!(out, "{number}"),
+            Some(number) => write_number(out, number),
             None => _ = write!(out, "<{value}>"),
         }
     }

@@ -7,7 +7,7 @@ use super::names::is_absent;
 use super::printer::Printer;
 use crate::origin::Entity;
 use crate::pool::slice;
-use crate::quote::{is_hidden, write_bytes};
+use crate::quote::{is_hidden, write_quoted};
 use crate::symbols::is_terminator;
 
 impl<'p> Printer<'p, '_> {
@@ -191,7 +191,7 @@ impl<'p> Printer<'p, '_> {
         }
         if let Some(tag) = tag {
             self.out
-                .clause(" tag", |out| write_bytes(&mut out.text, tag));
+                .clause(" tag", |out| write_quoted(&mut out.text, tag));
         }
         self.loc(record.loc);
         self.extras(Entity::Op(op));
@@ -202,5 +202,6 @@ impl<'p> Printer<'p, '_> {
 /// Whether a name reads back as the same symbol.
 fn is_canonical(text: &str) -> bool {
     // Between the quotes of a canonical name nothing is escaped.
-    !text.chars().any(is_hidden) && !RESERVED.contains(&text) && crate::name::is_canonical(text)
+    let is_hidden = || text.contains('"') && text.chars().any(is_hidden);
+    !RESERVED.contains(&text) && crate::name::is_canonical(text) && !is_hidden()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::super::syntax::write_list;
 use crate::constant::ConstantData;
 use crate::origin::Extras;
 use crate::quote::{write_name, write_quoted};
@@ -101,13 +102,16 @@ impl<'w> Out<'w> {
             return;
         }
         self.text.push_str(" meta {");
-        for (at, (key, value)) in extras.metadata.iter().enumerate() {
-            self.text.push_str(if at > 0 { ", " } else { "" });
-            // Writing to a string doesn't fail.
-            _ = write_name(&mut self.text, key);
-            self.text.push_str(" = ");
-            self.quoted(value);
-        }
+        write_list(
+            &mut self.text,
+            ", ",
+            &extras.metadata,
+            |text, (key, value)| {
+                write_name(text, key);
+                text.push_str(" = ");
+                write_quoted(text, &**value);
+            },
+        );
         self.text.push('}');
     }
 
@@ -136,8 +140,7 @@ impl<'w> Out<'w> {
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
-        // Writing to a string doesn't fail.
-        _ = write_quoted(&mut self.text, text);
+        write_quoted(&mut self.text, text);
     }
 
     pub(super) fn flush_if_full(&mut self) {

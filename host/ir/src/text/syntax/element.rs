@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 
 use super::lex::Number;
+use super::{write_list, write_number};
 use crate::constant::{pack_bits, unpack_bits};
 
 /// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
@@ -33,14 +34,26 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
             let bits = u16::from_le_bytes(b);
             write_float(out, bf16::from_bits(bits).to_f32(), bits.into(), 0x7fc0);
         }),
-        DType::U8 => each(out, bytes, |out, b| show(out, u8::from_le_bytes(b))),
-        DType::I8 => each(out, bytes, |out, b| show(out, i8::from_le_bytes(b))),
-        DType::U16 => each(out, bytes, |out, b| show(out, u16::from_le_bytes(b))),
-        DType::I16 => each(out, bytes, |out, b| show(out, i16::from_le_bytes(b))),
-        DType::U32 => each(out, bytes, |out, b| show(out, u32::from_le_bytes(b))),
-        DType::I32 => each(out, bytes, |out, b| show(out, i32::from_le_bytes(b))),
-        DType::U64 => each(out, bytes, |out, b| show(out, u64::from_le_bytes(b))),
-        DType::I64 | DType::INDEX => each(out, bytes, |out, b| show(out, i64::from_le_bytes(b))),
+        DType::U8 => each(out, bytes, |out, b| write_number(out, u8::from_le_bytes(b))),
+        DType::I8 => each(out, bytes, |out, b| write_number(out, i8::from_le_bytes(b))),
+        DType::U16 => each(out, bytes, |out, b| {
+            write_number(out, u16::from_le_bytes(b))
+        }),
+        DType::I16 => each(out, bytes, |out, b| {
+            write_number(out, i16::from_le_bytes(b))
+        }),
+        DType::U32 => each(out, bytes, |out, b| {
+            write_number(out, u32::from_le_bytes(b))
+        }),
+        DType::I32 => each(out, bytes, |out, b| {
+            write_number(out, i32::from_le_bytes(b))
+        }),
+        DType::U64 => each(out, bytes, |out, b| {
+            write_number(out, u64::from_le_bytes(b))
+        }),
+        DType::I64 | DType::INDEX => each(out, bytes, |out, b| {
+            write_number(out, i64::from_le_bytes(b))
+        }),
         DType::BOOL => each(out, bytes, |out, [b]| match b {
             0 => out.push_str("false"),
             1 => out.push_str("true"),
@@ -49,22 +62,18 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
         DType::U4 | DType::I4 | DType::U2 | DType::I2 => {
             let bits = dtype.bits();
             let signed = matches!(dtype, DType::I4 | DType::I2);
-            for at in 0..count {
-                comma(out, at as usize);
-                let value = unpack_bits(bytes, at, bits);
-                if signed {
-                    let shift = 8 - bits;
-                    show(out, ((value << shift) as i8) >> shift);
-                } else {
-                    show(out, value);
+            let shift = 8 - bits;
+            write_list(out, ", ", 0..count, |out, at| {
+                match (unpack_bits(bytes, at, bits), signed) {
+                    (value, true) => write_number(out, ((value << shift) as i8) >> shift),
+                    (value, false) => write_number(out, value),
                 }
-            }
+            });
         }
         DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2 => {
-            for at in 0..count {
-                comma(out, at as usize);
+            write_list(out, ", ", 0..count, |out, at| {
                 hex(out, u64::from(unpack_bits(bytes, at, dtype.bits())));
-            }
+            });
         }
         _ => each(out, bytes, |out, [b]| hex(out, u64::from(b))),
     }
@@ -203,24 +212,6 @@ fn hex(out: &mut String, bits: u64) {
     _ = write!(out, "0x{bits:x}");
 }
 
-fn show(out: &mut String, value: impl std::fmt::Display) {
-    _ = write!(out, "{value}");
-}
-
-fn comma(out: &mut String, at: usize) {
-    if at > 0 {
-        out.push_str(", ");
-    }
-}
-
-fn each<const N: usize>(
-    out: &mut String,
-    bytes: &[u8],
-    mut write: impl FnMut(&mut String, [u8; N]),
-) {
-    let (elements, _) = bytes.as_chunks::<N>();
-    for (at, &element) in elements.iter().enumerate() {
-        comma(out, at);
-        write(out, element);
-    }
+fn each<const N: usize>(out: &mut String, bytes: &[u8], write: impl FnMut(&mut String, [u8; N])) {
+    write_list(out, ", ", bytes.as_chunks().0.iter().copied(), write);
 }

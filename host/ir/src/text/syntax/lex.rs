@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::error::ParseError;
-use crate::name::OpName;
+use crate::name::{OpName, is_plain_byte};
 
 /// A number, not yet of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +60,7 @@ impl<'t> Number<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueName<'t> {
     /// The number of an unnamed value: `%12`.
-    Number(u64),
+    Number(u32),
     /// A name: `%x`, `%"a/b"`.
     Name(Cow<'t, str>),
 }
@@ -108,11 +108,13 @@ impl<'t> Cursor<'t> {
 
     /// The byte that is `ahead` of the next one.
     fn byte(&self, ahead: usize) -> u8 {
-        self.text
-            .as_bytes()
-            .get(self.pos + ahead)
-            .copied()
-            .unwrap_or(0)
+        let bytes = self.text.as_bytes();
+        bytes.get(self.pos + ahead).copied().unwrap_or(0)
+    }
+
+    /// The bytes from the next one on.
+    fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes().get(self.pos..).unwrap_or_default()
     }
 
     fn rest(&self) -> &'t str {
@@ -120,10 +122,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips white space and comments, which go from `;` to the end of the line.
+    #[inline]
     fn skip(&mut self) {
-        if !matches!(self.byte(0), b' ' | b'\n' | b'\t' | b'\r' | b';') {
-            return;
+        if matches!(self.byte(0), b' ' | b'\n' | b'\t' | b'\r' | b';') {
+            self.skip_space();
         }
+    }
+
+    fn skip_space(&mut self) {
         self.taken = self.pos;
         loop {
             match self.byte(0) {
@@ -143,9 +149,10 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes punctuation if it comes next.
+    #[inline]
     pub(crate) fn eat(&mut self, what: &str) -> bool {
         self.skip();
-        let found = self.rest().starts_with(what);
+        let found = self.bytes().starts_with(what.as_bytes());
         if found {
             self.pos += what.len();
         }
@@ -255,7 +262,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         match self.peek() {
             b'"' => self.string_text(),
-            byte if is_word(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
+            byte if is_plain_byte(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
             _ => Err(self.missing(what)),
         }
     }
@@ -279,7 +286,7 @@ impl<'t> Cursor<'t> {
                     }
                 }
             }
-            byte if is_word(byte) => Ok(ValueName::Name(self.word().into())),
+            byte if is_plain_byte(byte) => Ok(ValueName::Name(self.word().into())),
             _ => {
                 self.pos -= 1;
                 let message = "Expected a name or a number after `%`.";
@@ -341,9 +348,9 @@ impl<'t> Cursor<'t> {
 
     /// The word right here, not taken.
     fn plain_word(&self) -> &'t str {
-        let rest = self.rest();
-        let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
-        &rest[..end]
+        let bytes = self.bytes().iter();
+        let len = bytes.take_while(|&&byte| is_plain_byte(byte)).count();
+        &self.text[self.pos..self.pos + len]
     }
 
     fn skip_quoted(&mut self) -> Lex<()> {
@@ -538,8 +545,4 @@ impl<'t> Cursor<'t> {
 fn hex_byte(high: u8, low: u8) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     Some((digit(high)? << 4 | digit(low)?) as u8)
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }

@@ -48,6 +48,24 @@ pub(crate) const CHOICES: [(ExprKind, &str); 3] = [
 /// The kinds that the short form of a `for` names.
 pub(crate) const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];
 
+/// Writes an integer, without the machinery of formatting: most values have a number.
+pub(crate) fn write_number(out: &mut String, number: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// Writes items with a separator between them.
+pub(crate) fn write_list<T>(
+    out: &mut String,
+    separator: &str,
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    for (at, item) in items.into_iter().enumerate() {
+        out.push_str(if at > 0 { separator } else { "" });
+        write(out, item);
+    }
+}
+
 /// Whether a constant of this type is written without brackets: one element, no dims.
 pub(crate) fn is_single(f: &Function, ty: TypeId) -> bool {
     let Ok(record) = f.live_type(ty) else {
