@@ -6,10 +6,9 @@ use passdock::analyses::{
     self, EffectAnalysis, FunctionAnalysis, LivenessAnalysis, NameAnalysis, Operators,
     OrderAnalysis,
 };
-use passdock_benches::{
-    Figure, context, measure, module, plugin, registry, report, report_ratio, sized,
-};
-use passdock_benches_plugin::TIMES;
+use passdock_benches::{Figure, context, measure, module, registry, report, report_ratio, sized};
+use passdock_test_plugins::bench::TIMES;
+use passdock_tests::library;
 
 fn ops() -> usize {
     sized(100_000)
@@ -17,7 +16,7 @@ fn ops() -> usize {
 
 fn main() {
     let registry = registry(&[]);
-    let loaded = registry.load_plugin(&plugin(), &Default::default());
+    let loaded = registry.load_plugin(&library("passdock_bench"), &Default::default());
     loaded.expect("the benchmark's plugin");
     let context = context(&registry, 1);
     let big = module(1, ops());

@@ -4,9 +4,10 @@
 
 use passdock::{PassRef, Registry};
 use passdock_benches::{
-    Figure, context, measure, measure_with, module, plugin, report, report_ratio, sized,
+    Figure, context, measure, measure_with, module, report, report_ratio, sized,
 };
 use passdock_ir::{Module, NewOp};
+use passdock_tests::library;
 
 fn ops() -> usize {
     sized(100_000)
@@ -14,7 +15,7 @@ fn ops() -> usize {
 
 fn main() {
     let registry = Registry::new();
-    let loaded = registry.load_plugin(&plugin(), &Default::default());
+    let loaded = registry.load_plugin(&library("passdock_bench"), &Default::default());
     loaded.expect("the benchmark's plugin");
     let pass = |name: &str| registry.get_pass(name).expect("a pass of the plugin");
     // Verifying what changed is the same work wherever the pass is; it has a figure of its own.

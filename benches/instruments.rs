@@ -9,7 +9,8 @@ use passdock::{
     ContextBuilder, InstrumentRef, InstrumentSetup, LoadOptions, PassContext, PassInfo,
     PassInstrument, Registry, create_host_pass,
 };
-use passdock_benches::{Figure, measure_with, module, plugin, report};
+use passdock_benches::{Figure, measure_with, module, report};
+use passdock_tests::library;
 
 /// Calls within one measurement; the context is entered anew for each, so that nothing piles up.
 const CALLS: usize = 1000;
@@ -35,7 +36,7 @@ fn main() {
     report("5 instruments, on top", minus(watched, plain), "<= 150 ns");
     let registry = Registry::new();
     registry
-        .load_plugin(&plugin(), &LoadOptions::default())
+        .load_plugin(&library("passdock_bench"), &LoadOptions::default())
         .expect("the benchmarks' plugin");
     let loaded = cost(|context| {
         let (options, setup) = (Default::default(), InstrumentSetup::new(&registry));

@@ -10,7 +10,7 @@ use passdock_ir::{Function, Module, NewPort};
 
 fn main() {
     let (million, ops) = (sized(1_000_000), sized(100_000));
-    let registry = registry(&[passdock_benches_plugin::PLUGIN]);
+    let registry = registry(&[passdock_test_plugins::bench::PLUGIN]);
     let run = |pass: &str, module: &Module, jobs: usize| {
         let pass = registry.get_pass(pass).expect("a pass");
         let context = context(&registry, jobs);

@@ -11,7 +11,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use passdock::Registry;
-use passdock_benches::{Figure, is_quick, plugin, report, report_ratio};
+use passdock_benches::{Figure, is_quick, report, report_ratio};
+use passdock_tests::library;
 
 /// Which plugins are needed where few are.
 const NEEDED: [usize; 3] = [1, 5, 9];
@@ -23,7 +24,7 @@ fn main() {
         let time = child(what, dir.as_ref());
         return println!("{}", time.as_nanos());
     }
-    let original = std::fs::read(plugin()).expect("the benchmarks' plugin");
+    let original = std::fs::read(library("passdock_bench")).expect("the benchmarks' plugin");
     let dir = tempfile::tempdir().expect("a temporary directory");
     let counts = if is_quick() { [2, 10] } else { [100, 1000] };
     let dirs = counts.map(|count| {

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = "abi benches benches-plugin core crash diagnostic ir loader plugin-api".split()
+PACKAGES = "abi benches core crash diagnostic ir loader plugin-api test-plugins".split()
 PAGE = Path("docs/pass-call.md")
 DERIVED = ("PartialEq>::eq", "Default>::default", "Clone>::clone")
 
@@ -17,12 +17,12 @@ DERIVED = ("PartialEq>::eq", "Default>::default", "Clone>::clone")
 def profile():
     config = [f'profile.dev.package.passdock-{name}.debug="line-tables-only"' for name in PACKAGES]
     subprocess.run(["cargo", "build", *(f"--config={line}" for line in config), "-p", "passdock-benches",
-                    "-p", "passdock-benches-plugin", "--example", "pass_call", "--lib"], check=True)
+                    "-p", "passdock-test-plugins", "--example", "pass_call", "--example", "passdock_bench"], check=True)
     target = Path("target/debug")
     out = Path("target/pass-call.out")
     subprocess.run(["valgrind", "-q", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={out}",
                     "--toggle-collect=passdock_core::run::Run::step", target / "examples/pass_call",
-                    target / "libpassdock_benches_plugin.so"], check=True)
+                    target / "examples/libpassdock_bench.so"], check=True)
     return out.read_text()
 
 

@@ -14,7 +14,6 @@ pub mod clock;
 pub mod shapes;
 
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -195,23 +194,4 @@ pub fn context(registry: &Registry, jobs: usize) -> PassContext {
         .on_diagnostic(|_| ())
         .build()
         .expect("a plain context")
-}
-
-/// The plugin of the benchmarks, which was built next to the running one.
-pub fn plugin() -> PathBuf {
-    let exe = std::env::current_exe().expect("the benchmark's own path");
-    let dir = exe.parent().expect("its directory");
-    let files = std::fs::read_dir(dir)
-        .expect("a readable directory")
-        .flatten();
-    let mut libraries = files.map(|file| file.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.contains("passdock_benches_plugin")
-            && path
-                .extension()
-                .is_some_and(|e| e == std::env::consts::DLL_EXTENSION)
-    });
-    libraries
-        .next()
-        .expect("the benchmarks' plugin beside them")
 }

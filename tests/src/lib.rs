@@ -55,7 +55,7 @@ pub fn models() -> Vec<PathBuf> {
 }
 
 /// Returns the library of a plugin that cargo builds: of the directory that `PASSDOCK_TEST_PLUGINS` names, of another
-/// age; or beside this test, which depends on its crate. The examples of `tests/plugins` are in a directory of their
+/// age; or beside this test or benchmark, which depends on its crate. The examples of `tests/plugins` are in a directory of their
 /// own.
 ///
 /// # Panics
@@ -87,20 +87,14 @@ fn build_examples(beside: &Path) {
         }
         let target = beside.ancestors().nth(2).expect("the target directory");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--package",
-            "passdock-test-plugins",
-            "--examples",
-        ]);
-        cargo.args(if cfg!(debug_assertions) {
-            &[][..]
+        let profile = if cfg!(debug_assertions) {
+            "dev"
         } else {
-            &["--release"]
-        });
+            "bench"
+        };
         cargo
-            .arg("--target-dir")
+            .args(["build", "--quiet", "--package", "passdock-test-plugins"])
+            .args(["--examples", "--profile", profile, "--target-dir"])
             .arg(target)
             .current_dir(env!("CARGO_MANIFEST_DIR"));
         let status = cargo.status().expect("cargo starts");

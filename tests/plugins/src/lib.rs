@@ -1,5 +1,6 @@
-//! Plugins that tests link and load.
+//! Plugins that tests and benchmarks link and load.
 
+pub mod bench;
 pub mod conformance;
 pub mod misbehaving;
 pub mod outliner;

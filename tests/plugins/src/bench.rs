@@ -105,4 +105,3 @@ plugin! {
         "bench.idle" => Idle,
     ],
 }
-export_plugin!(PLUGIN);
