@@ -31,8 +31,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, LocId, record};
+use passdock_plugin_api::{LocId, record};
 
+use crate::shared::read::optional;
 use crate::shared::signature::Signatures;
 
 /// The number of candidates of the same hash that something is compared with: of large constants
@@ -161,16 +162,11 @@ impl Merger {
         if copies > usize::from(!f.traits(op).is_identity()) {
             return Ok(false);
         }
-        let mut types = Vec::new();
         for &[from, to] in &pairs {
-            match common_type(f, to, from)? {
-                Some(ty) => types.push((to, ty)),
-                None => return Ok(false),
-            }
-        }
-        for (value, ty) in types {
-            if ty != f.type_id(value) {
-                f.set_type(value, ty)?;
+            let is_known = f.type_of(from).kind() != TypeKind::UNKNOWN;
+            // A contradiction is InferType's to report.
+            if is_known && optional(f.set_type(to, f.type_id(from)))?.is_none() {
+                return Ok(false);
             }
         }
         for &[from, to] in pairs.iter().filter(|_| is_local) {
@@ -193,49 +189,6 @@ impl Merger {
             }
         }
         Ok(())
-    }
-}
-
-/// What the types of two equal values say together; `None` if they contradict each other, which
-/// is InferType's to report.
-fn common_type(
-    f: &mut Function,
-    value: ValueId,
-    other: ValueId,
-) -> Result<Option<TypeId>, EditError> {
-    let ids = [f.type_id(value), f.type_id(other)];
-    if ids[0] == ids[1] {
-        return Ok(Some(ids[0]));
-    }
-    let [a, b] = ids.map(|id| f.ty(id));
-    if a.kind() == TypeKind::UNKNOWN || b.kind() == TypeKind::UNKNOWN {
-        let known = usize::from(a.kind() == TypeKind::UNKNOWN);
-        return Ok(Some(ids[known]));
-    }
-    if !a.is_tensor() || !b.is_tensor() || a.dtype() != b.dtype() {
-        return Ok(None);
-    }
-    let (Some(dims), Some(others)) = (a.dims(), b.dims()) else {
-        let known = usize::from(a.dims().is_none());
-        return Ok(Some(ids[known]));
-    };
-    if dims.len() != others.len() {
-        return Ok(None);
-    }
-    let common: Option<Vec<Dim>> = dims.zip(others).map(|(a, b)| common_dim(a, b)).collect();
-    let Some(common) = common else {
-        return Ok(None);
-    };
-    let spec = TypeSpec::tensor(a.dtype(), common).named(a.record().name);
-    Ok(Some(f.add_type(&spec)?))
-}
-
-fn common_dim(a: Dim, b: Dim) -> Option<Dim> {
-    match (a.as_const(), b.as_const()) {
-        (Some(size), Some(other)) if size != other => None,
-        (None, Some(_)) => Some(b),
-        _ if a.kind == DimKind::UNKNOWN => Some(b),
-        _ => Some(a),
     }
 }
 

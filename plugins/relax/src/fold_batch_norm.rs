@@ -42,6 +42,7 @@ use passdock_plugin_api::prelude::*;
 use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::Folder;
+use crate::channels::numbers::push;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
 use crate::shared::read::{only_use, operand, operator, optional, size};
@@ -163,43 +164,35 @@ impl Chain {
         factor: f64,
         offset: f64,
     ) -> Result<bool, EditError> {
-        let steps = [
-            ("onnx.Mul", factor, factor != 1.0),
-            ("onnx.Add", offset, offset != 0.0),
-        ];
-        let steps = steps.iter().filter(|(_, _, is_needed)| *is_needed);
-        let count = steps.clone().count();
-        let is_spread = f.opset("").is_some_and(|version| version >= 7);
-        let are_there = steps.clone().all(|(name, _, _)| is_operator(cx, name));
-        if count == 0 || count >= self.ops.len() || !is_spread || !are_there {
-            return Ok(false);
-        }
         let (norm, last) = (self.ops[0], self.ops[self.ops.len() - 1]);
         let mut value = operand(f, norm, 0);
         let (dtype, ty) = (f.dtype(value), f.type_id(f.result(last, 0)));
-        let loc = f.fused_loc(&self.ops)?;
-        let mut made = Vec::new();
-        for (name, number, _) in steps {
+        let mut steps = Vec::new();
+        for (name, number, neutral) in [("onnx.Mul", factor, 1.0), ("onnx.Add", offset, 0.0)] {
             let mut bytes = Vec::new();
-            if crate::channels::numbers::push(dtype, *number, &mut bytes).is_none() {
-                break;
+            if number == neutral {
+                continue;
             }
+            if push(dtype, number, &mut bytes).is_none() || !is_operator(cx, name) {
+                return Ok(false);
+            }
+            steps.push((name, bytes));
+        }
+        let is_spread = f.opset("").is_some_and(|version| version >= 7);
+        if steps.is_empty() || steps.len() >= self.ops.len() || !is_spread {
+            return Ok(false);
+        }
+        let loc = f.fused_loc(&self.ops)?;
+        for (name, bytes) in steps {
             let scalar = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
             let number = f.add_constant(&ConstantSpec::new(scalar, &bytes))?;
-            let op = OpBuilder::new(*name).operands([value, number]);
+            let op = OpBuilder::new(name).operands([value, number]);
             let op = f.create_op(op.result(ty).loc(loc), Position::before(last))?;
-            made.push(op);
             value = f.result(op, 0);
         }
-        if made.len() == count {
-            folder.spend(0);
-            f.replace_with_and_erase_dead(last, &[value])?;
-            return Ok(true);
-        }
-        for op in made.iter().rev() {
-            f.erase_op(*op)?;
-        }
-        Ok(false)
+        folder.spend(0);
+        f.replace_with_and_erase_dead(last, &[value])?;
+        Ok(true)
     }
 
     /// The scale and the bias take it over, if they can. Answers whether they do.

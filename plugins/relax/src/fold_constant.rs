@@ -125,19 +125,19 @@ const REFINEMENTS: usize = 12;
 
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     for _ in 1..ROUNDS {
-        let only = ranks::only_branches(f)?;
+        let only = ranks::only_branches(f, cx)?;
         if only.is_empty() {
             break;
         }
         fold(f, cx, only, false)?;
     }
-    let only = ranks::only_branches(f)?;
+    let only = ranks::only_branches(f, cx)?;
     let mut users = fold(f, cx, only, true)?;
     for _ in 0..REFINEMENTS {
         if !refine::refine(f, cx, users)? {
             break;
         }
-        let only = ranks::only_branches(f)?;
+        let only = ranks::only_branches(f, cx)?;
         users = fold(f, cx, only, false)?;
     }
     Ok(())

@@ -27,7 +27,7 @@ mod forward;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::channels::fold::Folder;
+use crate::channels::fold::{Folder, Plan};
 use crate::shared::read::{operator, optional};
 
 options! {
@@ -46,26 +46,26 @@ const PART: u64 = 2000;
 const DEEPEST: usize = 16;
 
 pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
-    let options = cx.options::<FoldScaleAxis>()?;
-    Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
-        for op in f.ops() {
-            if is_arithmetic(f, op)
-                && let Some(plan) = optional(backward::plan(f, op))?
-            {
-                folder.fold(f, plan)?;
-            }
-        }
-        Ok(())
-    })
+    fold_scale_axis(f, cx, |f| f.ops().collect(), backward::plan)
 }
 
 pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
+    // The last one of a chain first: the weights are behind it then.
+    fold_scale_axis(f, cx, |f| f.ops().rev().collect(), forward::plan)
+}
+
+/// Folds the arithmetic ops for which there is a plan, in this order.
+fn fold_scale_axis(
+    f: &mut Function,
+    cx: &PassContext,
+    order: fn(&Function) -> Vec<OpId>,
+    plan: fn(&Function, OpId) -> Result<Plan, EditError>,
+) -> PassResult {
     let options = cx.options::<FoldScaleAxis>()?;
     Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
-        // The last one of a chain first: the weights are behind it then.
-        for op in f.ops().rev() {
+        for op in order(f) {
             if is_arithmetic(f, op)
-                && let Some(plan) = optional(forward::plan(f, op))?
+                && let Some(plan) = optional(plan(f, op))?
             {
                 folder.fold(f, plan)?;
             }

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
-use crate::shared::read::{float_or, int_or, operand, operator, optional};
+use crate::shared::read::{float_or, int_or, operand, operator, optional, own_pads};
 
 /// An op that multiplies by weights, which are known.
 #[derive(Clone, Debug)]
@@ -246,17 +246,11 @@ impl Linear {
 
     /// Whether all windows of a convolution lie inside its operand.
     pub(crate) fn is_unpadded(&self, f: &Function) -> bool {
-        let pads_nothing = match f.attr(self.op, "pads") {
-            None => true,
-            Some(Attr::Ints(pads)) => pads.iter().all(|&pad| pad == 0),
-            Some(_) => false,
-        };
-        let is_explicit = matches!(
-            f.attr(self.op, "auto_pad"),
-            None | Some(Attr::String(b"NOTSET" | b"VALID"))
-        );
         match self.kind {
-            Kind::Conv => pads_nothing && is_explicit,
+            Kind::Conv => {
+                let count = 2 * (self.weights.dims.len() - 2);
+                own_pads(f, self.op, count).is_some_and(|pads| pads.iter().all(|&pad| pad == 0))
+            }
             Kind::ConvTranspose => false,
             _ => true,
         }

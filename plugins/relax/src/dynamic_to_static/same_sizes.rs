@@ -10,6 +10,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use super::gives_shape;
+use crate::shared::column::live_ops;
 use crate::shared::read::operand;
 
 const SHAPE: &str = "onnx.Shape";
@@ -28,9 +29,9 @@ type Key = (TypeId, Vec<(DimKind, i64)>);
 /// Goes over what leads to a result: of the rest nothing is left.
 pub(super) fn same_sizes(f: &mut Function) -> PassResult {
     let mut sizes = SameSizes::default();
-    let is_live = live(f);
+    let live = live_ops(f)?;
     for op in f.ops() {
-        if is_live[op.index()] && gives_shape(f, op) && f.traits(op).is_pure() {
+        if live.get(op.index()) && gives_shape(f, op) && f.traits(op).is_pure() {
             sizes.visit(f, op)?;
         }
     }
@@ -97,7 +98,7 @@ fn gather_at_once(f: &mut Function) -> PassResult {
     if f.opset("").is_none_or(|version| version < RANGES) {
         return Ok(());
     }
-    let live = live(f);
+    let live = live_ops(f)?;
     for shape in f.ops_named(SHAPE) {
         if f.attr(shape, "start").is_some() || f.attr(shape, "end").is_some() {
             continue;
@@ -105,7 +106,7 @@ fn gather_at_once(f: &mut Function) -> PassResult {
         let Some(of) = f.operand(shape, 0) else {
             continue;
         };
-        let is_live = |op: &OpId| live.get(op.index()) == Some(&true);
+        let is_live = |op: &OpId| live.get(op.index());
         let users: Vec<OpId> = f.users(f.result(shape, 0)).filter(is_live).collect();
         let ranges = users.iter().map(|&user| range(f, user, f.rank(of)));
         let Some(ranges) = ranges.collect::<Option<Vec<(i64, i64)>>>() else {
@@ -130,17 +131,6 @@ fn gather_at_once(f: &mut Function) -> PassResult {
         }
     }
     Ok(())
-}
-
-/// Per op id, whether it leads to what is given out.
-fn live(f: &Function) -> Vec<bool> {
-    let ops: Vec<OpId> = f.iter().collect();
-    let mut live = vec![false; ops.iter().map(|op| op.index() + 1).max().unwrap_or(0)];
-    for &op in ops.iter().rev() {
-        let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
-        live[op.index()] = f.results(op).is_empty() || uses.any(|used| live[used.op.index()]);
-    }
-    live
 }
 
 /// The places that an op gathers, if they are one after another: the first, and that behind the last.

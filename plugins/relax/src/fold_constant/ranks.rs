@@ -2,8 +2,8 @@
 //! takes but one of them.
 //!
 //! Going forward, a value's ranks are those that its op can give: an If gives those of both branches. Going
-//! back, they are those with which the ops that use it don't fail: an LSTM takes three dims, so the operand
-//! of the Unsqueeze before it has two. A branch all of whose ranks are refused can't run.
+//! back, they are those with which the ops that use it don't fail, as definitions say: an LSTM takes three dims, so the
+//! operand of the Unsqueeze before it has two. A branch all of whose ranks are refused can't run.
 //!
 //! It is sound because an op that stands in the region of the value runs whenever the value is made, and
 //! an op that is given a rank that it doesn't take fails, and the run with it. So whatever is found holds in
@@ -15,16 +15,22 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::column::Column;
+use crate::shared::column::{Column, live_ops};
 use crate::shared::read::operand;
+use crate::shared::retype::retype;
 
 /// The rounds in which what was found is put to use for more.
 const ROUNDS: usize = 4;
 /// The ranks that are told apart: 0 to 30.
 const MOST: usize = 31;
+/// The highest rank that definitions are asked about.
+const MOST_TRIED: usize = 6;
 
 /// The branches that run if anything does, by If: whether it is `then_branch`.
-pub(super) fn only_branches(f: &Function) -> Result<HashMap<OpId, bool>, EditError> {
+pub(super) fn only_branches(
+    f: &mut Function,
+    cx: &PassContext,
+) -> Result<HashMap<OpId, bool>, EditError> {
     let Some(symbol) = f.find_symbol("onnx.If") else {
         return Ok(HashMap::new());
     };
@@ -35,7 +41,7 @@ pub(super) fn only_branches(f: &Function) -> Result<HashMap<OpId, bool>, EditErr
     for _ in 0..ROUNDS {
         let before = search.only.len();
         search.go_forward(f);
-        search.go_back(f)?;
+        search.go_back(f, cx)?;
         if search.only.len() == before {
             break;
         }
@@ -93,16 +99,10 @@ enum Relation {
     Shift(i64),
     /// The results have the rank of the longest operand.
     Longest,
-    /// The first operand and result have this rank.
+    /// The first result has this rank.
     Fixed(usize),
     /// All operands and the result have one rank.
     Equal,
-    /// The first result and the first two operands have one rank.
-    Filter,
-    /// Operands have these ranks: of an RNN.
-    Recurrent,
-    /// The first two operands are matrices.
-    Matrices,
     /// What the results have follows from the operands' types.
     Typed,
     /// Nothing is known.
@@ -113,6 +113,9 @@ enum Relation {
 const SAME: &[&str] = &[
     "onnx.BatchNormalization",
     "onnx.CastLike",
+    "onnx.Conv",
+    "onnx.ConvInteger",
+    "onnx.ConvTranspose",
     "onnx.CumSum",
     "onnx.Dropout",
     "onnx.Identity",
@@ -124,18 +127,13 @@ const SAME: &[&str] = &[
     "onnx.Softmax",
 ];
 
-/// The ranks of an RNN's operands.
-const RECURRENT: &[(usize, usize)] = &[(0, 3), (1, 3), (2, 3), (3, 2), (5, 3), (6, 3)];
-
 fn relation(f: &Function, op: OpId) -> Relation {
     let traits = f.traits(op);
     if !traits.is_defined() {
         return Relation::None;
     }
     match f.name(op) {
-        "onnx.LSTM" | "onnx.GRU" | "onnx.RNN" => Relation::Recurrent,
-        "onnx.Gemm" => Relation::Matrices,
-        "onnx.Conv" | "onnx.ConvInteger" | "onnx.ConvTranspose" => Relation::Filter,
+        "onnx.Gemm" => Relation::Fixed(2),
         "onnx.Concat" => Relation::Equal,
         "onnx.Transpose" => match f.ints(op, "perm") {
             Some(perm) => Relation::Fixed(perm.len()),
@@ -164,61 +162,29 @@ fn axes(f: &Function, op: OpId) -> Option<i64> {
     Some(axes.len() as i64)
 }
 
-/// The ranks that an op takes of its first operand, as far as its attributes and constants say.
-fn taken(f: &Function, op: OpId) -> Ranks {
-    let constant = |index| f.constant_ints(f.operand(op, index)?).ok()?;
-    let length = |ints: Option<&[i64]>, index| {
-        let count = ints.map(<[i64]>::len);
-        count.or_else(|| constant(index).map(|ints| ints.len()))
-    };
-    let axis = || f.int(op, "axis").map(|axis| vec![axis]);
-    let axes = |index| {
-        let attr = f.ints(op, "axes").map(<[i64]>::to_vec);
-        attr.or_else(|| constant(index))
-    };
-    let name = f.name(op);
-    let axes = match name {
-        _ if !f.traits(op).is_defined() => None,
-        "onnx.MaxPool" | "onnx.AveragePool" | "onnx.LpPool" => {
-            let windows = f.ints(op, "kernel_shape");
-            return windows.map_or(Ranks::ANY, |windows| Ranks::one(windows.len() + 2));
-        }
-        "onnx.DepthToSpace" | "onnx.SpaceToDepth" => return Ranks::one(4),
-        "onnx.Pad" if f.operand(op, 3).is_none() => {
-            let count = length(f.ints(op, "pads"), 1);
-            return count.map_or(Ranks::ANY, |count| Ranks::one(count / 2));
-        }
-        "onnx.Tile" => return length(None, 1).map_or(Ranks::ANY, Ranks::one),
-        "onnx.Slice" => axes(3),
-        "onnx.Squeeze" => axes(1),
-        "onnx.ArgMax"
-        | "onnx.ArgMin"
-        | "onnx.Concat"
-        | "onnx.Gather"
-        | "onnx.GatherElements"
-        | "onnx.LayerNormalization"
-        | "onnx.Split"
-        | "onnx.TopK" => axis(),
-        _ if name.starts_with("onnx.Reduce") => axes(1),
-        _ => None,
-    };
-    let least = |axis: i64| {
-        if axis < 0 {
-            axis.unsigned_abs()
-        } else {
-            axis as u64 + 1
-        }
-    };
-    let least = axes.into_iter().flatten().map(least).max().unwrap_or(0);
-    let taken = Ranks(match usize::try_from(least) {
-        Ok(least @ 0..MOST) => u32::MAX << least,
-        _ => u32::MAX,
-    });
+/// Returns which of some ranks an op takes of a value, as far as its definition says.
+fn taken(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+    value: ValueId,
+    ranks: Ranks,
+) -> Result<Ranks, EditError> {
+    let (ty, dtype) = (f.type_id(value), f.dtype(value));
+    let operands: Vec<ValueId> = f.operands(op).collect();
     // ONNX Runtime reduces a scalar, whatever the axis.
-    match name.starts_with("onnx.Reduce") || name.starts_with("onnx.Arg") {
-        true => taken.either(Ranks::one(0)),
-        false => taken,
+    let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));
+    let mut taken = ranks;
+    for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
+        let tried = f.add_type(&TypeSpec::tensor(dtype, vec![Dim::UNKNOWN; rank]))?;
+        retype(f, value, tried)?;
+        let is_taken = cx.infer_with(f, op, &operands).is_ok();
+        if !is_taken && !(rank == 0 && reduces.contains(&true)) {
+            taken.0 &= !(1 << rank);
+        }
     }
+    retype(f, value, ty)?;
+    Ok(taken)
 }
 
 /// Whether an operand is a list of so many elements.
@@ -240,21 +206,9 @@ struct Search {
 
 impl Search {
     fn new(f: &Function) -> Result<Search, EditError> {
-        let (order, mut live) = (order(f), Column::new(false));
-        let effects = f.effects()?;
-        for &op in order.iter().rev() {
-            let is_used =
-                |&value: &ValueId| f.iter_uses(value).any(|used| live.get(used.op.index()));
-            let is_live = f.terminator(f.parent_region(op)) == Some(op)
-                || !effects.is_pure(op)
-                || f.results(op).iter().any(is_used);
-            if is_live {
-                live.set(op.index(), true);
-            }
-        }
         Ok(Search {
-            order,
-            live,
+            order: order(f),
+            live: live_ops(f)?,
             ranks: Column::new(Ranks::ANY),
             sure: HashMap::new(),
             only: HashMap::new(),
@@ -311,19 +265,17 @@ impl Search {
                 Relation::Longest => longest(f.operands(op).map(|value| self.ranks(f, value))),
                 Relation::Fixed(rank) => Ranks::one(rank),
                 Relation::Equal => self.common(f, op),
-                Relation::Filter => operand(0).both(operand(1)),
-                Relation::Matrices => Ranks::one(2),
                 Relation::Typed if f.operands(op).all(|value| self.is_known(f, value)) => {
                     f.rank(result).map_or(Ranks::ANY, Ranks::one)
                 }
-                Relation::Recurrent | Relation::Typed | Relation::None => Ranks::ANY,
+                Relation::Typed | Relation::None => Ranks::ANY,
             };
             self.narrow(f, result, ranks);
         }
     }
 
     /// What ops take, against program order.
-    fn go_back(&mut self, f: &Function) -> Result<(), EditError> {
+    fn go_back(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
         for at in (0..self.order.len()).rev() {
             let op = self.order[at];
             if !self.live.get(op.index()) {
@@ -337,34 +289,18 @@ impl Search {
                 Some(&result) => self.ranks(f, result),
                 None => Ranks::ANY,
             };
-            let operand = |index| self.ranks(f, operand(f, op, index));
-            let mut needed: Vec<(usize, Ranks)> = match relation(f, op) {
-                Relation::Shift(by) => vec![(0, result.shifted(-by))],
-                Relation::Fixed(rank) => vec![(0, Ranks::one(rank))],
-                Relation::Equal => {
-                    let all = self.common(f, op).both(result);
-                    (0..f.operand_count(op)).map(|index| (index, all)).collect()
+            let relation = relation(f, op);
+            for (index, value) in f.operands(op).enumerate().collect::<Vec<_>>() {
+                if self.is_known(f, value) || !self.runs_with(f, op, value) {
+                    continue;
                 }
-                Relation::Filter => {
-                    let both = operand(0).both(operand(1)).both(result);
-                    vec![(0, both), (1, both)]
+                match relation {
+                    Relation::Shift(by) if index == 0 => self.narrow(f, value, result.shifted(-by)),
+                    Relation::Equal => self.narrow(f, value, self.common(f, op).both(result)),
+                    _ => {}
                 }
-                Relation::Recurrent => {
-                    let ranks = RECURRENT.iter();
-                    ranks
-                        .map(|&(index, rank)| (index, Ranks::one(rank)))
-                        .collect()
-                }
-                Relation::Matrices => vec![(0, Ranks::one(2)), (1, Ranks::one(2))],
-                Relation::Longest | Relation::Typed | Relation::None => Vec::new(),
-            };
-            needed.push((0, taken(f, op)));
-            for (index, ranks) in needed {
-                if let Some(value) = f.operand(op, index)
-                    && self.runs_with(f, op, value)
-                {
-                    self.narrow(f, value, ranks);
-                }
+                let taken = taken(f, cx, op, value, self.ranks(f, value))?;
+                self.narrow(f, value, taken);
             }
         }
         Ok(())

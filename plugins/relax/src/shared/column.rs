@@ -1,5 +1,7 @@
 //! [`Column`]: an entry for each id, as a map of a million ids would be a search in memory for each.
 
+use passdock_plugin_api::prelude::*;
+
 /// An entry for each op or value by its index; the default where none was set.
 #[derive(Clone)]
 pub(crate) struct Column<T> {
@@ -25,4 +27,19 @@ impl<T: Copy> Column<T> {
         }
         self.entries[index] = entry;
     }
+}
+
+/// Returns the ops that lead to an effect or to what a region gives out.
+pub(crate) fn live_ops(f: &Function) -> Result<Column<bool>, EditError> {
+    let effects = f.effects()?;
+    let mut live = Column::new(false);
+    // Users stand behind what they use, or are nested in what does.
+    for op in f.walk(f.body()).rev() {
+        let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
+        let is_live = f.terminator(f.parent_region(op)) == Some(op)
+            || !effects.is_pure(op)
+            || uses.any(|used| live.get(used.op.index()));
+        live.set(op.index(), is_live);
+    }
+    Ok(live)
 }

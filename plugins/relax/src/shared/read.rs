@@ -62,6 +62,45 @@ pub(crate) fn ints_of(
     })
 }
 
+/// The axes that an op names.
+pub(crate) fn axes(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
+    Ok(ints_of(f, op, 1, "axes")?.flatten().ok_or(NoMatch)?)
+}
+
+/// The axis that an op names, if it is one.
+pub(crate) fn one_axis(f: &Function, op: OpId) -> Result<i64, EditError> {
+    match axes(f, op)?[..] {
+        [axis] => Ok(axis),
+        _ => Err(NoMatch.into()),
+    }
+}
+
+/// The attribute `axis` of an op, counted from the front.
+pub(crate) fn axis(f: &Function, op: OpId, default: i64, rank: usize) -> Result<usize, NoMatch> {
+    let axis = int_or(f, op, "axis", default);
+    axis.and_then(|axis| axis_in(axis, rank)).ok_or(NoMatch)
+}
+
+/// An axis counted from the last one, which is -1; where the rank isn't known, only one that is given so.
+pub(crate) fn axis_from_last(f: &Function, x: ValueId, axis: i64) -> Result<i64, NoMatch> {
+    let axis = match f.rank(x) {
+        Some(rank) => axis_in(axis, rank).map(|at| at as i64 - rank as i64),
+        None => Some(axis).filter(|axis| *axis < 0),
+    };
+    axis.ok_or(NoMatch)
+}
+
+/// The pads of an op itself, for so many starts and ends; `None` if it computes them.
+pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
+    let pads = match (f.attr(op, "auto_pad"), f.attr(op, "pads")) {
+        (Some(Attr::String(b"VALID")), _) => vec![0; count],
+        (None | Some(Attr::String(b"NOTSET")), None) => vec![0; count],
+        (None | Some(Attr::String(b"NOTSET")), Some(Attr::Ints(pads))) => pads.to_vec(),
+        _ => return None,
+    };
+    (pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
+}
+
 /// What was read, or `None` where it isn't there: only the failure to read it is an error then.
 pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match found {

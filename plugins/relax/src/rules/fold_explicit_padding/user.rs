@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::shared::read::{int_or, made_by, operand, size};
+use crate::shared::read::{int_or, made_by, operand, operator, own_pads, size};
 
 /// An op that uses what was padded, and how it pads then.
 pub(super) struct User {
@@ -47,17 +47,6 @@ impl User {
         NoMatch::unless(fits)?;
         Ok(user)
     }
-}
-
-/// The pads of an op itself; `None` if it works them out.
-fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
-    let pads = match (f.attr(op, "auto_pad"), f.attr(op, "pads")) {
-        (Some(Attr::String(b"VALID")), _) => vec![0; count],
-        (None | Some(Attr::String(b"NOTSET")), None) => vec![0; count],
-        (None | Some(Attr::String(b"NOTSET")), Some(Attr::Ints(pads))) => pads.to_vec(),
-        _ => return None,
-    };
-    (pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
 }
 
 /// Whether weights have the spatial axes that were padded.
@@ -108,10 +97,7 @@ fn has_elements(f: &Function, value: ValueId) -> bool {
 fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
     const NAMES: &str = "Relu Abs Exp HardSigmoid Sigmoid Softmax Softplus";
     let maker = value.option().and_then(|value| f.defining_op(value));
-    let name = maker
-        .filter(|&op| !f.traits(op).is_ambiguous())
-        .map(|op| f.name(op));
-    let name = name.and_then(|name| name.strip_prefix("onnx."));
+    let name = maker.and_then(|op| operator(f, op).strip_prefix("onnx."));
     if name.is_some_and(|name| NAMES.split(' ').any(|one| one == name)) {
         return Ok(true);
     }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
 
-use super::bounds::bounds;
+use crate::rules::shared::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
 use crate::shared::read::{float_or, is, made_by, operand, optional};
@@ -148,7 +148,7 @@ fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError
 }
 
 fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
-    NoMatch::unless(bounds(r, op)? == Some((0.0, 6.0)))?;
+    NoMatch::unless(clipped_from_zero(r, op)? == 6.0)?;
     let wanted = Polynomial::term(1, 0, 1.0).plus(Polynomial::number(3.0), 1.0);
     NoMatch::unless(inside(r.function(), op, x)? == wanted)?;
     Ok((
@@ -157,9 +157,16 @@ fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, Edit
     ))
 }
 
+/// The upper bound of a `Clip` whose lower one is 0.
+fn clipped_from_zero(r: &Rewriter<'_>, clip: OpId) -> Result<f64, EditError> {
+    let (_, bounds) = bounds(r, clip)?;
+    NoMatch::unless(bounds.low == 0.0)?;
+    Ok(bounds.high)
+}
+
 /// What is kept within 0 and 1.
 fn hard_sigmoid(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    NoMatch::unless(bounds(r, m.op("y"))? == Some((0.0, 1.0)))?;
+    NoMatch::unless(clipped_from_zero(r, m.op("y"))? == 1.0)?;
     line(r, m, m.op("y"), 1.0)
 }
 
@@ -170,13 +177,13 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let Some(clip) = made_by(f, operand, "onnx.Clip") else {
             continue;
         };
-        let found = optional(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
-        let (Some(found), Some((low, high))) = (found, bounds(r, clip)?) else {
+        let product = optional(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
+        let high = optional(clipped_from_zero(r, clip))?;
+        let Some((product, high)) = product.zip(high) else {
             continue;
         };
-        let factor = found.at(1, 0);
-        let is_it = found == Polynomial::term(1, 0, factor)
-            && low == 0.0
+        let factor = product.at(1, 0);
+        let is_it = product == Polynomial::term(1, 0, factor)
             && high > 0.0
             && is_about(factor * high, 1.0, f.dtype(operand));
         if is_it {

@@ -50,12 +50,9 @@
 
 mod activations;
 mod attention;
-mod bounds;
 mod factors;
 mod norms;
-
 mod reductions;
-
 mod softmax;
 
 use std::collections::BTreeSet;
@@ -73,33 +70,33 @@ options! {
     }
 }
 
-/// The operators that are made, each by its rules.
-const OPERATORS: [(&str, &Rules); 9] = [
-    ("onnx.LayerNormalization", &norms::LAYER_NORM),
-    ("onnx.RMSNormalization", &norms::RMS_NORM),
-    ("onnx.Gelu", &activations::GELU),
-    ("onnx.HardSwish", &activations::HARD_SWISH),
-    ("onnx.HardSigmoid", &activations::HARD_SIGMOID),
-    ("onnx.Mish", &activations::MISH),
-    ("onnx.Softmax", &softmax::SOFTMAX),
-    ("onnx.LogSoftmax", &softmax::LOG_SOFTMAX),
-    ("onnx.Attention", &attention::ATTENTION),
-];
-
-/// Those that are made only if they are named: ONNX Runtime's kernels for processors take longer, or answer something
-/// else for rows of which a mask leaves nothing.
-const NAMED: [(&str, &Rules); 10] = [
-    ("onnx.LayerNormalization", &norms::LAYER_NORM_OF_DOUBLES),
-    ("onnx.Swish", &activations::SWISH),
-    ("onnx.Softplus", &activations::SOFTPLUS),
-    ("onnx.Softmax", &softmax::SOFTMAX_ELSEWHERE),
-    ("onnx.ReduceL1", &reductions::L1),
-    ("onnx.ReduceL2", &reductions::L2),
-    ("onnx.ReduceSumSquare", &reductions::SUM_SQUARE),
+/// The operators that are made, each by its rules; and whether only if they are named: ONNX Runtime's kernels for
+/// processors take longer, or answer something else for rows of which a mask leaves nothing.
+const OPERATORS: [(&str, &Rules, bool); 19] = [
+    ("onnx.LayerNormalization", &norms::LAYER_NORM, false),
+    ("onnx.RMSNormalization", &norms::RMS_NORM, false),
+    ("onnx.Gelu", &activations::GELU, false),
+    ("onnx.HardSwish", &activations::HARD_SWISH, false),
+    ("onnx.HardSigmoid", &activations::HARD_SIGMOID, false),
+    ("onnx.Mish", &activations::MISH, false),
+    ("onnx.Softmax", &softmax::SOFTMAX, false),
+    ("onnx.LogSoftmax", &softmax::LOG_SOFTMAX, false),
+    ("onnx.Attention", &attention::ATTENTION, false),
+    (
+        "onnx.LayerNormalization",
+        &norms::LAYER_NORM_OF_DOUBLES,
+        true,
+    ),
+    ("onnx.Swish", &activations::SWISH, true),
+    ("onnx.Softplus", &activations::SOFTPLUS, true),
+    ("onnx.Softmax", &softmax::SOFTMAX_ELSEWHERE, true),
+    ("onnx.ReduceL1", &reductions::L1, true),
+    ("onnx.ReduceL2", &reductions::L2, true),
+    ("onnx.ReduceSumSquare", &reductions::SUM_SQUARE, true),
     // Before what is a part of it.
-    ("onnx.ReduceLogSumExp", &reductions::LOG_SUM_EXP),
-    ("onnx.ReduceLogSum", &reductions::LOG_SUM),
-    ("onnx.Attention", &attention::ATTENTION_WITH_MASK),
+    ("onnx.ReduceLogSumExp", &reductions::LOG_SUM_EXP, true),
+    ("onnx.ReduceLogSum", &reductions::LOG_SUM, true),
+    ("onnx.Attention", &attention::ATTENTION_WITH_MASK, true),
 ];
 
 /// The pass.
@@ -108,28 +105,27 @@ const NAMED: [(&str, &Rules); 10] = [
 /// If an option names no operator that it makes.
 pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FuseOperators>()?;
+    let names = BTreeSet::from(OPERATORS.map(|(name, ..)| name));
     for name in options.ops.iter().chain(&options.except) {
-        let known = || OPERATORS.iter().chain(&NAMED).map(|one| one.0);
-        if !known().any(|known| known == name) {
-            let known: BTreeSet<&str> = known().collect();
-            let known = Vec::from_iter(known).join(", ");
+        if !names.contains(&**name) {
+            let names = Vec::from_iter(names).join(", ");
             return Err(PassError::config(format!(
-                "The pass makes no operator `{name}`; those that it knows: {known}."
+                "The pass makes no operator `{name}`; those that it knows: {names}."
             )));
         }
     }
-    let mut rules = Vec::new();
-    for (operators, is_named_only) in [(&OPERATORS[..], false), (&NAMED[..], true)] {
-        for (name, set) in operators {
-            let is_named = |list: &[String]| list.iter().any(|one| one == name);
-            let is_meant = match options.ops.is_empty() {
-                true => !is_named_only,
-                false => is_named(&options.ops),
-            };
-            if is_meant && !is_named(&options.except) {
-                rules.push(*set);
-            }
-        }
-    }
+    let is_meant = |(name, _, is_named_only): &(&str, &Rules, bool)| {
+        let is_in = |list: &[String]| list.iter().any(|one| one == name);
+        let is_chosen = match options.ops.is_empty() {
+            true => !is_named_only,
+            false => is_in(&options.ops),
+        };
+        is_chosen && !is_in(&options.except)
+    };
+    let rules: Vec<&Rules> = OPERATORS
+        .into_iter()
+        .filter(is_meant)
+        .map(|(_, rules, _)| rules)
+        .collect();
     cx.rewrite(f, &rules)
 }

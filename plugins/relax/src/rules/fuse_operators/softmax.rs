@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{axis_in, int_or, ints_of};
+use crate::shared::read::{axis_from_last, int_or, one_axis};
 
 /// Along the last axis, where one operator is as fast.
 pub(super) static SOFTMAX: Rules = rules! {
@@ -46,28 +46,11 @@ pub(super) static LOG_SOFTMAX: Rules = rules! {
     } => |r, m| shifted(r, m, "onnx.LogSoftmax");
 };
 
-/// The one axis of a reduction, counted from the last one if the rank is known or it is given so.
-fn one_axis(f: &Function, op: OpId, x: ValueId) -> Result<i64, EditError> {
-    match ints_of(f, op, 1, "axes")?.flatten().as_deref() {
-        Some(&[axis]) => Ok(from_last(f, x, axis)?),
-        _ => Err(NoMatch.into()),
-    }
-}
-
-/// An axis counted from the last one; where the rank isn't known, only one that is given so.
-fn from_last(f: &Function, x: ValueId, axis: i64) -> Result<i64, NoMatch> {
-    let axis = match f.rank(x) {
-        Some(rank) => axis_in(axis, rank).map(|at| at as i64 - rank as i64),
-        None => Some(axis).filter(|axis| *axis < 0),
-    };
-    axis.ok_or(NoMatch)
-}
-
 /// Makes a softmax of what is divided by its sum.
 fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bool) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
-    let axis = one_axis(f, m.op("s"), x)?;
+    let axis = axis_from_last(f, x, one_axis(f, m.op("s"))?)?;
     NoMatch::unless((axis == -1) == is_last)?;
     let made = OpBuilder::new(name).operand(x).attr("axis", axis);
     Ok(Some(vec![r.op(made)?]))
@@ -78,8 +61,8 @@ fn shifted(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten
     let f = r.function();
     let x = m.value(f, "x");
     let own = int_or(f, m.op("y"), "axis", -1).ok_or(NoMatch)?;
-    let axis = one_axis(f, m.op("m"), x)?;
-    NoMatch::unless(axis == from_last(f, x, own)?)?;
+    let axis = axis_from_last(f, x, one_axis(f, m.op("m"))?)?;
+    NoMatch::unless(axis == axis_from_last(f, x, own)?)?;
     let made = OpBuilder::new(name).operand(x).attr("axis", axis);
     Ok(Some(vec![r.op(made)?]))
 }

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
 
 use super::checks::number_beside;
-use crate::shared::read::operand;
+use crate::shared::read::{is_any, operand};
 
 /// The powers of `x` that are told apart: up to its cube.
 const POWERS: usize = 4;
@@ -110,54 +110,34 @@ fn read(
         return Ok(Polynomial::number(number));
     }
     let depth = depth.checked_sub(1).ok_or(NoMatch)?;
-    let (op, arithmetic) = arithmetic(f, value).ok_or(NoMatch)?;
+    let op = arithmetic(f, value).ok_or(NoMatch)?;
     let read = |at| read(f, operand(f, op, at), x, g, depth);
     let a = read(0)?;
-    if arithmetic == Arithmetic::Neg {
+    if f.name(op) == "onnx.Neg" {
         return Ok(Polynomial::number(0.0).plus(a, -1.0));
     }
     let b = read(1)?;
-    let found = match arithmetic {
-        Arithmetic::Add => Some(a.plus(b, 1.0)),
-        Arithmetic::Sub => Some(a.plus(b, -1.0)),
-        Arithmetic::Mul => a.times(b),
-        Arithmetic::Div => match b.as_number() {
-            Some(number) if number != 0.0 => Some(Polynomial::number(0.0).plus(a, 1.0 / number)),
-            _ => None,
-        },
-        Arithmetic::Pow => match b.as_number() {
-            Some(2.0) => a.times(a),
-            Some(3.0) => a.times(a).and_then(|square| square.times(a)),
-            _ => None,
-        },
-        Arithmetic::Neg => None,
+    let result = match (f.name(op), b.as_number()) {
+        ("onnx.Add", _) => Some(a.plus(b, 1.0)),
+        ("onnx.Sub", _) => Some(a.plus(b, -1.0)),
+        ("onnx.Mul", _) => a.times(b),
+        ("onnx.Div", Some(number)) if number != 0.0 => {
+            Some(Polynomial::number(0.0).plus(a, 1.0 / number))
+        }
+        ("onnx.Pow", Some(2.0)) => a.times(a),
+        ("onnx.Pow", Some(3.0)) => a.times(a).and_then(|square| square.times(a)),
+        _ => None,
     };
-    Ok(found.ok_or(NoMatch)?)
+    Ok(result.ok_or(NoMatch)?)
 }
 
-/// What is read of as arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Arithmetic {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Pow,
-    Neg,
-}
-
-fn arithmetic(f: &Function, value: ValueId) -> Option<(OpId, Arithmetic)> {
+/// The op that makes a value, if it is one of arithmetic.
+fn arithmetic(f: &Function, value: ValueId) -> Option<OpId> {
+    const NAMES: [&str; 6] = [
+        "onnx.Add", "onnx.Sub", "onnx.Mul", "onnx.Div", "onnx.Pow", "onnx.Neg",
+    ];
     let op = value.option().and_then(|value| f.defining_op(value))?;
-    let arithmetic = match f.name(op) {
-        "onnx.Add" => Arithmetic::Add,
-        "onnx.Sub" => Arithmetic::Sub,
-        "onnx.Mul" => Arithmetic::Mul,
-        "onnx.Div" => Arithmetic::Div,
-        "onnx.Pow" => Arithmetic::Pow,
-        "onnx.Neg" => Arithmetic::Neg,
-        _ => return None,
-    };
-    (!f.traits(op).is_ambiguous()).then_some((op, arithmetic))
+    is_any(f, op, &NAMES).then_some(op)
 }
 
 /// The values that a value is made of by arithmetic, itself first, each once and not too many.
@@ -166,7 +146,7 @@ pub(crate) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
     let mut all = vec![value];
     let mut next = 0;
     while next < all.len() && all.len() < MOST {
-        if let Some((op, _)) = arithmetic(f, all[next]) {
+        if let Some(op) = arithmetic(f, all[next]) {
             for operand in f.operands(op) {
                 if f.constant(operand).is_none() && !operand.is_none() && !all.contains(&operand) {
                     all.push(operand);

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
-use crate::shared::read::{axis_in, int_or, ints_of, made_by, operand, optional, pair};
+use crate::shared::read::{axes, axis_from_last, int_or, made_by, operand, optional, pair};
 
 /// What is divided by the root of its mean square.
 pub(crate) struct Spread {
@@ -21,13 +21,10 @@ pub(crate) struct Spread {
 pub(crate) fn mean(f: &Function, value: ValueId) -> Result<(ValueId, Vec<i64>, OpId), EditError> {
     let op = made_by(f, value, "onnx.ReduceMean").ok_or(NoMatch)?;
     let x = operand(f, op, 0);
-    let mut axes = ints_of(f, op, 1, "axes")?.flatten().ok_or(NoMatch)?;
+    let mut axes = axes(f, op)?;
     NoMatch::unless(int_or(f, op, "keepdims", 1) == Some(1))?;
     for axis in &mut axes {
-        match f.rank(x) {
-            Some(rank) => *axis = axis_in(*axis, rank).ok_or(NoMatch)? as i64 - rank as i64,
-            None => NoMatch::unless(*axis < 0)?,
-        }
+        *axis = axis_from_last(f, x, *axis)?;
     }
     axes.sort_unstable();
     Ok((x, axes, op))

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::rules::shared::pads::{Fill, pads};
-use crate::shared::read::{is, known_dims, size};
+use crate::shared::read::{is_any, size};
 
 pub(super) static RULES: Rules = rules! {
     rule pad_of_pad {
@@ -124,22 +124,17 @@ fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut pads = pads(f, outer)?;
     let fill = Fill::from_op(f, outer)?;
     let mut users = f.iter_uses(f.result(outer, 0)).map(|one| one.op);
-    let pads_itself = users.any(|user| PADDING.iter().any(|name| is(f, user, name)));
+    let pads_itself = users.any(|user| is_any(f, user, &PADDING));
     let adds = pads.iter().all(|pad| *pad >= 0);
     NoMatch::unless(!pads_itself && adds && fill.is_constant() && f.use_count(inner) == 1)?;
     let ranges = slices::ranges(f, m.op("inner"))?;
-    let dims = known_dims(f, x).ok_or(NoMatch)?;
-    let taken = known_dims(f, inner).ok_or(NoMatch)?;
     let rank = pads.len() / 2;
     for range in ranges {
         NoMatch::unless(range.step == 1 && range.axis < rank)?;
-        let size = dims
-            .get(range.axis)
-            .and_then(|dim| dim.as_const())
-            .ok_or(NoMatch)?;
-        let (start, end) = range.within(size);
-        let is_empty = taken.get(range.axis).and_then(|dim| dim.as_const()) == Some(0);
-        for (at, cropped) in [(range.axis, start), (rank + range.axis, size - end)] {
+        let whole = size(f, x, range.axis).ok_or(NoMatch)?;
+        let (start, end) = range.within(whole);
+        let is_empty = start == end;
+        for (at, cropped) in [(range.axis, start), (rank + range.axis, whole - end)] {
             NoMatch::unless(!is_empty && (cropped == 0 || pads[at] == 0))?;
             pads[at] -= cropped;
         }

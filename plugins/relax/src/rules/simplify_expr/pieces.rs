@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::shared::read::{
-    axis_in, int_or, ints_of, is, made_by, operand, optional, results, size,
+    self, axis_in, ints_of, is, made_by, one_axis, operand, optional, results, size,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -29,14 +29,11 @@ pub(super) struct Piece {
 
 /// Where the pieces of these sizes begin and end.
 pub(super) fn pieces(sizes: &[i64]) -> Vec<Piece> {
-    let mut start = 0;
+    let mut end = 0;
     let piece = |size: &i64| {
-        let piece = Piece {
-            start,
-            end: start + size,
-        };
-        start = piece.end;
-        piece
+        let start = end;
+        end += size;
+        Piece { start, end }
     };
     sizes.iter().map(piece).collect()
 }
@@ -61,8 +58,7 @@ fn sliced(f: &Function, op: OpId) -> Result<(usize, Piece), EditError> {
 pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<(usize, Vec<i64>), EditError> {
     NoMatch::unless(f.result_count(op) <= MOST)?;
     let rank = f.rank(operand(f, op, 0)).ok_or(NoMatch)?;
-    let axis = int_or(f, op, "axis", 0).and_then(|axis| axis_in(axis, rank));
-    let axis = axis.ok_or(NoMatch)?;
+    let axis = read::axis(f, op, 0, rank)?;
     let given = ints_of(f, op, 1, "split")?.ok_or(NoMatch)?;
     let inferred = || {
         f.results(op)
@@ -186,8 +182,7 @@ fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     for result in f.results(op) {
         for one in f.iter_uses(*result) {
             NoMatch::unless(is(f, one.op, "onnx.Squeeze"))?;
-            let taken = slices::axis_of_view(f, one.op)?;
-            NoMatch::unless(axis_in(taken, rank) == Some(axis))?;
+            NoMatch::unless(axis_in(one_axis(f, one.op)?, rank) == Some(axis))?;
         }
     }
     let index = f.index(piece);
@@ -198,10 +193,8 @@ fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// What an operand of a `Concat` is a piece of.
 fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece), EditError> {
-    let op = value
-        .option()
-        .and_then(|value| f.defining_op(value))
-        .ok_or(NoMatch)?;
+    let op = value.option().and_then(|value| f.defining_op(value));
+    let op = op.ok_or(NoMatch)?;
     let (axis, piece) = if is(f, op, "onnx.Slice") {
         sliced(f, op)?
     } else {

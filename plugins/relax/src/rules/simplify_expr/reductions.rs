@@ -1,9 +1,8 @@
 //! Reductions and the views that take or give back the dims of 1 that those leave.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{axes_in, int_or, ints_of, like};
+use crate::shared::read::{self, axes, axes_in, int_or, known_dims, like, optional};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {
@@ -37,8 +36,9 @@ fn reduced(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     if f.name(op).starts_with("onnx.Arg") {
         return Ok(vec![int_or(f, op, "axis", 0).ok_or(NoMatch)?]);
     }
-    let axes = ints_of(f, op, 1, "axes")?.flatten();
-    Ok(axes.filter(|axes| !axes.is_empty()).ok_or(NoMatch)?)
+    let axes = axes(f, op)?;
+    NoMatch::unless(!axes.is_empty())?;
+    Ok(axes)
 }
 
 /// Whether an `Unsqueeze` puts dims of 1 just where a reduction took its axes away. Counted from the front, the axes
@@ -47,20 +47,15 @@ fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<boo
     if f.name(outer) != "onnx.Unsqueeze" || keeps != 0 {
         return Ok(false);
     }
-    let sorted = |axes: &[i64]| {
-        let mut axes = axes.to_vec();
-        axes.sort_unstable();
-        axes
-    };
-    let given = ints_of(f, outer, 1, "axes")?.flatten();
-    Ok(given.is_some_and(|given| {
-        axes.iter().chain(&given).all(|axis| *axis >= 0) && sorted(axes) == sorted(&given)
-    }))
+    let given = optional(read::axes(f, outer))?.unwrap_or_default();
+    let from_front = |axes: &[i64]| axes_in(axes, usize::MAX >> 1);
+    let are_positive = axes.iter().chain(&given).all(|axis| *axis >= 0);
+    Ok(are_positive && from_front(axes) == from_front(&given))
 }
 
 /// Whether a value has the shape of a reduction that leaves its axes the other way round.
 fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId) -> bool {
-    let (Some(dims), Some(found)) = (f.dims(x), f.dims(outer)) else {
+    let (Some(dims), Some(wanted)) = (f.dims(x), known_dims(f, outer)) else {
         return false;
     };
     let Some(axes) = axes_in(axes, dims.len()) else {
@@ -72,5 +67,5 @@ fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId)
             false => Some(dim),
             true => (keeps == 0).then_some(Dim::constant(1)),
         });
-    left.eq(found.clone()) && found.clone().all(|dim| dim.kind != DimKind::UNKNOWN)
+    left.eq(wanted)
 }

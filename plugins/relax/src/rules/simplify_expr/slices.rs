@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{axis_in, int_or, ints_of, operand, size};
+use crate::shared::read::{axis_in, int_or, ints_of, one_axis, operand, size};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;
@@ -194,14 +194,6 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![make(r, x, &all)?]))
 }
 
-/// The one axis that a view takes or gives.
-pub(super) fn axis_of_view(f: &Function, view: OpId) -> Result<i64, EditError> {
-    match ints_of(f, view, 1, "axes")?.flatten().as_deref() {
-        Some(&[axis]) => Ok(axis),
-        _ => Err(NoMatch.into()),
-    }
-}
-
 /// A `Gather` of one constant index leaves the axis or takes it away, by the index's rank.
 fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
@@ -217,7 +209,7 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     NoMatch::unless(is_one)?;
     let dtype = f.dtype(at);
     let axis = int_or(f, inner, "axis", 0).ok_or(NoMatch)?;
-    let viewed = axis_of_view(f, outer)?;
+    let viewed = one_axis(f, outer)?;
     let rank = f.rank(x).ok_or(NoMatch)?;
     let is_same = axis_in(axis, rank).is_some() && axis_in(axis, rank) == axis_in(viewed, rank);
     NoMatch::unless(is_same && f.use_count(f.result(inner, 0)) == 1)?;
@@ -234,7 +226,7 @@ fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
     let rank = f.rank(x).ok_or(NoMatch)?;
-    let viewed = axis_of_view(f, m.op("outer"))?;
+    let viewed = one_axis(f, m.op("outer"))?;
     let [range @ Range { axis, step: 1, .. }] = ranges(f, inner)?[..] else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use super::slices;
 use super::transposes::twin;
 use crate::rules::shared::pads::pads;
 use crate::shared::read::{
-    axes_in, axis_in, int_or, ints_of, is, is_any, like, operand, results, with_axes,
+    self, axes_in, axis, int_or, ints_of, is, is_any, like, operand, results, with_axes,
 };
 
 const REDUCTIONS: [&str; 10] = [
@@ -53,8 +53,7 @@ pub(super) fn may_move(f: &Function, op: OpId) -> bool {
 /// The axes that a reduction of a tensor of this rank reduces.
 pub(super) fn reduced(f: &Function, op: OpId, rank: usize) -> Result<Vec<usize>, EditError> {
     if is_arg(f, op) {
-        let axis = int_or(f, op, "axis", 0).and_then(|axis| axis_in(axis, rank));
-        return Ok(vec![axis.ok_or(NoMatch)?]);
+        return Ok(vec![axis(f, op, 0, rank)?]);
     }
     let given = ints_of(f, op, 1, "axes")?
         .ok_or(NoMatch)?
@@ -100,8 +99,7 @@ pub(super) fn moved(
         at.ok_or(NoMatch)
     };
     let axis = |default: i64| -> Result<i64, NoMatch> {
-        let axis = int_or(f, op, "axis", default).and_then(|axis| axis_in(axis, rank));
-        Ok(moved(axis.ok_or(NoMatch)?)? as i64)
+        Ok(moved(read::axis(f, op, default, rank)?)? as i64)
     };
     if is(f, op, "onnx.Slice") {
         let mut ranges = slices::ranges(f, op)?;

@@ -4,8 +4,8 @@
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::compose;
 
-use super::transposed_axes as axes;
-use crate::shared::read::{axes_in, ints_of, is, known_dims, like, perm, with_axes};
+use super::transposed_axes::{self, moved, reduced};
+use crate::shared::read::{axes, axes_in, is, known_dims, like, perm, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
@@ -102,9 +102,7 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (view, inner) = (m.value(f, "view"), m.value(f, "inner"));
     let perm = perm(f, m.op("inner")).ok_or(NoMatch)?;
-    let axes = ints_of(f, m.op("outer"), 1, "axes")?
-        .flatten()
-        .ok_or(NoMatch)?;
+    let axes = axes(f, m.op("outer"))?;
     let added = axes.len();
     let axes = axes_in(&axes, perm.len() + added).ok_or(NoMatch)?;
     NoMatch::unless(f.use_count(view) == 1 && f.use_count(inner) == 1)?;
@@ -197,7 +195,7 @@ impl Above {
             let op = r.function().defining_op(result).ok_or(NoMatch)?;
             value = match r.function().traits(op).is_elementwise() {
                 true => elementwise(r, root, op, slot, value, last)?,
-                false => axes::moved(r, root, result, value, last)?,
+                false => moved(r, root, result, value, last)?,
             };
         }
         Ok(value)
@@ -253,14 +251,14 @@ fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let above = above(f, inner, Sharing::Allowed).ok_or(NoMatch)?;
     let rank = above.first.len();
     let back = inverse(&above.first)?;
-    let axes = axes::reduced(f, outer, rank)?;
+    let axes = reduced(f, outer, rank)?;
     let result = f.result(outer, 0);
     let left = back
         .iter()
         .filter(|from| !axes.contains(&(**from as usize)));
     NoMatch::unless(left.is_sorted() && f.use_count(inner) == 1 && above.is_last(f, &back))?;
     let value = above.without(r, m.root(), &back)?;
-    Ok(Some(vec![axes::moved(r, outer, result, value, &back)?]))
+    Ok(Some(vec![moved(r, outer, result, value, &back)?]))
 }
 
 /// An op that works element by element on what is transposed: its other operands are transposed, too.
@@ -363,7 +361,7 @@ pub(super) fn is_scalar(f: &Function, value: ValueId) -> bool {
 fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
     let op = f.defining_op(value)?;
     let is_plain = (f.traits(op).is_elementwise() && f.result_count(op) == 1
-        || axes::may_move(f, op))
+        || transposed_axes::may_move(f, op))
         && f.traits(op).is_pure()
         && f.regions(op).is_empty();
     let is_used_by_one = f.result_count(op) == 1 && is_used_by_one(f, value);

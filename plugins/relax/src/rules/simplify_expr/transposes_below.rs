@@ -9,7 +9,7 @@ use super::transposed_axes::{is_reduction, reduce, reduced};
 use super::transposes::{
     Above, Sharing, above, inverse, is_scalar, is_used_by_one, transpose, transpose_of, with_rank,
 };
-use crate::shared::read::{axes_in, axis_in, int_or, ints_of, is, like, perm, with_axes};
+use crate::shared::read::{axes, axes_in, axis_in, int_or, is, like, perm, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule concat_of_transposes {
@@ -100,72 +100,60 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (source, first) = transpose_of(f, x).ok_or(NoMatch)?;
     let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
     NoMatch::unless(f.use_count(m.value(f, "inner")) == 1)?;
-    let rank = first.len();
-    let first: Vec<usize> = first.iter().map(|axis| *axis as usize).collect();
-    if is(f, op, "onnx.Unsqueeze") {
-        let given = ints_of(f, op, 1, "axes")?.flatten();
-        let given = given.and_then(|axes| axes_in(&axes, last.len()));
-        let given = given
-            .filter(|axes| axes.len() + rank == last.len())
-            .ok_or(NoMatch)?;
-        // Where each dim of what comes out was in the source; of what is given, nowhere.
-        let mut own = first.iter();
-        let from = |at: usize| match given.contains(&at) {
-            true => None,
-            false => own.next().copied(),
-        };
-        let inner: Vec<Option<usize>> = (0..last.len()).map(from).collect();
-        let outer: Vec<Option<usize>> = last.iter().map(|at| inner[*at as usize]).collect();
-        let is_sorted = outer.iter().flatten().is_sorted();
-        let units: Vec<i64> = match is_sorted {
-            true => (0..outer.len())
-                .filter(|at| outer[*at].is_none())
-                .map(|at| at as i64)
-                .collect(),
-            false => (0..given.len() as i64).collect(),
-        };
-        let mut front = 0..given.len() as i64;
-        let back: Vec<i64> = outer
-            .iter()
-            .map(|from| match from {
-                Some(from) => (from + given.len()) as i64,
-                None => front.next().unwrap_or(0),
-            })
-            .collect();
-        let made = OpBuilder::new("onnx.Unsqueeze").operand(source);
-        let value = with_axes(r, made, &units, 13)?;
-        return Ok(Some(vec![match is_sorted {
-            true => value,
-            false => transpose(r, value, &back)?,
-        }]));
-    }
-    let is_reduction = is_reduction(f, op);
+    let (adds, is_reduction) = (is(f, op, "onnx.Unsqueeze"), is_reduction(f, op));
+    let (rank, given) = (first.len(), last.len());
     let axes = if is_reduction {
         NoMatch::unless(int_or(f, op, "keepdims", 1) == Some(0))?;
         reduced(f, op, rank)?
     } else {
-        let given = ints_of(f, op, 1, "axes")?.flatten();
-        given.and_then(|axes| axes_in(&axes, rank)).ok_or(NoMatch)?
+        axes_in(&axes(f, op)?, rank.max(given)).ok_or(NoMatch)?
     };
-    NoMatch::unless(axes.len() + last.len() == rank)?;
-    let mut taken: Vec<usize> = axes.iter().map(|axis| first[*axis]).collect();
+    NoMatch::unless(axes.len() == rank.abs_diff(given))?;
+    // Where each dim of the op's result was in the source; a new one nowhere.
+    let mut own = first.iter().copied();
+    let inner: Vec<Option<i64>> = match adds {
+        true => (0..given)
+            .map(|at| if axes.contains(&at) { None } else { own.next() })
+            .collect(),
+        false => (0..rank)
+            .filter(|at| !axes.contains(at))
+            .map(|at| Some(first[at]))
+            .collect(),
+    };
+    let outer: Vec<Option<i64>> = last.iter().map(|at| inner[*at as usize]).collect();
+    if adds {
+        // New dims come first, unless the others are in order.
+        let is_in_order = outer.iter().flatten().is_sorted();
+        let is_new = |at: &i64| !is_in_order || outer[*at as usize].is_none();
+        let count = if is_in_order { given } else { axes.len() };
+        let units: Vec<i64> = (0..count as i64).filter(is_new).collect();
+        let unsqueeze = OpBuilder::new("onnx.Unsqueeze").operand(source);
+        let value = with_axes(r, unsqueeze, &units, 13)?;
+        if is_in_order {
+            return Ok(Some(vec![value]));
+        }
+        let mut units = units.into_iter();
+        let from = |from: &Option<i64>| match from {
+            Some(from) => Some(from + axes.len() as i64),
+            None => units.next(),
+        };
+        let back: Option<Vec<i64>> = outer.iter().map(from).collect();
+        return Ok(Some(vec![transpose(r, value, &back.ok_or(NoMatch)?)?]));
+    }
+    let mut taken: Vec<i64> = axes.iter().map(|axis| first[*axis]).collect();
     taken.sort_unstable();
-    let left: Vec<usize> = (0..rank).filter(|axis| !taken.contains(axis)).collect();
-    let inner: Vec<usize> = (0..rank)
-        .filter(|at| !axes.contains(at))
-        .map(|at| first[at])
+    let left: Vec<i64> = (0..rank as i64)
+        .filter(|axis| !taken.contains(axis))
         .collect();
-    let place = |at: &i64| left.iter().position(|axis| *axis == inner[*at as usize]);
-    let perm = last
-        .iter()
-        .map(|at| place(at).map(|at| at as i64))
-        .collect::<Option<Vec<i64>>>()
-        .ok_or(NoMatch)?;
-    let taken: Vec<i64> = taken.into_iter().map(|axis| axis as i64).collect();
-    let made = like(f, op, &["axes"])?.operand(source);
+    let place = |from: &Option<i64>| left.iter().position(|axis| Some(*axis) == *from);
+    let places = outer.iter().map(|from| Some(place(from)? as i64));
+    let perm = places.collect::<Option<Vec<i64>>>().ok_or(NoMatch)?;
     let value = match is_reduction {
         true => reduce(r, op, source, &taken)?,
-        false => with_axes(r, made, &taken, 13)?,
+        false => {
+            let squeeze = like(f, op, &["axes"])?.operand(source);
+            with_axes(r, squeeze, &taken, 13)?
+        }
     };
     Ok(Some(vec![transpose(r, value, &perm)?]))
 }

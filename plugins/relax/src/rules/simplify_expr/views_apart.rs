@@ -6,7 +6,9 @@ use passdock_plugin_api::prelude::*;
 
 use super::views::reshape;
 use super::views_stretched::{Below, Runs};
-use crate::shared::read::{axes_in, axis_in, ints_of, is, is_view, known_dims, like, viewed};
+use crate::shared::read::{
+    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, optional, viewed,
+};
 
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {
@@ -123,17 +125,13 @@ fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
     if !is_pair {
         return Ok(false);
     }
-    let (Some(a), Some(b)) = (
-        ints_of(f, inner, 1, "axes")?.flatten(),
-        ints_of(f, outer, 1, "axes")?.flatten(),
-    ) else {
+    let axes = optional(axes(f, inner))?.zip(optional(axes(f, outer))?);
+    let Some((a, b)) = axes else {
         return Ok(false);
     };
     // The axes are those of the longer shape: of what goes in, which is what comes out, or of what is between.
-    let longer = match is(f, inner, takes) {
-        true => f.operand(inner, 0).and_then(|x| f.rank(x)),
-        false => f.operand(outer, 0).and_then(|x| f.rank(x)),
-    };
+    let longer = if is(f, inner, takes) { inner } else { outer };
+    let longer = f.rank(operand(f, longer, 0));
     let placed = |axes: &[i64]| match longer {
         Some(rank) => axes_in(axes, rank),
         None => axes_in(axes, usize::MAX >> 1).filter(|_| axes.iter().all(|axis| *axis >= 0)),

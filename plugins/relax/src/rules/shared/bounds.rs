@@ -1,0 +1,95 @@
+//! [`Bounds`]: the numbers that an op keeps others within.
+
+use half::bf16;
+use passdock_plugin_api::prelude::*;
+
+use crate::shared::read::{is, is_float, with_constant};
+
+/// Integers up to there are numbers of 64 bits, too.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// What numbers are kept within.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Bounds {
+    pub(crate) fn new(low: f64, high: f64) -> Option<Bounds> {
+        (low <= high).then_some(Bounds { low, high })
+    }
+
+    /// What becomes of numbers that are kept within these, then within others.
+    pub(crate) fn then(self, next: Bounds) -> Bounds {
+        Bounds {
+            low: self.low.clamp(next.low, next.high),
+            high: self.high.clamp(next.low, next.high),
+        }
+    }
+}
+
+/// The numbers that a dtype has. Of floats, `Clip` takes those for a bound that is left out: of infinities it makes
+/// them.
+pub(crate) fn all(dtype: DType) -> Option<Bounds> {
+    let (low, high) = match dtype {
+        DType::F16 => (-65504.0, 65504.0),
+        DType::F32 => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        DType::BF16 => (bf16::MIN.to_f64(), bf16::MAX.to_f64()),
+        DType::F64 => (f64::MIN, f64::MAX),
+        DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        DType::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        DType::U8 => (0.0, f64::from(u8::MAX)),
+        DType::U16 => (0.0, f64::from(u16::MAX)),
+        DType::U32 => (0.0, f64::from(u32::MAX)),
+        DType::I64 => (f64::NEG_INFINITY, f64::INFINITY),
+        DType::U64 => (0.0, f64::INFINITY),
+        _ => return None,
+    };
+    Bounds::new(low, high)
+}
+
+/// A constant of one number that a value of this rank meets without being stretched.
+fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, EditError> {
+    let f = r.function();
+    let own = f.rank(value);
+    let fits = own == Some(0) || own.is_some() && own <= rank;
+    NoMatch::unless(fits && f.type_of(value).element_count() == Some(1))?;
+    let number = r.number(value)?;
+    let number = number.filter(|number| !number.is_nan()).ok_or(NoMatch)?;
+    NoMatch::unless(is_float(f.dtype(value)) || number.abs() <= EXACT)?;
+    Ok(number)
+}
+
+/// The value that an op keeps within bounds, and the bounds.
+pub(crate) fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<(ValueId, Bounds), EditError> {
+    let f = r.function();
+    let operands: Vec<ValueId> = f.operands(op).collect();
+    let all = all(f.dtype(f.result(op, 0))).ok_or(NoMatch)?;
+    let (x, low, high) = if is(f, op, "onnx.Relu") {
+        (operands[0], 0.0, f64::INFINITY)
+    } else if is(f, op, "onnx.Clip") {
+        let mut ends = [all.low, all.high];
+        for (at, end) in ends.iter_mut().enumerate() {
+            match operands.get(at + 1).and_then(|value| value.option()) {
+                Some(value) => *end = bound(r, value, Some(0).max(f.rank(value)))?,
+                None => match f.attr(op, ["min", "max"][at]) {
+                    None | Some(Attr::Unset) => {}
+                    Some(Attr::Float(given)) if !given.is_nan() => *end = f64::from(given),
+                    Some(_) => return Err(NoMatch.into()),
+                },
+            }
+        }
+        (operands[0], ends[0], ends[1])
+    } else {
+        let (x, c) = with_constant(f, op).ok_or(NoMatch)?;
+        NoMatch::unless(operands.len() == 2)?;
+        let number = bound(r, c, f.rank(x))?;
+        match is(f, op, "onnx.Min") {
+            true => (x, f64::NEG_INFINITY, number),
+            false => (x, number, f64::INFINITY),
+        }
+    };
+    Ok((x, Bounds::new(low, high).ok_or(NoMatch)?))
+}
