@@ -396,7 +396,7 @@ fn normalised_by_its_own_mean_and_variance() {
         &long,
         attrs(0),
         expect![[r#"
-            its operands aren't numbers of 2 channels
+            operand 1 isn't 2 numbers of the first one's type
         "#]],
     );
 }

@@ -1,25 +1,48 @@
-//! What bends a line: Elu and its kin, Gelu, Erf. Computed in double precision and rounded to the type.
+//! What bends a line: Elu and its kin, Gelu, Erf.
 
 use std::f64::consts::{PI, SQRT_2};
 
 use super::unary::map_float;
 use super::{Call, Folded};
 
-/// A function in double precision, whatever float it is of.
-fn map<'a>(call: &Call<'a>, function: impl Fn(f64) -> f64) -> Folded<'a> {
-    map_float(call, |x| function(x.into()) as f32, &function)
+/// A line through the origin, less steep below it.
+pub(crate) fn leaky_relu<'a>(call: &Call<'a>) -> Folded<'a> {
+    let alpha = f64::from(call.float_or("alpha", 0.01)?);
+    map_float(call, |x| if x < 0.0 { alpha * x } else { x })
+}
+
+/// A line cut off at 0 and 1.
+pub(crate) fn hard_sigmoid<'a>(call: &Call<'a>) -> Folded<'a> {
+    let alpha = f64::from(call.float_or("alpha", 0.2)?);
+    let beta = f64::from(call.float_or("beta", 0.5)?);
+    map_float(call, |x| (alpha * x + beta).clamp(0.0, 1.0))
+}
+
+/// `x / (1 + |x|)`.
+pub(crate) fn softsign<'a>(call: &Call<'a>) -> Folded<'a> {
+    map_float(call, |x| x / (1.0 + x.abs()))
+}
+
+/// `1 / (1 + exp(-x))`.
+pub(crate) fn sigmoid<'a>(call: &Call<'a>) -> Folded<'a> {
+    map_float(call, |x| 1.0 / (1.0 + (-x).exp()))
+}
+
+/// `ln(1 + exp(x))`, which is `x` once the exponential would overflow.
+pub(crate) fn softplus<'a>(call: &Call<'a>) -> Folded<'a> {
+    map_float(call, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
 }
 
 /// `alpha * (exp(x) - 1)` below 0.
 pub(crate) fn elu<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map(call, |x| if x < 0.0 { alpha * x.exp_m1() } else { x })
+    map_float(call, |x| if x < 0.0 { alpha * x.exp_m1() } else { x })
 }
 
 /// `alpha * (exp(x / alpha) - 1)` below 0: smooth for every `alpha`.
 pub(crate) fn celu<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map(call, |x| {
+    map_float(call, |x| {
         if x < 0.0 {
             alpha * (x / alpha).exp_m1()
         } else {
@@ -32,7 +55,7 @@ pub(crate) fn celu<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn selu<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = f64::from(call.float_or("alpha", 1.673_263_2)?);
     let gamma = f64::from(call.float_or("gamma", 1.050_701)?);
-    map(call, |x| {
+    map_float(call, |x| {
         gamma * if x > 0.0 { x } else { alpha * x.exp_m1() }
     })
 }
@@ -41,31 +64,31 @@ pub(crate) fn selu<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn hard_swish<'a>(call: &Call<'a>) -> Folded<'a> {
     // ONNX's function has the sixth in single precision.
     let sixth = f64::from(1.0_f32 / 6.0);
-    map(call, |x| x * (x * sixth + 0.5).clamp(0.0, 1.0))
+    map_float(call, |x| x * (x * sixth + 0.5).clamp(0.0, 1.0))
 }
 
 /// `x * tanh(softplus(x))`.
 pub(crate) fn mish<'a>(call: &Call<'a>) -> Folded<'a> {
-    map(call, |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh())
+    map_float(call, |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh())
 }
 
 /// `x * sigmoid(alpha * x)`.
 pub(crate) fn swish<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map(call, |x| x / (1.0 + (-alpha * x).exp()))
+    map_float(call, |x| x / (1.0 + (-alpha * x).exp()))
 }
 
 /// `x` where it is above a threshold, else 0.
 pub(crate) fn thresholded_relu<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map(call, |x| if x > alpha { x } else { 0.0 })
+    map_float(call, |x| if x > alpha { x } else { 0.0 })
 }
 
 /// `x` nearer to 0 by a bias, 0 where it is near already.
 pub(crate) fn shrink<'a>(call: &Call<'a>) -> Folded<'a> {
     let bias = f64::from(call.float_or("bias", 0.0)?);
     let limit = f64::from(call.float_or("lambd", 0.5)?);
-    map(call, |x| match x {
+    map_float(call, |x| match x {
         x if x < -limit => x + bias,
         x if x > limit => x - bias,
         _ => 0.0,
@@ -75,12 +98,12 @@ pub(crate) fn shrink<'a>(call: &Call<'a>) -> Folded<'a> {
 /// `x` times the probability of less than `x`, also approximated by a tanh.
 pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
     match call.word("approximate", &["none", "tanh"])? {
-        "none" => map(call, |x| 0.5 * x * (1.0 + error(x / SQRT_2))),
+        "none" => map_float(call, |x| 0.5 * x * (1.0 + error(x / SQRT_2))),
         _ => {
             // ONNX's function says these in single precision.
             let [two_over_pi, cube] = [0.636_619_75_f32, 0.044_715].map(f64::from);
             let scale = two_over_pi.sqrt();
-            map(call, |x| {
+            map_float(call, |x| {
                 0.5 * x * (1.0 + (scale * (x + cube * x * x * x)).tanh())
             })
         }
@@ -89,7 +112,7 @@ pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// The error function.
 pub(crate) fn erf<'a>(call: &Call<'a>) -> Folded<'a> {
-    map(call, error)
+    map_float(call, error)
 }
 
 /// The error function: a series whose terms have one sign, and beyond 2.5 a continued fraction of

@@ -1,54 +1,34 @@
 //! Operators on the bits of integers, and BitCast.
 
 use super::broadcast::zip;
-use super::elementwise::same_type;
 use super::number::{Number, with_integer};
-use super::{Call, Folded, Tensor, name_of, refuse};
+use super::{Call, Folded, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
-macro_rules! bitwise {
-    ($($(#[$doc:meta])* $name:ident = $op:tt;)*) => {$(
-        $(#[$doc])*
-        pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
-            let (a, b) = same_type(call)?;
-            with_integer!(a.dtype(), T => {
-                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, "", |a, b| Some(a $op b))?])
-            })
-        }
-    )*};
-}
-
-bitwise! {
-    /// Bits set in both.
-    and = &;
-    /// Bits set in one or both.
-    or = |;
-    /// Bits set in just one.
-    xor = ^;
+/// Combines the bits of two integers.
+pub(crate) fn bitwise<'a>(call: &Call<'a>, combine: impl Fn(i128, i128) -> i128) -> Folded<'a> {
+    let (a, b) = call.pair()?;
+    with_integer!(a.dtype(), T => {
+        let combine = |a: T, b: T| Some(T::from_int(combine(a.to_int()?, b.to_int()?)));
+        Ok(vec![zip(call, a.dtype(), a, b, "", combine)?])
+    })
 }
 
 /// The opposite of each bit.
 pub(crate) fn not<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    with_integer!(x.dtype(), T => {
-        let flipped: Vec<T> = x.stored::<T>()?.iter().map(|&x| !x).collect();
-        Ok(vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), flipped)])
-    })
+    with_integer!(x.dtype(), T => Ok(vec![x.map(x.dtype(), |x: T| !x)?]))
 }
 
 /// The same bits as another type of the same width.
 pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    let to = call
-        .int("to")?
-        .and_then(|to| u32::try_from(to).ok())
-        .map(DType);
-    match to {
+    let to = call.int("to")?.and_then(|to| u32::try_from(to).ok());
+    match to.map(DType) {
         Some(to) if to.bits() == x.dtype().bits() && to.bits() != 0 => {
             // A bool has two values, whatever its byte says.
-            if to == DType::BOOL && x.bytes().iter().any(|&byte| byte > 1) {
-                return refuse!("a byte above 1 is no bool");
-            }
+            let is_bool = to != DType::BOOL || x.bytes().iter().all(|&byte| byte <= 1);
+            ensure!(is_bool, "a byte above 1 is no bool");
             Ok(vec![x.reinterpreted(to, x.shape().to_vec())?])
         }
         _ => refuse!(
@@ -60,13 +40,10 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Shifts bits; beyond the width nothing is left.
 pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
-    let (x, by) = same_type(call)?;
-    let Some(direction) = call.string("direction")? else {
-        return refuse!("it has no direction");
-    };
-    let left = match direction {
-        b"LEFT" => true,
-        b"RIGHT" => false,
+    let (x, by) = call.pair()?;
+    let left = match call.string("direction")? {
+        Some(b"LEFT") => true,
+        Some(b"RIGHT") => false,
         _ => return refuse!("its direction is neither LEFT nor RIGHT"),
     };
     with_integer!(x.dtype(), T => {
@@ -79,6 +56,6 @@ pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
                 by => int >> by,
             }))
         };
-        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, by, "", shift)?])
+        Ok(vec![zip(call, x.dtype(), x, by, "", shift)?])
     })
 }

@@ -7,7 +7,7 @@ use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayViewD, IxDyn};
 
 use super::tensor::{in_order, row_by_row};
-use super::{Call, NotFolded, Tensor, refuse};
+use super::{Call, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The shape that several broadcast to.
@@ -82,16 +82,11 @@ where
         (x, &[y]) if a.shape() == shape => x.iter().map(|&x| combine(x, y)).collect(),
         (&[x], y) if b.shape() == shape => y.iter().map(|&y| combine(x, y)).collect(),
         _ => {
-            let (x, y) = (
-                spread_elements::<A>(a, &shape)?,
-                spread_elements::<B>(b, &shape)?,
-            );
+            let x = spread_elements::<A>(a, &shape)?;
+            let y = spread_elements::<B>(b, &shape)?;
             x.iter().zip(&*y).map(|(&x, &y)| combine(x, y)).collect()
         }
     };
-    if defined.get() {
-        Ok(Tensor::from_vec(result, shape, elements))
-    } else {
-        refuse!("{undefined}")
-    }
+    ensure!(defined.get(), "{undefined}");
+    Ok(Tensor::from_vec(result, shape, elements))
 }

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{AttrDef, DType};
 
-use super::{Attrs, NotFolded, Tensor, element_count, name_of, refuse};
+use super::{Attrs, NotFolded, Tensor, element_count, ensure, name_of, refuse};
 
 /// However much a caller allows, nothing larger than this is made.
 const LIMIT: u64 = 1 << 31;
@@ -53,12 +53,20 @@ impl<'a> Call<'a> {
             .collect()
     }
 
+    /// The first two operands, of one element type.
+    pub(crate) fn pair(&self) -> Result<(&'a Tensor<'a>, &'a Tensor<'a>), NotFolded> {
+        let (a, b) = (self.input(0)?, self.input(1)?);
+        one_type(&[a, b])?;
+        Ok((a, b))
+    }
+
     /// The integers in an operand of rank 0 or 1.
     pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
         let tensor = self.input(index)?;
-        if tensor.rank() > 1 {
-            return refuse!("operand {index} must be a list of integers");
-        }
+        ensure!(
+            tensor.rank() <= 1,
+            "operand {index} must be a list of integers"
+        );
         integers(tensor)
     }
 
@@ -109,14 +117,27 @@ impl<'a> Call<'a> {
 /// A number as people read it: 1,000,000.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut groups = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            groups.push(',');
-        }
-        groups.push(digit);
+    let groups = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(",")
+}
+
+/// The element type that all of some operands have.
+pub(crate) fn one_type(operands: &[&Tensor]) -> Result<DType, NotFolded> {
+    let Some(dtype) = operands.first().map(|first| first.dtype()) else {
+        return refuse!("it has no operands");
+    };
+    match operands.iter().find(|operand| operand.dtype() != dtype) {
+        Some(other) => refuse!(
+            "its operands mix {} and {}",
+            name_of(dtype),
+            name_of(other.dtype())
+        ),
+        None => Ok(dtype),
     }
-    groups
 }
 
 /// The elements of an int64 or int32 tensor.
@@ -132,26 +153,28 @@ pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
     }
 }
 
+/// One of as many places, counted from the back if it is negative.
+pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
+    let at = if at < 0 {
+        at.checked_add(count as i64)?
+    } else {
+        at
+    };
+    usize::try_from(at).ok().filter(|&at| at < count)
+}
+
 /// An axis, counted from the back if it is negative.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
-    let counted = if axis < 0 {
-        axis.checked_add(rank as i64)
-    } else {
-        Some(axis)
-    };
-    match counted.and_then(|axis| usize::try_from(axis).ok()) {
-        Some(axis) if axis < rank => Ok(axis),
-        _ => refuse!("axis {axis} is out of range for rank {rank}"),
-    }
+    let reason = || NotFolded::new(format!("axis {axis} is out of range for rank {rank}"));
+    place(axis, rank).ok_or_else(reason)
 }
 
 /// The axes of a rank that are meant, each at most once.
 pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
     let mut chosen = vec![false; rank];
     for &entry in list {
-        if std::mem::replace(&mut chosen[axis(entry, rank)?], true) {
-            return refuse!("axis {entry} is named twice");
-        }
+        let twice = std::mem::replace(&mut chosen[axis(entry, rank)?], true);
+        ensure!(!twice, "axis {entry} is named twice");
     }
     Ok(chosen)
 }

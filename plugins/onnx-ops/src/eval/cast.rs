@@ -1,9 +1,7 @@
 //! Cast and CastLike: any numeric type to any other, and strings where one spelling is certain.
 
-use half::{bf16, f16};
-
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
-use super::number::{Number, with_number};
+use super::number::{Number, doubles, wholes, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
@@ -33,7 +31,7 @@ fn convert<'a>(call: &Call<'a>, to: DType) -> Folded<'a> {
 }
 
 /// A tensor as another type.
-pub(super) fn to_type<'a>(
+fn to_type<'a>(
     x: &'a Tensor<'a>,
     to: DType,
     overflow: Overflow,
@@ -46,55 +44,68 @@ pub(super) fn to_type<'a>(
     if to == DType::STRING {
         return to_strings(x);
     }
-    let number = if from == DType::STRING {
-        from_strings(x, to)?
-    } else {
-        as_number(x)?
+    let number = match from {
+        DType::STRING => from_strings(x, to)?,
+        _ => as_number(x)?,
     };
-    let shape = x.shape().to_vec();
+    let number = &number;
     if let Some(float) = MiniFloat::from_dtype(to) {
-        let codes = each_f64(&number, |value| float.encode(value, overflow))?;
-        return Ok(match to.bits() {
-            8 => Tensor::from_vec(to, shape, codes),
-            _ => Tensor::from_codes(to, shape, &codes),
+        return codes(number, to, NO_CODE, |value| {
+            float.encode(value.float, overflow)
         });
     }
     if to == DType::F8E8M0 {
-        let codes = each_f64(&number, |value| encode_e8m0(value, rounding, overflow))?;
-        return Ok(Tensor::from_vec(to, shape, codes));
+        return codes(number, to, NO_CODE, |value| {
+            encode_e8m0(value.float, rounding, overflow)
+        });
     }
     if small_sign(to).is_some() {
-        let codes = small_codes(&number)?;
-        return Ok(Tensor::from_codes(to, shape, &codes));
+        return codes(number, to, NO_SMALL, |value| {
+            let whole = value.float == value.float.trunc();
+            let small = whole && (-128.0..=127.0).contains(&value.float);
+            value
+                .int
+                .map(|int| int as u8)
+                .or(small.then_some(value.float as i8 as u8))
+        });
     }
-    if to == DType::BOOL {
-        let truth = with_number!(number.dtype(), T => {
-            let elements = number.stored::<T>()?;
-            Ok::<_, NotFolded>(elements.iter().map(|&x| x != T::ZERO).collect::<Vec<bool>>())
-        })?;
-        return Ok(Tensor::from_vec(to, shape, truth));
-    }
-    let elements = with_number!(number.dtype(), S => {
+    with_number!(number.dtype(), S => {
+        if to == DType::BOOL {
+            return number.map(to, |x: S| x != S::ZERO);
+        }
         with_number!(to, D => {
-            let elements = number.stored::<S>()?;
-            let mut defined = true;
-            let convert = |&x: &S| {
-                between::<S, D>(x).unwrap_or_else(|| {
-                    defined = false;
-                    D::ZERO
-                })
-            };
-            let converted: Vec<D> = elements.iter().map(convert).collect();
-            Ok(defined.then(|| Tensor::from_vec(to, shape, converted)))
+            let undefined = format!("a value that {} can't hold has no defined result", name_of(to));
+            number.try_map(to, &undefined, between::<S, D>)
         })
-    })?;
-    match elements {
-        Some(tensor) => Ok(tensor),
-        None => refuse!(
-            "a value that {} can't hold has no defined result",
-            name_of(to)
-        ),
-    }
+    })
+}
+
+/// The reason why a value has no code.
+const NO_CODE: &str = "NaN, or a value out of range, has no defined result in its type";
+
+/// The reason why a value isn't a small integer: ONNX truncates fractions, ONNX Runtime rounds them.
+const NO_SMALL: &str = "how fractions and large floats become integers of a few bits isn't defined";
+
+/// A number in double precision, and exactly if it is an integer.
+struct Value {
+    float: f64,
+    int: Option<i128>,
+}
+
+/// Encodes each number in a type of a byte or less; a `None` has no defined result.
+fn codes<'a>(
+    number: &Tensor,
+    to: DType,
+    undefined: &str,
+    encode: impl Fn(Value) -> Option<u8>,
+) -> Result<Tensor<'a>, NotFolded> {
+    let codes = with_number!(number.dtype(), T => number.try_map(DType::U8, undefined, |x: T| {
+        encode(Value { float: x.to_f64(), int: x.to_int() })
+    }))?;
+    Ok(match to.bits() {
+        8 => codes.with_dtype(to),
+        _ => Tensor::from_codes(to, codes.shape().to_vec(), codes.bytes()),
+    })
 }
 
 /// A number as another type; `None` is a float that an integer can't hold.
@@ -113,35 +124,24 @@ fn between<S: Number, D: Number>(value: S) -> Option<D> {
 
 /// The tensor as a type that is computed with: bools as 0 and 1, packed integers and small floats
 /// widened.
-fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> {
-    let shape = x.shape().to_vec();
+pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> {
     let dtype = x.dtype();
+    let codes = match dtype.bits() {
+        1..8 => &Tensor::from_vec(DType::U8, x.shape().to_vec(), x.codes()?),
+        _ => x,
+    };
     if let Some(float) = MiniFloat::from_dtype(dtype) {
-        let codes = if dtype.bits() == 8 {
-            x.bytes().to_vec()
-        } else {
-            x.codes()?
-        };
-        let values: Vec<f32> = codes.into_iter().map(|code| float.decode(code)).collect();
-        return Ok(Tensor::from_vec(DType::F32, shape, values));
+        return codes.map(DType::F32, |code| float.decode(code));
     }
     if let Some(sign) = small_sign(dtype) {
         // Subtracting the sign bit twice extends it.
-        let extend = |code: u8| (code ^ sign).wrapping_sub(sign) as i8;
-        let values: Vec<i8> = x.codes()?.into_iter().map(extend).collect();
-        return Ok(Tensor::from_vec(DType::I8, shape, values));
+        return codes.map(DType::I8, |code: u8| (code ^ sign).wrapping_sub(sign) as i8);
     }
-    Ok(match dtype {
-        DType::BOOL => {
-            let values: Vec<u8> = x.bytes().iter().map(|&byte| u8::from(byte != 0)).collect();
-            Tensor::from_vec(DType::U8, shape, values)
-        }
-        DType::F8E8M0 => {
-            let values: Vec<f32> = x.bytes().iter().map(|&code| decode_e8m0(code)).collect();
-            Tensor::from_vec(DType::F32, shape, values)
-        }
-        _ => x.borrow(),
-    })
+    match dtype {
+        DType::BOOL => x.map(DType::U8, |byte: u8| u8::from(byte != 0)),
+        DType::F8E8M0 => x.map(DType::F32, decode_e8m0),
+        _ => Ok(x.borrow()),
+    }
 }
 
 /// The number that a string spells: ONNX's special values in any case, else a decimal number.
@@ -169,41 +169,29 @@ fn read_int(string: &[u8]) -> Option<i64> {
 
 /// Strings as the numbers they spell, so that an integer loses no digit.
 fn from_strings<'a>(x: &Tensor, to: DType) -> Result<Tensor<'a>, NotFolded> {
-    let (strings, shape) = (x.strings()?, x.shape().to_vec());
+    let (strings, shape) = (x.strings()?.into_iter(), x.shape().to_vec());
     let is_float = with_number!(to, T => Ok::<_, NotFolded>(T::IS_FLOAT))?;
     let number = if is_float {
-        let values: Option<Vec<f64>> = strings.into_iter().map(read_float).collect();
+        let values: Option<Vec<f64>> = strings.map(read_float).collect();
         values.map(|values| Tensor::from_vec(DType::F64, shape, values))
     } else {
-        let values: Option<Vec<i64>> = strings.into_iter().map(read_int).collect();
+        let values: Option<Vec<i64>> = strings.map(read_int).collect();
         values.map(|values| Tensor::from_vec(DType::I64, shape, values))
     };
-    match number {
-        Some(number) => Ok(number),
-        None => refuse!("a string doesn't spell a number"),
-    }
+    number.ok_or(NotFolded::new("a string doesn't spell a number"))
 }
 
 /// Integers and bools as decimal strings; how floats are spelt isn't the same everywhere.
 fn to_strings<'a>(x: &Tensor) -> Result<Tensor<'a>, NotFolded> {
-    let number = match x.dtype() {
-        DType::I64 | DType::I32 | DType::I16 | DType::I8 => as_number(x)?,
-        DType::U64 | DType::U32 | DType::U16 | DType::U8 => as_number(x)?,
-        other => {
-            return refuse!(
-                "how {} is written as a string isn't defined",
-                name_of(other)
-            );
-        }
+    let Ok(wholes) = wholes(x) else {
+        return refuse!(
+            "how {} is written as a string isn't defined",
+            name_of(x.dtype())
+        );
     };
-    let strings: Vec<String> = with_number!(number.dtype(), T => {
-        let spell = |x: &T| x.to_int().map(|int| int.to_string()).unwrap_or_default();
-        Ok::<_, NotFolded>(number.stored::<T>()?.iter().map(spell).collect())
-    })?;
-    Ok(Tensor::from_strings(
-        x.shape().to_vec(),
-        strings.iter().map(|s| s.as_bytes()),
-    ))
+    let strings: Vec<String> = wholes.iter().map(i128::to_string).collect();
+    let strings = strings.iter().map(String::as_bytes);
+    Ok(Tensor::from_strings(x.shape().to_vec(), strings))
 }
 
 /// The sign bit of an integer of less than a byte; 0 if it has none.
@@ -216,69 +204,8 @@ fn small_sign(dtype: DType) -> Option<u8> {
     })
 }
 
-/// Codes of small integers: the low bits of an integer, also of one that is a float. How fractions
-/// are rounded isn't the same everywhere: ONNX truncates, ONNX Runtime rounds.
-fn small_codes(number: &Tensor) -> Result<Vec<u8>, NotFolded> {
-    let codes: Option<Vec<u8>> = with_number!(number.dtype(), T => {
-        let code = |x: T| match x.to_int() {
-            Some(int) => Some(int as u8),
-            None => {
-                let float = x.to_f64();
-                let whole = float == float.trunc() && (-128.0..=127.0).contains(&float);
-                whole.then_some(float as i8 as u8)
-            }
-        };
-        Ok::<_, NotFolded>(number.stored::<T>()?.iter().map(|&x| code(x)).collect())
-    })?;
-    match codes {
-        Some(codes) => Ok(codes),
-        None => {
-            refuse!("how fractions and large floats become integers of a few bits isn't defined")
-        }
-    }
-}
-
-/// Encodes each number; a `None` has no defined result.
-fn each_f64(number: &Tensor, encode: impl Fn(f64) -> Option<u8>) -> Result<Vec<u8>, NotFolded> {
-    let codes: Option<Vec<u8>> = with_number!(number.dtype(), T => {
-        let elements = number.stored::<T>()?;
-        Ok::<_, NotFolded>(elements.iter().map(|x| encode(x.to_f64())).collect())
-    })?;
-    match codes {
-        Some(codes) => Ok(codes),
-        None => refuse!("NaN, or a value out of range, has no defined result in its type"),
-    }
-}
-
-/// The elements of a float tensor, or of anything that [`to_type`] makes one of, in single precision.
+/// The elements of a tensor of numbers of any type in single precision.
 pub(super) fn singles(x: &Tensor) -> Result<Vec<f32>, NotFolded> {
     let number = as_number(x)?;
-    with_number!(number.dtype(), T => {
-        Ok(number.stored::<T>()?.iter().map(|x| x.to_f64() as f32).collect())
-    })
-}
-
-/// Single precision rounded to a float type.
-pub(super) fn from_singles<'a>(
-    dtype: DType,
-    shape: Vec<usize>,
-    values: Vec<f32>,
-) -> Result<Tensor<'a>, NotFolded> {
-    Ok(match dtype {
-        DType::F32 => Tensor::from_vec(dtype, shape, values),
-        DType::F16 => {
-            let values: Vec<f16> = values.into_iter().map(f16::from_f32).collect();
-            Tensor::from_vec(dtype, shape, values)
-        }
-        DType::BF16 => {
-            let values: Vec<bf16> = values.into_iter().map(bf16::from_f32).collect();
-            Tensor::from_vec(dtype, shape, values)
-        }
-        other => {
-            return refuse!(
-                "nothing is computed with elements of type {}",
-                name_of(other)
-            );
-        }
-    })
+    Ok(doubles(&number)?.into_iter().map(|x| x as f32).collect())
 }

@@ -2,107 +2,116 @@
 //!
 //! A cell is as wide as the element: two types of one width move by the same code. Elements of less
 //! than a byte are unpacked first, and strings move as their positions, so that every operator that
-//! only moves data ([`Movement`]) works on every element type.
+//! only moves data ([`rearrange`]) works on every element type.
 
 use std::borrow::Cow;
 
 use bytemuck::Pod;
 use ndarray::ArrayD;
 
-use super::{Call, Elements, NotFolded, Tensor, in_shape, name_of, refuse};
+use super::call::one_type;
+use super::tensor::in_order;
+use super::{Call, Elements, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// A cell.
-pub(crate) trait Cell: Pod {}
-
-impl Cell for u8 {}
-impl Cell for u16 {}
-impl Cell for u32 {}
-impl Cell for u64 {}
-impl Cell for u128 {}
-
-/// The operation of an operator on cells.
-pub(crate) trait Movement {
-    /// Answers the results' cells. The inputs are in standard layout.
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded>;
-}
-
-/// Runs a movement on tensors of one element type.
-pub(crate) fn rearrange<'a>(
-    call: &Call,
-    inputs: &[&Tensor],
-    movement: &impl Movement,
-) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let Some(dtype) = inputs.first().map(|first| first.dtype()) else {
-        return refuse!("it has no operands");
-    };
-    if let Some(other) = inputs.iter().find(|tensor| tensor.dtype() != dtype) {
-        let (one, other) = (name_of(dtype), name_of(other.dtype()));
-        return refuse!("its operands mix {one} and {other}");
-    }
-    match dtype.bits() {
-        0 if dtype == DType::STRING => strings(call, inputs, movement),
-        1..8 => packed(dtype, inputs, movement),
-        8 => plain::<u8>(dtype, inputs, movement),
-        16 => plain::<u16>(dtype, inputs, movement),
-        32 => plain::<u32>(dtype, inputs, movement),
-        64 => plain::<u64>(dtype, inputs, movement),
-        128 => plain::<u128>(dtype, inputs, movement),
-        _ => refuse!("{} isn't known", name_of(dtype)),
-    }
-}
-
-/// Elements of whole bytes.
-fn plain<'a, T: Cell>(
+/// Operands of one element type, as cells.
+pub(crate) struct Cells<'t> {
     dtype: DType,
-    inputs: &[&Tensor],
-    movement: &impl Movement,
-) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let arrays: Result<Vec<_>, _> = inputs.iter().map(|t| t.array::<T>()).collect();
-    let results = movement.run(&arrays?)?.into_iter();
-    Ok(results
-        .map(|array| Tensor::from_array(dtype, array))
-        .collect())
+    /// The operands as unsigned integers of their elements' width, or, of 16 bytes, as complex numbers.
+    operands: Vec<Tensor<'t>>,
+    /// The strings that positions stand for, counted through all operands.
+    strings: Vec<&'t [u8]>,
 }
 
-/// Elements of less than a byte.
-fn packed<'a>(
-    dtype: DType,
-    inputs: &[&Tensor],
-    movement: &impl Movement,
-) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let codes = |t: &&Tensor| in_shape(t.shape(), Cow::Owned(t.codes()?));
-    let arrays: Result<Vec<_>, _> = inputs.iter().map(codes).collect();
-    let pack = |array: ArrayD<u8>| {
-        let codes: Vec<u8> = array.iter().copied().collect();
-        Tensor::from_codes(dtype, array.shape().to_vec(), &codes)
-    };
-    Ok(movement.run(&arrays?)?.into_iter().map(pack).collect())
-}
-
-/// Strings: their positions move, counted through all inputs, and are looked up afterwards.
-fn strings<'a>(
-    call: &Call,
-    inputs: &[&Tensor],
-    movement: &impl Movement,
-) -> Result<Vec<Tensor<'a>>, NotFolded> {
-    let mut pool: Vec<&[u8]> = Vec::new();
-    let mut arrays = Vec::new();
-    for tensor in inputs {
-        let start = pool.len() as u64;
-        pool.extend(tensor.strings()?);
-        let positions = (start..pool.len() as u64).collect();
-        arrays.push(in_shape(tensor.shape(), Cow::Owned(positions))?);
+impl<'t> Cells<'t> {
+    pub(crate) fn new(operands: &[&'t Tensor]) -> Result<Cells<'t>, NotFolded> {
+        let dtype = one_type(operands)?;
+        let (mut cells, mut strings) = (Vec::new(), Vec::new());
+        for tensor in operands {
+            let shape = tensor.shape().to_vec();
+            cells.push(match dtype.bits() {
+                0 if dtype == DType::STRING => {
+                    let start = strings.len() as u64;
+                    strings.extend(tensor.strings()?);
+                    let positions: Vec<u64> = (start..strings.len() as u64).collect();
+                    Tensor::from_vec(DType::U64, shape, positions)
+                }
+                1..8 => Tensor::from_vec(DType::U8, shape, tensor.codes()?),
+                8 => tensor.borrow().with_dtype(DType::U8),
+                16 => tensor.borrow().with_dtype(DType::U16),
+                32 => tensor.borrow().with_dtype(DType::U32),
+                64 => tensor.borrow().with_dtype(DType::U64),
+                128 => tensor.borrow().with_dtype(DType::C128),
+                _ => return refuse!("{} isn't known", name_of(dtype)),
+            });
+        }
+        Ok(Cells {
+            dtype,
+            operands: cells,
+            strings,
+        })
     }
-    let results = movement.run(&arrays)?;
-    let look_up = |array: ArrayD<u64>| {
-        let strings = array.iter().map(|&position| pool[position as usize]);
-        let mut sizes = strings.clone().map(|string| 8 + string.len() as u64);
-        call.room_for_bytes(sizes.try_fold(8u64, u64::checked_add))?;
-        Ok(Tensor::from_strings(array.shape().to_vec(), strings))
-    };
-    results.into_iter().map(look_up).collect()
+
+    /// The type of the cells.
+    pub(crate) fn dtype(&self) -> DType {
+        self.operands[0].dtype()
+    }
+
+    /// The cells of an operand, in standard layout.
+    pub(crate) fn array<T: Pod>(&self, index: usize) -> Result<Elements<'_, T>, NotFolded> {
+        self.operands[index].array()
+    }
+
+    /// The cells of an operand, row by row.
+    pub(crate) fn row<T: Pod>(&self, index: usize) -> Result<Cow<'_, [T]>, NotFolded> {
+        self.operands[index].stored()
+    }
+
+    /// The result of these cells.
+    pub(crate) fn result<'a>(
+        &self,
+        call: &Call,
+        cells: Tensor<'a>,
+    ) -> Result<Tensor<'a>, NotFolded> {
+        let shape = cells.shape().to_vec();
+        Ok(match self.dtype {
+            DType::STRING => {
+                let positions = cells.stored::<u64>()?;
+                let strings = positions
+                    .iter()
+                    .map(|&position| self.strings[position as usize]);
+                let mut sizes = strings.clone().map(|string| 8 + string.len() as u64);
+                call.room_for_bytes(sizes.try_fold(8u64, u64::checked_add))?;
+                Tensor::from_strings(shape, strings)
+            }
+            dtype if dtype.bits() < 8 => Tensor::from_codes(dtype, shape, cells.bytes()),
+            dtype => cells.with_dtype(dtype),
+        })
+    }
 }
+
+/// The shape and the elements of an array.
+pub(crate) fn flat<T: Copy>(array: ArrayD<T>) -> (Vec<usize>, Vec<T>) {
+    (array.shape().to_vec(), in_order(array))
+}
+
+/// Evaluates an operator that only moves elements: runs an expression, which has the operands'
+/// [`Cells`] and their type, to the shape and the cells of the result.
+macro_rules! rearrange {
+    ($call:expr, $operands:expr, $cells:ident, $T:ident => $body:expr) => {{
+        let $cells = $crate::eval::cells::Cells::new($operands)?;
+        $crate::eval::number::with_type!(
+            [U8 = u8, U16 = u16, U32 = u32, U64 = u64, C128 = u128],
+            $cells.dtype(),
+            $T => {
+                let (shape, elements): (Vec<usize>, Vec<$T>) = $body;
+                let moved = $crate::eval::Tensor::from_vec($cells.dtype(), shape, elements);
+                $cells.result($call, moved)
+            }
+        )
+    }};
+}
+pub(crate) use rearrange;
 
 /// A tensor of one zero, or one empty string: what Pad and its like fill with by default.
 pub(crate) fn zero(dtype: DType) -> Result<Tensor<'static>, NotFolded> {

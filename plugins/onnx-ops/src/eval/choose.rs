@@ -8,7 +8,7 @@ use ndarray::{ArrayD, ArrayView1, Axis, IxDyn};
 use super::call::axis;
 use super::number::{Number, with_float, with_number};
 use super::softmax::rows;
-use super::{Call, Folded, NotFolded, Tensor, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The index of the greatest along an axis.
@@ -26,9 +26,10 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     let at = axis(call.int_or("axis", 0)?, x.rank())?;
     let last = call.flag("select_last_index", false)?;
     let mut shape = x.shape().to_vec();
-    if shape[at] == 0 {
-        return refuse!("a dim of 0 has no greatest or least element");
-    }
+    ensure!(
+        shape[at] != 0,
+        "a dim of 0 has no greatest or least element"
+    );
     if call.flag("keepdims", true)? {
         shape[at] = 1;
     } else {
@@ -56,9 +57,8 @@ fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize 
 }
 
 fn without_nan<T: Number>(x: &Tensor) -> Result<(), NotFolded> {
-    if x.stored::<T>()?.iter().any(|x| x.is_nan()) {
-        return refuse!("whether NaN is greater or less isn't defined");
-    }
+    let has_nan = x.stored::<T>()?.iter().any(|x| x.is_nan());
+    ensure!(!has_nan, "whether NaN is greater or less isn't defined");
     Ok(())
 }
 
@@ -74,29 +74,26 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(count) if count <= x.shape()[at] => count,
         _ => return refuse!("its count isn't one of a dim of {}", x.shape()[at]),
     };
-    if !call.flag("sorted", true)? {
-        return refuse!("the order of what isn't sorted isn't defined");
-    }
-    let better = match call.flag("largest", true)? {
-        true => Ordering::Greater,
-        false => Ordering::Less,
-    };
+    ensure!(
+        call.flag("sorted", true)?,
+        "the order of what isn't sorted isn't defined"
+    );
+    let largest = call.flag("largest", true)?;
     let mut shape = x.shape().to_vec();
     shape[at] = count;
     with_number!(x.dtype(), T => {
         without_nan::<T>(x)?;
         let array = x.array::<T>()?;
-        let mut values = ArrayD::<T>::zeroed(&shape);
-        let mut places = ArrayD::<i64>::zeroed(&shape);
+        let mut values = ArrayD::from_elem(IxDyn(&shape), T::ZERO);
+        let mut places = ArrayD::from_elem(IxDyn(&shape), 0i64);
         let lanes = array.lanes(Axis(at)).into_iter();
         let results = values.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at)));
         for (lane, (mut value, mut place)) in lanes.zip(results) {
             let mut order: Vec<usize> = (0..lane.len()).collect();
             // Stable, so equal ones stay in order.
-            order.sort_by(|&a, &b| match lane[a].partial_cmp(&lane[b]) {
-                Some(Ordering::Equal) | None => Ordering::Equal,
-                Some(found) if found == better => Ordering::Less,
-                Some(_) => Ordering::Greater,
+            order.sort_by(|&a, &b| {
+                let order = lane[a].partial_cmp(&lane[b]).unwrap_or(Ordering::Equal);
+                if largest { order.reverse() } else { order }
             });
             for (slot, &index) in order[..count].iter().enumerate() {
                 value[slot] = lane[index];
@@ -105,17 +102,6 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> Folded<'a> {
         }
         Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, places)])
     })
-}
-
-/// An array of zero bits.
-trait Zeroed {
-    fn zeroed(shape: &[usize]) -> Self;
-}
-
-impl<T: bytemuck::Zeroable + Clone> Zeroed for ArrayD<T> {
-    fn zeroed(shape: &[usize]) -> Self {
-        ArrayD::from_elem(IxDyn(shape), T::zeroed())
-    }
 }
 
 /// 1 at the first greatest of each row, else 0.

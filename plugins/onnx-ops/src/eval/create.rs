@@ -1,14 +1,11 @@
 //! Operators that make tensors out of sizes: Constant, ConstantOfShape, Range, EyeLike, OneHot.
 
-use ndarray::{ArrayD, IxDyn};
-
 use super::call::axis;
-use super::cast::{from_singles, singles};
-use super::cells::{Cell, Movement, rearrange};
+use super::cells::rearrange;
 use super::data_movement::dims;
 use super::matrix::little_work;
-use super::number::{Number, with_number};
-use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
+use super::number::{Number, doubles, rounded, with_number};
+use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
 /// The constant that an attribute says.
@@ -40,73 +37,75 @@ pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(value) => value,
         None => Tensor::from_vec(DType::F32, vec![1], vec![0f32]),
     };
-    if value.len() != 1 {
-        return refuse!("its value isn't one element");
-    }
-    call.room_for(value.dtype(), &shape)?;
-    rearrange(call, &[&value], &Fill(shape))
-}
-
-struct Fill(Vec<usize>);
-
-impl Movement for Fill {
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        let value = inputs[0].iter().next().copied().unwrap_or_else(T::zeroed);
-        Ok(vec![ArrayD::from_elem(IxDyn(&self.0), value)])
-    }
+    ensure!(value.len() == 1, "its value isn't one element");
+    let count = call.room_for(value.dtype(), &shape)?;
+    let filled =
+        rearrange!(call, &[&value], cells, T => (shape, vec![cells.row::<T>(0)?[0]; count]));
+    Ok(vec![filled?])
 }
 
 /// The numbers from `start` in steps of `delta` while before `limit`.
 pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
     match dtype {
-        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => steps(call),
+        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => {
+            Ok(vec![steps(call, call.inputs)?])
+        }
         DType::F16 | DType::BF16 if call.version >= 27 && call.int_or("stash_type", 1)? == 1 => {
-            let single = |index: usize| -> Result<_, NotFolded> {
-                let tensor = call.input(index)?;
-                let shape = tensor.shape().to_vec();
-                Ok(Some(from_singles(DType::F32, shape, singles(tensor)?)?))
+            let single = |operand: &Tensor| -> Result<_, NotFolded> {
+                Ok(Some(rounded(
+                    DType::F32,
+                    operand.shape().to_vec(),
+                    doubles(operand)?,
+                )?))
             };
-            let inputs = [single(0)?, single(1)?, single(2)?];
-            let results = steps(&Call {
-                inputs: &inputs,
-                ..*call
-            })?;
-            let rounded = |t: Tensor| from_singles(dtype, t.shape().to_vec(), singles(&t)?);
-            results.into_iter().map(rounded).collect()
+            let inputs = call.all_inputs()?.into_iter().map(single);
+            let range = steps(call, &inputs.collect::<Result<Vec<_>, _>>()?)?;
+            Ok(vec![rounded(
+                dtype,
+                range.shape().to_vec(),
+                doubles(&range)?,
+            )?])
         }
-        other => {
-            let name = name_of(other);
-            refuse!("nothing is computed with elements of type {name}")
-        }
+        other => refuse!(
+            "nothing is computed with elements of type {}",
+            name_of(other)
+        ),
     }
 }
 
-fn steps<'r>(call: &Call) -> Folded<'r> {
+fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Result<Tensor<'r>, NotFolded> {
+    let call = &Call { inputs, ..*call };
     let dtype = call.input(0)?.dtype();
     with_number!(dtype, T => {
         let [start, limit, delta] = [0, 1, 2].map(|index| scalar::<T>(call, index));
         let (start, limit, delta) = (start?, limit?, delta?);
         let count = match (start.to_int(), limit.to_int(), delta.to_int()) {
-            (_, _, Some(0)) => return refuse!("a step of 0 goes nowhere"),
-            (Some(start), Some(limit), Some(delta)) => {
-                let way = limit - start;
-                (way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0))).max(0)
-            }
+            (Some(start), Some(limit), Some(delta)) => match step_count(start, limit, delta) {
+                Some(count) => count,
+                None => return refuse!("a step of 0 goes nowhere"),
+            },
             _ => {
                 let steps = limit.minus(start).over(delta).map_or(f64::NAN, T::to_f64).ceil();
-                if !steps.is_finite() {
-                    return refuse!("its steps have no end");
-                }
+                ensure!(steps.is_finite(), "its steps have no end");
                 steps.max(0.0) as i128
             }
         };
-        let Ok(count) = usize::try_from(count) else { return refuse!("its result would have too many elements") };
+        let Ok(count) = usize::try_from(count) else {
+            return refuse!("its result would have too many elements");
+        };
         call.room_for(dtype, &[count])?;
         let element = |at: usize| start.plus(T::from_int(at as i128).times(delta));
         let elements: Vec<T> = (0..count).map(element).collect();
-        Ok(vec![Tensor::from_vec(dtype, vec![count], elements)])
+        Ok(Tensor::from_vec(dtype, vec![count], elements))
     })
+}
+
+/// The number of steps from `start` while before `limit`; none by 0.
+pub(crate) fn step_count(start: i128, limit: i128, delta: i128) -> Option<i128> {
+    let way = limit - start;
+    let is_cut = way.checked_rem(delta)? != 0 && (way < 0) == (delta < 0);
+    Some((way / delta + i128::from(is_cut)).max(0))
 }
 
 /// The one element of an operand.
@@ -130,65 +129,46 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
         return refuse!("its operand isn't a matrix");
     };
     call.room_for(dtype, x.shape())?;
+    let shape = vec![rows, columns];
     let on = |at: usize| (at % columns) as i64 - (at / columns) as i64 == diagonal;
     let places = 0..rows * columns;
     if dtype == DType::BOOL {
         let elements: Vec<bool> = places.map(on).collect();
-        return Ok(vec![Tensor::from_vec(dtype, vec![rows, columns], elements)]);
+        return Ok(vec![Tensor::from_vec(dtype, shape, elements)]);
     }
     with_number!(dtype, T => {
         let elements: Vec<T> = places.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
-        Ok(vec![Tensor::from_vec(dtype, vec![rows, columns], elements)])
+        Ok(vec![Tensor::from_vec(dtype, shape, elements)])
     })
 }
 
 /// A new axis with one value at each index and another elsewhere.
 pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let (indices, depth, values) = (call.input(0)?, call.input(1)?, call.input(2)?);
-    if depth.len() != 1 || values.len() != 2 {
-        return refuse!("it needs one depth and two values");
-    }
-    let wide = |tensor: &Tensor| -> Result<Vec<f64>, NotFolded> {
-        with_number!(tensor.dtype(), T => {
-            Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
-        })
-    };
-    let depth = wide(depth)?[0];
-    if !(0.0..=u32::MAX.into()).contains(&depth) {
-        return refuse!("its depth is out of range");
-    }
+    let fits = depth.len() == 1 && values.len() == 2;
+    ensure!(fits, "it needs one depth and two values");
+    let depth = doubles(depth)?[0];
+    ensure!(
+        (0.0..=u32::MAX.into()).contains(&depth),
+        "its depth is out of range"
+    );
     let depth = depth.trunc();
     let at = axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
     let mut shape = indices.shape().to_vec();
     shape.insert(at, depth as usize);
-    call.room_for(values.dtype(), &shape)?;
+    let count = call.room_for(values.dtype(), &shape)?;
     let inner: usize = indices.shape()[at..].iter().product();
-    let hot = wide(indices)?
-        .into_iter()
-        .map(|index| if index < 0.0 { index + depth } else { index })
-        .enumerate()
-        .filter(|(_, index)| (0.0..depth).contains(index));
+    let from_back = |index: f64| if index < 0.0 { index + depth } else { index };
+    let hot = doubles(indices)?.into_iter().map(from_back).enumerate();
+    let hot = hot.filter(|(_, index)| (0.0..depth).contains(index));
     let place = |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
-    let hot = hot.map(place).collect();
-    rearrange(call, &[values], &OneHot { shape, hot })
-}
-
-struct OneHot {
-    shape: Vec<usize>,
-    hot: Vec<usize>,
-}
-
-impl Movement for OneHot {
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        let Some(&[off, on]) = inputs[0].as_slice() else {
-            return refuse!("it needs two values");
-        };
-        let mut result = ArrayD::from_elem(IxDyn(&self.shape), off);
-        if let Some(cells) = result.as_slice_mut() {
-            self.hot.iter().for_each(|&place| cells[place] = on);
-        }
-        Ok(vec![result])
-    }
+    let one_hot = rearrange!(call, &[values], cells, T => {
+        let values = cells.row::<T>(0)?;
+        let mut elements = vec![values[0]; count];
+        hot.map(place).for_each(|place| elements[place] = values[1]);
+        (shape, elements)
+    });
+    Ok(vec![one_hot?])
 }
 
 /// A sum of two cosines, of one turn.
@@ -220,22 +200,22 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     };
     let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
     let period = size - i64::from(!call.flag("periodic", true)?);
-    if period == 0 || !matches!(dtype, DType::F32 | DType::F64) {
-        return refuse!(
-            "a window of {size} elements of {} isn't evaluated",
-            name_of(dtype)
-        );
-    }
+    let (name, is_wide) = (name_of(dtype), matches!(dtype, DType::F32 | DType::F64));
+    ensure!(
+        period != 0 && is_wide,
+        "a window of {size} elements of {name} isn't evaluated"
+    );
     let shape = dims(&[size])?;
     little_work(&[shape[0], COSINE])?;
     let count = call.room_for(dtype, &shape)?;
     let step = std::f64::consts::TAU / period as f64;
-    with_number!(dtype, T => {
-        let one = |at: usize| {
-            let angle = step * at as f64;
-            T::from_double(a - b * angle.cos() + c * (2.0 * angle).cos())
-        };
-        let window = (0..count).filter_map(one).collect::<Vec<T>>();
-        Ok(vec![Tensor::from_vec(dtype, vec![count], window)])
-    })
+    let one = |at: usize| {
+        let angle = step * at as f64;
+        a - b * angle.cos() + c * (2.0 * angle).cos()
+    };
+    Ok(vec![rounded(
+        dtype,
+        vec![count],
+        (0..count).map(one).collect(),
+    )?])
 }

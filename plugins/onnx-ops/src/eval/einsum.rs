@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::call::one_type;
 use super::matrix::{little_work, sums_are_defined};
-use super::number::{Number, with_number};
-use super::reduce::OVERFLOW;
-use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
+use super::number::{Number, OVERFLOW, with_number};
+use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 
 /// A letter, or one of the axes that dots stand for: these are counted from the last one down.
 type Label = u32;
@@ -30,11 +30,8 @@ pub(crate) fn parts(equation: &[u8]) -> (Vec<String>, Option<String>) {
 /// The labels of a term's axes; `dotted` is the number of those that its dots stand for.
 fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
-    if let Some(odd) = before
-        .chars()
-        .chain(after.chars())
-        .find(|c| !c.is_ascii_alphabetic())
-    {
+    let mut chars = before.chars().chain(after.chars());
+    if let Some(odd) = chars.find(|c| !c.is_ascii_alphabetic()) {
         return refuse!("`{odd}` is no letter");
     }
     let letters = |text: &str| text.chars().map(Label::from).collect::<Vec<Label>>();
@@ -49,13 +46,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
         return refuse!("{} terms for {} operands", terms.len(), operands.len());
     };
-    if let Some(other) = operands
-        .iter()
-        .find(|operand| operand.dtype() != first.dtype())
-    {
-        let [a, b] = [first, other].map(|operand| name_of(operand.dtype()));
-        return refuse!("its operands mix {a} and {b}");
-    }
+    one_type(&operands)?;
     sums_are_defined(first)?;
     let (mut axes, mut widest) = (Vec::new(), 0);
     let mut sizes: BTreeMap<Label, usize> = BTreeMap::new();
@@ -66,9 +57,11 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         widest = widest.max(dotted);
         let labels = labels(term, dotted)?;
-        if labels.len() != operand.rank() {
-            return refuse!("`{term}` for {} dims", operand.rank());
-        }
+        ensure!(
+            labels.len() == operand.rank(),
+            "`{term}` for {} dims",
+            operand.rank()
+        );
         for (&label, &size) in labels.iter().zip(operand.shape()) {
             let known = sizes.entry(label).or_insert(size);
             match (*known, size) {
@@ -95,31 +88,28 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         }
     };
     let is_twice = |at: usize| kept[..at].contains(&kept[at]);
-    if (0..kept.len()).any(is_twice) || !kept.iter().all(|label| sizes.contains_key(label)) {
-        return refuse!("its result has a letter twice, or one that no term has");
-    }
-    let added: Vec<Label> = sizes
-        .keys()
-        .filter(|label| !kept.contains(label))
-        .copied()
-        .collect();
-    let dims_of = |labels: &[Label]| {
-        labels
-            .iter()
-            .map(|label| sizes[label])
-            .collect::<Vec<usize>>()
-    };
+    let is_once = !(0..kept.len()).any(is_twice);
+    let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
+    ensure!(
+        fits,
+        "its result has a letter twice, or one that no term has"
+    );
+    let added = sizes.keys().filter(|label| !kept.contains(label));
+    let added: Vec<Label> = added.copied().collect();
+    let dims_of =
+        |labels: &[Label]| -> Vec<usize> { labels.iter().map(|label| sizes[label]).collect() };
     let (shape, summed) = (dims_of(&kept), dims_of(&added));
     little_work(&[&shape[..], &summed, &[operands.len(), STEP]].concat())?;
     little_work(&shape)?;
     let count = call.room_for(first.dtype(), &shape)?;
     let steps = |labels: &[Label]| -> Vec<Vec<usize>> {
-        let step = |label| {
-            axes.iter()
-                .zip(&operands)
-                .map(move |(own, operand)| step(own, operand, label))
+        let pairs = || axes.iter().zip(&operands);
+        let step = |&label| {
+            pairs()
+                .map(|(own, operand)| step(own, operand, label))
+                .collect()
         };
-        labels.iter().map(|&label| step(label).collect()).collect()
+        labels.iter().map(step).collect()
     };
     let (outer, inner) = (steps(&kept), steps(&added));
     let start = vec![0; operands.len()];
@@ -146,10 +136,8 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             overflows |= sum.is_none();
             results.push(sum.unwrap_or(T::ZERO));
         });
-        match overflows {
-            true => refuse!("{OVERFLOW}"),
-            false => Ok(vec![Tensor::from_vec(first.dtype(), shape, results)]),
-        }
+        ensure!(!overflows, "{OVERFLOW}");
+        Ok(vec![Tensor::from_vec(first.dtype(), shape, results)])
     })
 }
 

@@ -1,32 +1,21 @@
 //! Operators that pick elements by index: Gather, GatherElements, GatherND, Compress,
 //! ReverseSequence.
 
-use ndarray::{ArrayD, IxDyn};
-
-use super::call::{axis, integers};
-use super::cells::{Cell, Movement, rearrange};
+use super::call::{axis, integers, place};
+use super::cells::rearrange;
 use super::compare_logic::bools;
-use super::{Call, Elements, Folded, NotFolded, Tensor, element_count, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
 
 /// An index into a dim, counted from the back if it is negative.
-pub(super) fn index(at: i64, dim: usize) -> Result<usize, NotFolded> {
-    let counted = if at < 0 {
-        at.checked_add(dim as i64)
-    } else {
-        Some(at)
-    };
-    match counted.and_then(|at| usize::try_from(at).ok()) {
-        Some(at) if at < dim => Ok(at),
-        _ => refuse!("index {at} is out of range for a dim of {dim}"),
-    }
+fn index(at: i64, dim: usize) -> Result<usize, NotFolded> {
+    let reason = || NotFolded::new(format!("index {at} is out of range for a dim of {dim}"));
+    place(at, dim).ok_or_else(reason)
 }
 
 /// The indices in a tensor, all into one dim.
 fn indices(tensor: &Tensor, dim: usize) -> Result<Vec<usize>, NotFolded> {
-    integers(tensor)?
-        .into_iter()
-        .map(|at| index(at, dim))
-        .collect()
+    let indices = integers(tensor)?;
+    indices.into_iter().map(|at| index(at, dim)).collect()
 }
 
 /// Slices along an axis, picked by indices of any shape, which takes the axis's place.
@@ -34,47 +23,7 @@ pub(crate) fn gather<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
     let picked = indices(at, x.shape()[axis])?;
-    let (before, after) = (&x.shape()[..axis], &x.shape()[axis + 1..]);
-    let shape = [before, at.shape(), after].concat();
-    call.room_for(x.dtype(), &shape)?;
-    let moved = rearrange(call, &[x], &Pick { axis, picked })?;
-    moved
-        .into_iter()
-        .map(|tensor| tensor.with_shape(shape.clone()))
-        .collect()
-}
-
-/// Slices along an axis, one after the other.
-struct Pick {
-    axis: usize,
-    picked: Vec<usize>,
-}
-
-impl Movement for Pick {
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        let Some(cells) = inputs[0].as_slice() else {
-            return refuse!("its elements don't lie side by side");
-        };
-        let mut shape = inputs[0].shape().to_vec();
-        let dim = std::mem::replace(&mut shape[self.axis], self.picked.len());
-        let block: usize = shape[self.axis + 1..].iter().product();
-        let outer: usize = shape[..self.axis].iter().product();
-        let mut result = Vec::with_capacity(outer * self.picked.len() * block);
-        for row in 0..outer {
-            let cells = &cells[row * dim * block..][..dim * block];
-            if block == 1 {
-                result.extend(self.picked.iter().map(|&at| cells[at]));
-                continue;
-            }
-            for &at in &self.picked {
-                result.extend_from_slice(&cells[at * block..][..block]);
-            }
-        }
-        match ArrayD::from_shape_vec(shape, result) {
-            Ok(array) => Ok(vec![array]),
-            Err(error) => refuse!("its indices don't fit: {error}"),
-        }
-    }
+    pick(call, x, axis, &picked, at.shape())
 }
 
 /// The slices along an axis, or of all elements, whose condition is true.
@@ -85,15 +34,36 @@ pub(crate) fn compress<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(at) => (x, axis(at, x.rank())?),
         None => (&flat, 0),
     };
-    let kept = bools(condition)?
-        .iter()
-        .enumerate()
-        .filter(|(_, kept)| **kept != 0);
-    let picked: Vec<usize> = kept.map(|(at, _)| at).collect();
-    if condition.rank() != 1 || picked.last().is_some_and(|&last| last >= x.shape()[axis]) {
-        return refuse!("its condition is longer than the axis");
-    }
-    rearrange(call, &[x], &Pick { axis, picked })
+    let truths = bools(condition)?;
+    let picked: Vec<usize> = (0..truths.len()).filter(|&at| truths[at] != 0).collect();
+    let fits = condition.rank() == 1 && picked.last().is_none_or(|&last| last < x.shape()[axis]);
+    ensure!(fits, "its condition is longer than the axis");
+    pick(call, x, axis, &picked, &[picked.len()])
+}
+
+/// Slices along an axis, one after the other, in whose place dims of as many are.
+fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usize]) -> Folded<'a> {
+    let (before, after) = (&x.shape()[..axis], &x.shape()[axis + 1..]);
+    let shape = [before, dims, after].concat();
+    let count = call.room_for(x.dtype(), &shape)?;
+    let block: usize = after.iter().product();
+    let row = x.shape()[axis] * block;
+    let slices = rearrange!(call, &[x], cells, T => {
+        let cells = cells.row::<T>(0)?;
+        let mut result = Vec::with_capacity(count);
+        for at in 0..before.iter().product() {
+            let cells = &cells[at * row..][..row];
+            if block == 1 {
+                result.extend(picked.iter().map(|&at| cells[at]));
+                continue;
+            }
+            for &at in picked {
+                result.extend_from_slice(&cells[at * block..][..block]);
+            }
+        }
+        (shape, result)
+    });
+    Ok(vec![slices?])
 }
 
 /// For each index the element at that place along the axis and its own place along the others.
@@ -101,14 +71,16 @@ pub(crate) fn gather_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
     let sources = element_positions(x.shape(), at, axis)?;
-    rearrange(
-        call,
-        &[x],
-        &Positions {
-            sources,
-            shape: at.shape().to_vec(),
-        },
-    )
+    take(call, x, sources, at.shape().to_vec())
+}
+
+/// The elements at these positions.
+fn take<'a>(call: &Call, x: &Tensor, sources: Vec<usize>, shape: Vec<usize>) -> Folded<'a> {
+    let taken = rearrange!(call, &[x], cells, T => {
+        let cells = cells.row::<T>(0)?;
+        (shape, sources.into_iter().map(|source| cells[source]).collect())
+    });
+    Ok(vec![taken?])
 }
 
 /// The positions that GatherElements reads and ScatterElements writes, in row-major order.
@@ -119,9 +91,7 @@ pub(super) fn element_positions(
 ) -> Result<Vec<usize>, NotFolded> {
     let fits = at.rank() == shape.len()
         && (0..shape.len()).all(|d| d == axis || at.shape()[d] <= shape[d]);
-    if !fits {
-        return refuse!("indices of {:?} don't fit {shape:?}", at.shape());
-    }
+    ensure!(fits, "indices of {:?} don't fit {shape:?}", at.shape());
     let strides = strides(shape);
     let picked = indices(at, shape[axis])?;
     let position = |(number, index): (usize, usize)| {
@@ -139,31 +109,12 @@ pub(super) fn element_positions(
 }
 
 /// The distance of neighbours along each dim in row-major order.
-pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
+fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for d in (1..shape.len()).rev() {
         strides[d - 1] = strides[d] * shape[d].max(1);
     }
     strides
-}
-
-/// Elements picked by position.
-struct Positions {
-    sources: Vec<usize>,
-    shape: Vec<usize>,
-}
-
-impl Movement for Positions {
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        let Some(cells) = inputs[0].as_slice() else {
-            return refuse!("its elements don't lie side by side");
-        };
-        let picked = self.sources.iter().map(|&source| cells[source]).collect();
-        match ArrayD::from_shape_vec(IxDyn(&self.shape), picked) {
-            Ok(array) => Ok(vec![array]),
-            Err(error) => refuse!("its indices don't fit: {error}"),
-        }
-    }
 }
 
 /// Slices picked by index tuples.
@@ -175,24 +126,20 @@ pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some((&width, outer)) = at.shape().split_last() else {
         return refuse!("its indices are a scalar");
     };
-    if batch > outer.len() || batch + width > x.rank() || x.shape()[..batch] != outer[..batch] {
-        return refuse!("indices of {:?} don't fit {:?}", at.shape(), x.shape());
-    }
-    let shape = [outer, &x.shape()[batch + width..]].concat();
+    let (dims, rank) = (x.shape(), x.rank());
+    let fits = batch <= outer.len() && batch + width <= rank && dims[..batch] == outer[..batch];
+    ensure!(fits, "indices of {:?} don't fit {dims:?}", at.shape());
+    let shape = [outer, &dims[batch + width..]].concat();
     call.room_for(x.dtype(), &shape)?;
-    let starts = tuple_positions(&x.shape()[batch..], at, width)?;
-    let block = element_count(&x.shape()[batch + width..])?;
-    let per_batch = element_count(&x.shape()[batch..])?;
+    let starts = tuple_positions(&dims[batch..], at, width)?;
+    let block = element_count(&dims[batch + width..])?;
+    let per_batch = element_count(&dims[batch..])?;
     let tuples = element_count(&outer[batch..])?;
-    let sources = starts
-        .iter()
-        .enumerate()
-        .flat_map(|(number, &start)| {
-            let start = start + number / tuples.max(1) * per_batch;
-            start..start + block
-        })
-        .collect();
-    rearrange(call, &[x], &Positions { sources, shape })
+    let sources = starts.iter().enumerate().flat_map(|(number, &start)| {
+        let start = start + number / tuples.max(1) * per_batch;
+        start..start + block
+    });
+    take(call, x, sources.collect(), shape)
 }
 
 /// The start of each index tuple's slice.
@@ -201,26 +148,17 @@ pub(super) fn tuple_positions(
     at: &Tensor,
     width: usize,
 ) -> Result<Vec<usize>, NotFolded> {
-    let strides = strides(shape);
-    let tuples = if width == 0 {
-        at.shape().iter().rev().skip(1).product()
-    } else {
-        0
-    };
     if width == 0 {
-        return Ok(vec![0; tuples]);
+        return Ok(vec![0; at.shape().iter().rev().skip(1).product()]);
     }
-    integers(at)?
-        .chunks_exact(width)
-        .map(|tuple| {
-            tuple
-                .iter()
-                .enumerate()
-                .try_fold(0, |position, (d, &entry)| {
-                    Ok(position + index(entry, shape[d])? * strides[d])
-                })
+    let strides = strides(shape);
+    let position = |tuple: &[i64]| {
+        let mut entries = tuple.iter().enumerate();
+        entries.try_fold(0, |position, (d, &entry)| {
+            Ok(position + index(entry, shape[d])? * strides[d])
         })
-        .collect()
+    };
+    integers(at)?.chunks_exact(width).map(position).collect()
 }
 
 /// Each batch's first elements along the time axis in reverse.
@@ -230,27 +168,21 @@ pub(crate) fn reverse_sequence<'a>(call: &Call<'a>) -> Folded<'a> {
     let (batch, time) = (call.int_or("batch_axis", 1)?, call.int_or("time_axis", 0)?);
     let (batch, time) = (axis(batch, x.rank())?, axis(time, x.rank())?);
     let (batches, steps) = (x.shape()[batch], x.shape()[time]);
-    let fits = |&length: &i64| (0..=steps as i64).contains(&length);
-    if batch == time || lengths.len() != batches || !lengths.iter().all(fits) {
-        return refuse!("its lengths don't fit its operand");
-    }
+    let is_length = |&length: &i64| (0..=steps as i64).contains(&length);
+    let fits = batch != time && lengths.len() == batches && lengths.iter().all(is_length);
+    ensure!(fits, "its lengths don't fit its operand");
     let strides = strides(x.shape());
     let source = |position: usize| {
-        let (b, t) = (
-            position / strides[batch] % batches,
-            position / strides[time] % steps,
-        );
+        let b = position / strides[batch] % batches;
+        let t = position / strides[time] % steps;
         let length = lengths[b] as usize;
         let from = if t < length { length - 1 - t } else { t };
         position - t * strides[time] + from * strides[time]
     };
-    let sources = (0..x.len()).map(source).collect();
-    rearrange(
+    take(
         call,
-        &[x],
-        &Positions {
-            sources,
-            shape: x.shape().to_vec(),
-        },
+        x,
+        (0..x.len()).map(source).collect(),
+        x.shape().to_vec(),
     )
 }

@@ -3,17 +3,17 @@
 //! There are at most 256 values, so encoding looks for the nearest among the positive ones; ties go
 //! to the even code, which is how IEEE rounds.
 
-use std::sync::OnceLock;
-
 use passdock_plugin_api::DType;
 
-/// A small float type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A small float type: its values.
+#[derive(Debug)]
 pub(crate) struct MiniFloat {
-    exponent_bits: u32,
-    mantissa_bits: u32,
-    bias: i32,
     specials: Specials,
+    mantissa_bits: u32,
+    /// The values of the codes without a sign.
+    values: Vec<f32>,
+    /// The number of those that are finite: they come first, and ascend with the code.
+    finite: usize,
 }
 
 /// The codes that aren't finite numbers.
@@ -62,76 +62,75 @@ impl MiniFloat {
             DType::F6E3M2 => (3, 2, 3, Specials::None),
             _ => return None,
         };
+        let count = 1_u8 << (exponent_bits + mantissa_bits);
+        let finite = match specials {
+            Specials::Ieee => count - (1 << mantissa_bits),
+            Specials::OneNan => count - 1,
+            Specials::NoMinusZero | Specials::None => count,
+        };
+        let value = |code: u8| {
+            let mantissa = f32::from(code & ((1 << mantissa_bits) - 1));
+            let exponent = i32::from(code >> mantissa_bits);
+            let scale = ((exponent.max(1) - bias) as f32 - mantissa_bits as f32).exp2();
+            match exponent {
+                _ if code == finite && specials == Specials::Ieee => f32::INFINITY,
+                _ if code >= finite => f32::NAN,
+                0 => mantissa * scale,
+                _ => ((1 << mantissa_bits) as f32 + mantissa) * scale,
+            }
+        };
         Some(MiniFloat {
-            exponent_bits,
-            mantissa_bits,
-            bias,
             specials,
+            mantissa_bits,
+            values: (0..count).map(value).collect(),
+            finite: finite.into(),
         })
     }
 
-    fn sign_bit(self) -> u8 {
-        1 << (self.exponent_bits + self.mantissa_bits)
+    fn sign_bit(&self) -> u8 {
+        self.values.len() as u8
     }
 
     /// The value of a code.
-    pub(crate) fn decode(self, code: u8) -> f32 {
+    pub(crate) fn decode(&self, code: u8) -> f32 {
         let magnitude = code & (self.sign_bit() - 1);
-        let negative = code & self.sign_bit() != 0;
-        let mantissa = f32::from(magnitude & ((1 << self.mantissa_bits) - 1));
-        let exponent = i32::from(magnitude >> self.mantissa_bits);
-        let highest = exponent == (1 << self.exponent_bits) - 1;
-        let all_ones = magnitude == self.sign_bit() - 1;
-        let value = match self.specials {
-            Specials::Ieee if highest && mantissa == 0.0 => f32::INFINITY,
-            Specials::Ieee if highest => f32::NAN,
-            Specials::OneNan if all_ones => f32::NAN,
-            Specials::NoMinusZero if negative && magnitude == 0 => return f32::NAN,
-            _ => {
-                let scale = (-(self.mantissa_bits as i32)) as f32;
-                if exponent == 0 {
-                    mantissa * (scale + (1 - self.bias) as f32).exp2()
-                } else {
-                    let whole = (1 << self.mantissa_bits) as f32 + mantissa;
-                    whole * (scale + (exponent - self.bias) as f32).exp2()
-                }
-            }
-        };
-        if negative { -value } else { value }
+        let value = self.values[usize::from(magnitude)];
+        match code & self.sign_bit() {
+            0 => value,
+            _ if magnitude == 0 && self.specials == Specials::NoMinusZero => f32::NAN,
+            _ => -value,
+        }
     }
 
     /// The code nearest to a value; `None` for a NaN in a type that has none.
-    pub(crate) fn encode(self, value: f64, overflow: Overflow) -> Option<u8> {
+    pub(crate) fn encode(&self, value: f64, overflow: Overflow) -> Option<u8> {
         let sign = if value.is_sign_negative() {
             self.sign_bit()
         } else {
             0
         };
+        let largest = self.finite - 1;
         if value.is_nan() {
             return match self.specials {
                 Specials::None => None,
                 Specials::NoMinusZero => Some(self.sign_bit()),
                 // The quiet NaN without a payload.
-                Specials::Ieee => {
-                    let infinity = ((1 << self.exponent_bits) - 1) << self.mantissa_bits;
-                    Some(sign | infinity | 1 << (self.mantissa_bits - 1))
-                }
+                Specials::Ieee => Some(sign | (largest as u8 + 1) | 1 << (self.mantissa_bits - 1)),
                 Specials::OneNan => Some(sign | (self.sign_bit() - 1)),
             };
         }
-        let values = self.positive_values();
-        let largest = values.len() - 1;
+        let finite = |code: usize| f64::from(self.values[code]);
         let magnitude = value.abs();
-        let above = values.partition_point(|&known| known < magnitude);
+        let above = self.values[..self.finite].partition_point(|&x| f64::from(x) < magnitude);
         let code = if above == 0 {
             0
         } else {
-            let below = values[above - 1];
+            let below = finite(above - 1);
             // Beyond the largest, as if the numbers went on.
-            let next = values
-                .get(above)
-                .copied()
-                .unwrap_or_else(|| 2.0 * below - values[above - 2]);
+            let next = match above <= largest {
+                true => finite(above),
+                false => 2.0 * below - finite(above - 2),
+            };
             match (magnitude - below).partial_cmp(&(next - magnitude)) {
                 Some(std::cmp::Ordering::Less) => above - 1,
                 Some(std::cmp::Ordering::Equal) => (above - 1) + (above - 1) % 2,
@@ -150,27 +149,6 @@ impl MiniFloat {
             Specials::NoMinusZero if code == 0 => Some(0),
             _ => Some(sign | code),
         }
-    }
-
-    /// The finite values of the codes without a sign, which ascend with the code.
-    fn positive_values(self) -> &'static [f64] {
-        static TABLES: [OnceLock<Vec<f64>>; 7] = [const { OnceLock::new() }; 7];
-        let table = match (self.exponent_bits, self.mantissa_bits, self.specials) {
-            (2, 1, _) => 0,
-            (2, ..) => 1,
-            (3, ..) => 2,
-            (4, _, Specials::OneNan) => 3,
-            (4, ..) => 4,
-            (5, _, Specials::Ieee) => 5,
-            _ => 6,
-        };
-        TABLES[table].get_or_init(|| {
-            let codes = 0..self.sign_bit();
-            codes
-                .map(|code| self.decode(code).into())
-                .filter(|value: &f64| value.is_finite())
-                .collect()
-        })
     }
 }
 
@@ -270,7 +248,7 @@ mod tests {
     fn the_largest_values_are_those_of_the_standard() {
         let largest = TYPES.map(|dtype| {
             let float = MiniFloat::from_dtype(dtype).expect("it is a small float");
-            *float.positive_values().last().expect("it has values")
+            float.values[float.finite - 1]
         });
         assert_eq!(largest, [448.0, 240.0, 57344.0, 57344.0, 6.0, 7.5, 28.0]);
     }

@@ -45,5 +45,5 @@ pub use refusal::NotFolded;
 pub use tensor::{Elements, Tensor};
 
 pub(crate) use call::{axes, axis, integers};
-pub(crate) use refusal::refuse;
+pub(crate) use refusal::{ensure, refuse};
 pub(crate) use tensor::{element_count, in_shape, name_of};

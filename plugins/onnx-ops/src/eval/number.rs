@@ -5,14 +5,18 @@
 
 use bytemuck::Pod;
 use half::{bf16, f16};
-
 use passdock_plugin_api::DType;
+
+use super::{NotFolded, Tensor, ensure, refuse};
 
 /// The reason why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
 
 /// The reason why there is none of several.
 pub(crate) const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
+
+/// The reason why sums and products aren't defined.
+pub(crate) const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
 
 /// An integer or a float.
 pub(crate) trait Number: Pod + PartialOrd {
@@ -37,16 +41,14 @@ pub(crate) trait Number: Pod + PartialOrd {
     fn times(self, other: Self) -> Self;
     /// The quotient; integers truncate.
     fn over(self, other: Self) -> Option<Self>;
-    /// The remainder with the divisor's sign.
-    fn modulo(self, other: Self) -> Option<Self>;
     /// The remainder with the dividend's sign.
     fn remainder(self, other: Self) -> Option<Self>;
-    /// The absolute value.
-    fn absolute(self) -> Self;
     /// The opposite.
     fn negative(self) -> Self;
     /// Whether it isn't a number.
     fn is_nan(self) -> bool;
+    /// Whether it has the sign bit.
+    fn is_minus(self) -> bool;
     /// The number as a float, rounded if it is an integer beyond 2^53.
     fn to_f64(self) -> f64;
     /// The number of a float: rounded for a float, truncated for an integer, `None` if that can't
@@ -57,8 +59,25 @@ pub(crate) trait Number: Pod + PartialOrd {
     /// The number as an integer, if it is one.
     fn to_int(self) -> Option<i128>;
 
-    /// Whether it has the sign bit.
-    fn is_minus(self) -> bool;
+    /// The absolute value.
+    fn absolute(self) -> Self {
+        if self.is_minus() {
+            self.negative()
+        } else {
+            self
+        }
+    }
+
+    /// The remainder with the divisor's sign, which a remainder of zero has, too.
+    fn modulo(self, other: Self) -> Option<Self> {
+        let remainder = self.remainder(other)?;
+        Some(match remainder.is_minus() == other.is_minus() {
+            true => remainder,
+            false if remainder == Self::ZERO => remainder.negative(),
+            // The sum can't overflow: its terms have opposite signs.
+            false => remainder.plus(other),
+        })
+    }
 
     /// The smaller; NaN if one of them is; `None` of 0.0 and -0.0, as nobody says which it is.
     fn least(self, other: Self) -> Option<Self> {
@@ -113,17 +132,8 @@ macro_rules! integer {
             fn over(self, other: Self) -> Option<Self> {
                 self.checked_div(other)
             }
-            fn modulo(self, other: Self) -> Option<Self> {
-                let remainder = self.remainder(other)?;
-                // The sum can't overflow: its terms have opposite signs.
-                let opposite = (remainder < Self::ZERO) != (other < Self::ZERO);
-                Some(if remainder != 0 && opposite { remainder + other } else { remainder })
-            }
             fn remainder(self, other: Self) -> Option<Self> {
                 (other != 0).then(|| self.wrapping_rem(other))
-            }
-            fn absolute(self) -> Self {
-                if self < Self::ZERO { self.wrapping_neg() } else { self }
             }
             fn negative(self) -> Self {
                 self.wrapping_neg()
@@ -165,50 +175,35 @@ integer!(
 );
 
 macro_rules! float {
-    ($($type:ident = $dtype:ident, computed in $wide:ident;)*) => {$(
+    ($($type:ident = $dtype:ident, $zero:expr, $one:expr, $round:expr;)*) => {$(
         impl Number for $type {
             const DTYPE: DType = DType::$dtype;
-            const ZERO: Self = <$type as Float>::CONST_ZERO;
-            const ONE: Self = <$type as Float>::CONST_ONE;
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
             const LOWEST: Self = $type::NEG_INFINITY;
             const HIGHEST: Self = $type::INFINITY;
             const IS_FLOAT: bool = true;
 
             fn plus(self, other: Self) -> Self {
-                Self::narrow(self.wide() + other.wide())
+                self + other
             }
             fn minus(self, other: Self) -> Self {
-                Self::narrow(self.wide() - other.wide())
+                self - other
             }
             fn times(self, other: Self) -> Self {
-                Self::narrow(self.wide() * other.wide())
+                self * other
             }
             fn over(self, other: Self) -> Option<Self> {
-                Some(Self::narrow(self.wide() / other.wide()))
-            }
-            fn modulo(self, other: Self) -> Option<Self> {
-                let divisor = other.wide();
-                let remainder = self.wide() % divisor;
-                // A remainder of zero has the divisor's sign.
-                Some(Self::narrow(if remainder == 0.0 {
-                    remainder.copysign(divisor)
-                } else if (remainder < 0.0) != (divisor < 0.0) {
-                    remainder + divisor
-                } else {
-                    remainder
-                }))
+                Some(self / other)
             }
             fn remainder(self, other: Self) -> Option<Self> {
-                Some(Self::narrow(self.wide() % other.wide()))
-            }
-            fn absolute(self) -> Self {
-                Self::narrow(self.wide().abs())
+                Some(self % other)
             }
             fn negative(self) -> Self {
                 -self
             }
             fn is_nan(self) -> bool {
-                self.wide().is_nan()
+                self.is_nan()
             }
             fn is_minus(self) -> bool {
                 self.is_sign_negative()
@@ -217,11 +212,11 @@ macro_rules! float {
                 f64::from(self)
             }
             fn from_double(value: f64) -> Option<Self> {
-                Some(<$type as Float>::round_f64(value))
+                Some($round(value))
             }
             fn from_int(value: i128) -> Self {
-                let double = i64::try_from(value).map_or(value as f64, |value| value as f64);
-                <$type as Float>::round_f64(double)
+                // Processors do this with 64 bits.
+                $round(i64::try_from(value).map_or(value as f64, |value| value as f64))
             }
             fn to_int(self) -> Option<i128> {
                 None
@@ -230,138 +225,115 @@ macro_rules! float {
     )*};
 }
 
-/// A float: computed in a wider one or in itself.
-pub(crate) trait Float: Number {
-    /// The type that it is computed in.
-    type Wide;
-    /// 0, for [`Number::ZERO`].
-    const CONST_ZERO: Self;
-    /// 1, for [`Number::ONE`].
-    const CONST_ONE: Self;
-    /// Into what it is computed in.
-    fn wide(self) -> Self::Wide;
-    /// The number of a wide one, rounded.
-    fn narrow(wide: Self::Wide) -> Self;
-    /// The number of a float, rounded once.
-    fn round_f64(value: f64) -> Self;
-}
-
-macro_rules! width {
-    ($($type:ident in $wide:ident: $zero:expr, $one:expr, $into:expr, $back:expr, $round:expr;)*) => {$(
-        impl Float for $type {
-            type Wide = $wide;
-            const CONST_ZERO: Self = $zero;
-            const CONST_ONE: Self = $one;
-            fn wide(self) -> $wide {
-                $into(self)
-            }
-            fn narrow(wide: $wide) -> Self {
-                $back(wide)
-            }
-            fn round_f64(value: f64) -> Self {
-                $round(value)
-            }
-        }
-    )*};
-}
-
-width! {
-    f32 in f32: 0.0, 1.0, |x| x, |x| x, |x| x as f32;
-    f64 in f64: 0.0, 1.0, |x| x, |x| x, |x| x;
-    f16 in f32: f16::ZERO, f16::ONE, f16::to_f32, f16::from_f32, f16::from_f64;
-    bf16 in f32: bf16::ZERO, bf16::ONE, bf16::to_f32, bf16::from_f32, bf16::from_f64;
-}
-
 float! {
-    f32 = F32, computed in f32;
-    f64 = F64, computed in f64;
-    f16 = F16, computed in f32;
-    bf16 = BF16, computed in f32;
+    f32 = F32, 0.0, 1.0, |value| value as f32;
+    f64 = F64, 0.0, 1.0, |value| value;
+    f16 = F16, f16::ZERO, f16::ONE, f16::from_f64;
+    bf16 = BF16, bf16::ZERO, bf16::ONE, bf16::from_f64;
+}
+
+/// Runs an expression with the Rust type of an element type, if it is one of a list.
+macro_rules! with_type {
+    ([$($dtype:ident = $type:ty),*], $value:expr, $T:ident => $body:expr) => {
+        match $value {
+            $(passdock_plugin_api::DType::$dtype => {
+                type $T = $type;
+                $body
+            })*
+            other => $crate::eval::refuse!(
+                "nothing is computed with elements of type {}",
+                $crate::eval::name_of(other)
+            ),
+        }
+    };
 }
 
 /// Runs an expression with the Rust type of an element type, if it is an integer or a float.
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr) => {
-        match $dtype {
-            passdock_plugin_api::DType::F32 => { type $T = f32; $body }
-            passdock_plugin_api::DType::F64 => { type $T = f64; $body }
-            passdock_plugin_api::DType::F16 => { type $T = half::f16; $body }
-            passdock_plugin_api::DType::BF16 => { type $T = half::bf16; $body }
-            other => $crate::eval::number::with_integer!(other, $T => $body),
-        }
+        $crate::eval::number::with_type!(
+            [
+                F32 = f32, F64 = f64, F16 = half::f16, BF16 = half::bf16, I64 = i64, I32 = i32,
+                I16 = i16, I8 = i8, U64 = u64, U32 = u32, U16 = u16, U8 = u8
+            ],
+            $dtype, $T => $body
+        )
     };
 }
 
 /// As `with_number`, for integers.
 macro_rules! with_integer {
     ($dtype:expr, $T:ident => $body:expr) => {
-        match $dtype {
-            passdock_plugin_api::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            passdock_plugin_api::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            passdock_plugin_api::DType::I16 => {
-                type $T = i16;
-                $body
-            }
-            passdock_plugin_api::DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            passdock_plugin_api::DType::U64 => {
-                type $T = u64;
-                $body
-            }
-            passdock_plugin_api::DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            passdock_plugin_api::DType::U16 => {
-                type $T = u16;
-                $body
-            }
-            passdock_plugin_api::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            other => $crate::eval::refuse!(
-                "nothing is computed with elements of type {}",
-                $crate::eval::name_of(other)
-            ),
-        }
+        $crate::eval::number::with_type!(
+            [
+                I64 = i64, I32 = i32, I16 = i16, I8 = i8, U64 = u64, U32 = u32, U16 = u16, U8 = u8
+            ],
+            $dtype, $T => $body
+        )
     };
 }
 
 /// As `with_number`, for floats.
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr) => {
-        match $dtype {
-            passdock_plugin_api::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            passdock_plugin_api::DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            passdock_plugin_api::DType::F16 => {
-                type $T = half::f16;
-                $body
-            }
-            passdock_plugin_api::DType::BF16 => {
-                type $T = half::bf16;
-                $body
-            }
-            other => $crate::eval::refuse!(
-                "nothing is computed with elements of type {}",
-                $crate::eval::name_of(other)
-            ),
-        }
+        $crate::eval::number::with_type!(
+            [F32 = f32, F64 = f64, F16 = half::f16, BF16 = half::bf16], $dtype, $T => $body
+        )
     };
 }
 
-pub(crate) use {with_float, with_integer, with_number};
+pub(crate) use {with_float, with_integer, with_number, with_type};
+
+/// Returns the elements of a tensor of numbers in double precision.
+pub(crate) fn doubles(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
+    with_number!(tensor.dtype(), T => {
+        Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
+    })
+}
+
+/// Rounds numbers to a float type.
+pub(crate) fn rounded<'a>(
+    dtype: DType,
+    shape: Vec<usize>,
+    values: Vec<f64>,
+) -> Result<Tensor<'a>, NotFolded> {
+    with_float!(dtype, T => {
+        let values = values.into_iter().filter_map(T::from_double);
+        Ok(Tensor::from_vec(dtype, shape, values.collect::<Vec<T>>()))
+    })
+}
+
+/// As [`rounded`], of sums: one that isn't finite, or rounds to what isn't, has no defined result.
+pub(crate) fn rounded_sums<'a>(
+    dtype: DType,
+    shape: Vec<usize>,
+    sums: Vec<f64>,
+) -> Result<Tensor<'a>, NotFolded> {
+    let sums = rounded(dtype, shape, sums)?;
+    ensure!(
+        doubles(&sums)?.into_iter().all(f64::is_finite),
+        "{OVERFLOW}"
+    );
+    Ok(sums)
+}
+
+/// Returns the elements of a tensor of integers.
+pub(crate) fn wholes(tensor: &Tensor) -> Result<Vec<i128>, NotFolded> {
+    with_integer!(tensor.dtype(), T => {
+        Ok(tensor.stored::<T>()?.iter().filter_map(|x| x.to_int()).collect())
+    })
+}
+
+/// Narrows sums to an integer type; where one doesn't fit, nobody says what it is.
+pub(crate) fn exact<'a>(
+    dtype: DType,
+    shape: Vec<usize>,
+    sums: Vec<i128>,
+) -> Result<Tensor<'a>, NotFolded> {
+    with_integer!(dtype, T => {
+        match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {
+            Some(sums) => Ok(Tensor::from_vec(dtype, shape, sums)),
+            None => refuse!("{OVERFLOW}"),
+        }
+    })
+}

@@ -1,10 +1,14 @@
 //! DequantizeLinear and QuantizeLinear: per tensor, per axis, or in blocks along an axis.
 
+use ndarray::{ArrayD, Axis};
+
+use super::broadcast::spread;
 use super::call::axis;
-use super::cast::{from_singles, singles};
-use super::gather::strides;
+use super::cast::singles;
 use super::minifloat::{MiniFloat, Overflow};
-use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
+use super::number::rounded;
+use super::tensor::{in_order, row_by_row};
+use super::{Call, Folded, NotFolded, Tensor, ensure, in_shape, name_of, refuse};
 use passdock_plugin_api::DType;
 
 /// `(x - zero_point) * scale`, in single precision.
@@ -17,29 +21,35 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     if let Some(zero) = zero_point {
         let fits = zero.shape() == scale.shape() || (zero.len(), scale.len()) == (1, 1);
-        if zero.dtype() != x.dtype() || !fits {
-            return refuse!(
-                "its zero point has another type than x or another shape than the scale"
-            );
-        }
+        let fits = fits && zero.dtype() == x.dtype();
+        ensure!(
+            fits,
+            "its zero point has another type than x or another shape than the scale"
+        );
     }
     call.room_for(result, x.shape())?;
-    let places = Places::new(call, x, scale)?;
+    let places = scale_places(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
-    if x.dtype() == DType::I32 {
-        exact(x, zero_point)?;
+    for operand in [Some(x), zero_point].into_iter().flatten() {
+        // Single precision holds every value of the narrow types; of int32 only the smaller ones.
+        let is_exact = operand.dtype() != DType::I32
+            || operand
+                .stored::<i32>()?
+                .iter()
+                .all(|x| x.unsigned_abs() <= 1 << 23);
+        ensure!(
+            is_exact,
+            "how {} beyond 2^23 is rounded isn't defined",
+            name_of(DType::I32)
+        );
     }
-    let values = values
-        .into_iter()
-        .enumerate()
-        .map(|(at, value)| {
-            let place = places.place(at);
-            let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
-            (value - zero) * scales[place]
-        })
-        .collect();
-    Ok(vec![from_singles(result, x.shape().to_vec(), values)?])
+    let value = |(value, place): (f32, usize)| {
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
+        f64::from((value - zero) * scales[place])
+    };
+    let values = values.into_iter().zip(places).map(value).collect();
+    Ok(vec![rounded(result, x.shape().to_vec(), values)?])
 }
 
 /// `x / scale`, rounded to the nearest even integer, moved by the zero point, limited to its type.
@@ -52,16 +62,14 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         (None, DType(0)) => DType::U8,
         (None, given) => given,
     };
-    if x.dtype() != DType::F32 || scale.dtype() != DType::F32 {
-        return refuse!(
-            "how {} is divided by {} isn't defined alike everywhere",
-            name_of(x.dtype()),
-            name_of(scale.dtype())
-        );
-    }
-    if zero_point.is_some_and(|zero| zero.len() != scale.len()) {
-        return refuse!("its zero point has another shape than the scale");
-    }
+    let (one, other) = (name_of(x.dtype()), name_of(scale.dtype()));
+    let is_single = x.dtype() == DType::F32 && scale.dtype() == DType::F32;
+    ensure!(
+        is_single,
+        "how {one} is divided by {other} isn't defined alike everywhere"
+    );
+    let fits = zero_point.is_none_or(|zero| zero.len() == scale.len());
+    ensure!(fits, "its zero point has another shape than the scale");
     let (low, high) = match result {
         DType::U8 => (0.0, 255.0),
         DType::I8 => (-128.0, 127.0),
@@ -75,107 +83,73 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         other => return refuse!("quantising to {} isn't computed", name_of(other)),
     };
     call.room_for(result, x.shape())?;
-    let places = Places::new(call, x, scale)?;
+    let places = scale_places(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     let small = MiniFloat::from_dtype(result);
     let overflow = Overflow::saturating(call.flag("saturate", true)?);
-    if small.is_some() && zeros.iter().flatten().any(|&zero| zero != 0.0) {
-        return refuse!(
-            "a zero point other than 0 isn't defined for {}",
-            name_of(result)
-        );
-    }
-    let code = |(at, value): (usize, f32)| {
-        let place = places.place(at);
+    let (name, is_moved) = (
+        name_of(result),
+        zeros.iter().flatten().any(|&zero| zero != 0.0),
+    );
+    ensure!(
+        small.is_none() || !is_moved,
+        "a zero point other than 0 isn't defined for {name}"
+    );
+    let code = |(value, place): (f32, usize)| {
         let scaled = value / scales[place];
-        if let Some(small) = small {
+        if let Some(small) = &small {
             // ONNX adds a zero point of 0, which makes -0.0 another 0.0; ONNX Runtime doesn't.
             if scaled == 0.0 && scaled.is_sign_negative() && result.bits() == 8 {
                 return None;
             }
-            return small.encode((scaled + 0.0).into(), overflow).map(i32::from);
+            return small.encode((scaled + 0.0).into(), overflow).map(u16::from);
         }
         let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
         let code = (scaled.round_ties_even() + zero).clamp(low, high);
-        (!code.is_nan()).then_some(code as i32)
+        (!code.is_nan()).then_some(code as i32 as u16)
     };
-    let codes: Option<Vec<i32>> = values.into_iter().enumerate().map(code).collect();
-    let Some(codes) = codes else {
-        return refuse!("what NaN or -0.0 is as {} isn't defined", name_of(result));
+    let codes = values.into_iter().zip(places).map(code);
+    let Some(codes) = codes.collect::<Option<Vec<u16>>>() else {
+        return refuse!("what NaN or -0.0 is as {name} isn't defined");
     };
     let shape = x.shape().to_vec();
-    let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<_>>();
+    let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<u8>>();
     Ok(vec![match result.bits() {
-        16 => Tensor::from_vec(
-            result,
-            shape,
-            codes.iter().map(|&code| code as u16).collect(),
-        ),
+        16 => Tensor::from_vec(result, shape, codes),
         8 => Tensor::from_vec(result, shape, bytes()),
         _ => Tensor::from_codes(result, shape, &bytes()),
     }])
 }
 
-/// Single precision holds every value of the narrow types; of int32 only the smaller ones.
-fn exact(x: &Tensor, zero_point: Option<&Tensor>) -> Result<(), NotFolded> {
-    let small = |tensor: &Tensor| -> Result<bool, NotFolded> {
-        Ok(tensor
-            .stored::<i32>()?
-            .iter()
-            .all(|&x| x.unsigned_abs() <= 1 << 23))
-    };
-    if small(x)? && zero_point.map_or(Ok(true), small)? {
-        Ok(())
+/// The place of each element's scale: of the only one, of one along an axis, or of one for each block
+/// along an axis.
+fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, NotFolded> {
+    let block = usize::try_from(call.int_or("block_size", 0)?).unwrap_or(0);
+    let (dims, scales) = (x.shape(), scale.shape());
+    if block == 0 && (scales.is_empty() || scales == [1]) {
+        return Ok(vec![0; x.len()]);
+    }
+    let at = axis(call.int_or("axis", 1)?, x.rank())?;
+    let (mut shape, mut shared) = (scales.to_vec(), 1);
+    if let (&[count], 0) = (scales, block) {
+        ensure!(count == dims[at], "it has {count} scales for {}", dims[at]);
+        shape = [count]
+            .into_iter()
+            .chain(dims[at + 1..].iter().map(|_| 1))
+            .collect();
     } else {
-        refuse!(
-            "how {} beyond 2^23 is rounded isn't defined",
-            name_of(x.dtype())
-        )
+        ensure!(
+            block > 0 && scales.len() == dims.len(),
+            "scales of {scales:?} don't fit {dims:?}"
+        );
+        shared = block;
+        let fits = |d: usize| scales[d] == dims[d].div_ceil(if d == at { block } else { 1 });
+        ensure!((0..dims.len()).all(fits), "its scales don't fit its blocks");
     }
-}
-
-/// The scale of each element.
-struct Places {
-    /// For each dim: how far apart its neighbours lie, how long it is, how many share a scale, how
-    /// far apart their scales lie.
-    dims: Vec<[usize; 4]>,
-}
-
-impl Places {
-    fn new(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Places, NotFolded> {
-        let block = usize::try_from(call.int_or("block_size", 0)?).unwrap_or(0);
-        let x_strides = strides(x.shape());
-        let dims = match (scale.rank(), block) {
-            (0, 0) => vec![],
-            (1, 0) if scale.len() == 1 => vec![],
-            (1, 0) => {
-                let at = axis(call.int_or("axis", 1)?, x.rank())?;
-                if scale.shape()[0] != x.shape()[at] {
-                    return refuse!("it has {} scales for {}", scale.shape()[0], x.shape()[at]);
-                }
-                vec![[x_strides[at], x.shape()[at], 1, 1]]
-            }
-            (rank, 1..) if rank == x.rank() => {
-                let at = axis(call.int_or("axis", 1)?, x.rank())?;
-                let scale_strides = strides(scale.shape());
-                let one = |d: usize| {
-                    let shared = if d == at { block } else { 1 };
-                    let fits = x.shape()[d].div_ceil(shared) == scale.shape()[d];
-                    fits.then(|| [x_strides[d], x.shape()[d], shared, scale_strides[d]])
-                };
-                match (0..rank).map(one).collect() {
-                    Some(dims) => dims,
-                    None => return refuse!("its scales don't fit its blocks"),
-                }
-            }
-            _ => return refuse!("scales of {:?} don't fit {:?}", scale.shape(), x.shape()),
-        };
-        Ok(Places { dims })
-    }
-
-    fn place(&self, at: usize) -> usize {
-        let along = |&[stride, dim, shared, step]: &[usize; 4]| at / stride % dim / shared * step;
-        self.dims.iter().map(along).sum()
-    }
+    let places: ArrayD<usize> =
+        in_shape(&shape, Vec::from_iter(0..scale.len()).into())?.into_owned();
+    let spread_out: Vec<usize> = (0..dims[at]).map(|index| index / shared).collect();
+    let places = places.select(Axis(at - (dims.len() - shape.len())), &spread_out);
+    Ok(in_order(row_by_row(&spread(&places.view(), dims)?)))
 }

@@ -1,48 +1,14 @@
 //! Reductions along axes, which are an attribute in old versions and an operand in new ones.
 
-use ndarray::{CowArray, IxDyn};
+use std::borrow::Cow;
 
 use super::call::axes;
-use super::number::{EXTREME, Number, with_float, with_number};
-use super::tensor::row_by_row;
-use super::{Call, Folded, NotFolded, Tensor, refuse};
+use super::cast::as_number;
+use super::number::{EXTREME, Number, OVERFLOW, with_float, with_number};
+use super::tensor::{in_order, row_by_row};
+use super::{Call, Folded, Tensor, refuse};
 use passdock_plugin_api::DType;
 
-/// The groups that a reduction works on.
-struct Plan {
-    /// The dims in order, the reduced ones last.
-    order: Vec<usize>,
-    /// The result's shape.
-    shape: Vec<usize>,
-    /// The number of elements that become one.
-    count: usize,
-}
-
-/// The plan of the axes that are reduced; `None`: none is, and the operand is the result.
-fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
-    let x = call.input(0)?;
-    let list = call.ints_since(moved, 1, "axes")?.unwrap_or_default();
-    let reduced = match (list.is_empty(), call.flag("noop_with_empty_axes", false)?) {
-        (true, true) => return Ok(None),
-        (true, false) => vec![true; x.rank()],
-        (false, _) => axes(&list, x.rank())?,
-    };
-    let keep = call.flag("keepdims", true)?;
-    let (gone, stay): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|&d| reduced[d]);
-    let shape = (0..x.rank())
-        .filter(|&d| keep || !reduced[d])
-        .map(|d| if reduced[d] { 1 } else { x.shape()[d] })
-        .collect();
-    let count = gone.iter().map(|&d| x.shape()[d]).product();
-    Ok(Some(Plan {
-        order: [stay, gone].concat(),
-        shape,
-        count,
-    }))
-}
-
-/// The reason why sums and products aren't defined.
-pub(super) const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
 /// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
 fn reduce<'a, T: Number>(
     call: &Call<'a>,
@@ -51,46 +17,33 @@ fn reduce<'a, T: Number>(
     combine: impl Fn(&[T]) -> Option<T>,
 ) -> Folded<'a> {
     let x = call.input(0)?;
-    let Some(Plan {
-        order,
-        shape,
-        count,
-    }) = plan(call, moved)?
-    else {
+    let list = call.ints_since(moved, 1, "axes")?.unwrap_or_default();
+    let reduced = match (list.is_empty(), call.flag("noop_with_empty_axes", false)?) {
         // Only the reduction is left out: a sum of squares still squares.
-        let each = x
-            .stored::<T>()?
-            .iter()
-            .map(|&x| combine(&[x]))
-            .collect::<Option<Vec<T>>>();
-        return finish(x.dtype(), x.shape().to_vec(), each, undefined);
+        (true, noop) => vec![!noop; x.rank()],
+        (false, _) => axes(&list, x.rank())?,
     };
+    let keep = call.flag("keepdims", true)?;
+    let (gone, stay): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|&d| reduced[d]);
+    let dims = (0..x.rank()).filter(|&d| keep || !reduced[d]);
+    let shape: Vec<usize> = dims
+        .map(|d| if reduced[d] { 1 } else { x.shape()[d] })
+        .collect();
+    // How many elements become one.
+    let count: usize = gone.iter().map(|&d| x.shape()[d]).product();
     let groups = call.room_for(x.dtype(), &shape)?;
     let array = x.array::<T>()?;
-    let ordered = array.view().permuted_axes(IxDyn(&order));
-    let ordered = match ordered.is_standard_layout() {
-        true => ordered.into(),
-        false => CowArray::from(row_by_row(&ordered)),
+    let ordered = array.view().permuted_axes([stay, gone].concat());
+    let elements = match ordered.as_slice() {
+        Some(elements) => Cow::Borrowed(elements),
+        None => Cow::Owned(in_order(row_by_row(&ordered))),
     };
-    let Some(elements) = ordered.as_slice() else {
-        return refuse!("its elements don't lie side by side");
+    let results: Option<Vec<T>> = match count {
+        0 => std::iter::repeat_n(combine(&[]), groups).collect(),
+        _ => elements.chunks_exact(count).map(combine).collect(),
     };
-    let results = if count == 0 {
-        std::iter::repeat_n(combine(&[]), groups).collect::<Option<Vec<T>>>()
-    } else {
-        elements.chunks_exact(count).map(combine).collect()
-    };
-    finish(x.dtype(), shape, results, undefined)
-}
-
-fn finish<'a, T: Number>(
-    dtype: DType,
-    shape: Vec<usize>,
-    results: Option<Vec<T>>,
-    undefined: &str,
-) -> Folded<'a> {
     match results {
-        Some(results) => Ok(vec![Tensor::from_vec(dtype, shape, results)]),
+        Some(results) => Ok(vec![Tensor::from_vec(x.dtype(), shape, results)]),
         None => refuse!("{undefined}"),
     }
 }
@@ -259,19 +212,17 @@ fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>
 
 /// A reduction of bools, seen as bytes of 0 and 1.
 fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a> {
-    let x = call.input(0)?;
-    let bytes: Vec<u8> = x.bytes().iter().map(|&byte| u8::from(byte != 0)).collect();
     let inputs = [
-        Some(Tensor::from_vec(DType::U8, x.shape().to_vec(), bytes)),
+        Some(as_number(call.input(0)?)?),
         call.optional(1).map(Tensor::borrow),
     ];
-    let inner = Call {
+    let call = Call {
         inputs: &inputs,
         ..*call
     };
-    let results = reduce::<u8>(&inner, MOVED, "", |group| Some(u8::from(decide(group))))?;
-    Ok(results
+    let results = reduce::<u8>(&call, MOVED, "", |group| Some(u8::from(decide(group))))?;
+    let truth = results
         .into_iter()
-        .map(|t| Tensor::from_vec(DType::BOOL, t.shape().to_vec(), t.bytes().to_vec()))
-        .collect())
+        .flat_map(|truth| truth.map(DType::BOOL, |x: u8| x));
+    Ok(truth.collect())
 }

@@ -31,4 +31,13 @@ impl std::error::Error for NotFolded {}
 macro_rules! refuse {
     ($($text:tt)*) => { Err($crate::eval::NotFolded::new(format!($($text)*))) };
 }
-pub(crate) use refuse;
+
+/// Answers [`NotFolded`] with a formatted reason unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)*) => {
+        if !$condition {
+            return $crate::eval::refuse!($($text)*);
+        }
+    };
+}
+pub(crate) use {ensure, refuse};

@@ -2,15 +2,14 @@
 
 use std::iter::zip;
 
-use ndarray::{ArrayD, Axis};
+use ndarray::Axis;
 
 use super::call::axis;
-use super::cells::{Cell, Movement, rearrange};
+use super::cells::{flat, rearrange};
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
-use super::number::{Number, with_float};
-use super::reduce::OVERFLOW;
-use super::{Call, Elements, Folded, NotFolded, Tensor, axes, refuse};
+use super::number::{doubles, rounded_sums};
+use super::{Call, Folded, NotFolded, Tensor, axes, ensure, refuse};
 
 /// The most results along an axis, of each of which the weights are kept.
 const LONGEST: usize = 1 << 20;
@@ -36,41 +35,43 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let lines = lines(call, x, is_first, way.place)?;
     let mut shape = x.shape().to_vec();
     lines.iter().for_each(|line| shape[line.axis] = line.new);
-    if x.is_empty() || shape.contains(&0) {
-        return refuse!("it resizes nothing, or to nothing");
-    }
+    let has_elements = !x.is_empty() && !shape.contains(&0);
+    ensure!(has_elements, "it resizes nothing, or to nothing");
     call.room_for(x.dtype(), &shape)?;
     if way.mode == "nearest" {
+        // Along each axis, the place that each element comes from.
         let sources = lines.iter().map(|line| {
             let places = (0..line.new).map(|at| way.nearest(at, line));
-            Ok((line.axis, places.collect::<Result<_, NotFolded>>()?))
+            Ok((line, places.collect::<Result<Vec<_>, NotFolded>>()?))
         });
-        let nearest = Nearest(sources.collect::<Result<_, NotFolded>>()?);
-        return rearrange(call, &[x], &nearest);
+        let sources = sources.collect::<Result<Vec<_>, NotFolded>>()?;
+        let nearest = rearrange!(call, &[x], cells, T => {
+            let mut cells = cells.array::<T>(0)?.into_owned();
+            for (line, sources) in &sources {
+                if !sources.iter().copied().eq(0..line.old) {
+                    cells = cells.select(Axis(line.axis), sources);
+                }
+            }
+            flat(cells)
+        });
+        return Ok(vec![nearest?]);
     }
     sums_are_defined(x)?;
     little_work(&[&shape[..], &[4]].concat())?;
-    if shape.iter().any(|&dim| dim > LONGEST) {
-        return refuse!("an axis is longer than {LONGEST}");
-    }
+    let is_short = shape.iter().all(|&dim| dim <= LONGEST);
+    ensure!(is_short, "an axis is longer than {LONGEST}");
     let outside = f64::from(call.float_or("extrapolation_value", 0.0)?);
-    with_float!(x.dtype(), T => {
-        let mut made: Vec<f64> = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
-        let mut now = x.shape().to_vec();
-        for line in lines.iter().filter(|line| !line.is_same()) {
-            let taps = (0..line.new).map(|at| way.taps(at, line));
-            let taps = taps.collect::<Result<Vec<_>, NotFolded>>()?;
-            let most = taps.iter().flatten().map(Vec::len).max().unwrap_or(1);
-            now[line.axis] = line.new;
-            little_work(&[&now[..], &[most]].concat())?;
-            made = along(&made, now[line.axis + 1..].iter().product(), line.old, &taps, outside);
-        }
-        let results: Option<Vec<T>> = made.into_iter().map(T::from_double).collect();
-        match results.filter(|all| all.iter().all(|x| x.to_f64().is_finite())) {
-            Some(results) => Ok(vec![Tensor::from_vec(x.dtype(), shape, results)]),
-            None => refuse!("{OVERFLOW}"),
-        }
-    })
+    let (mut elements, mut now) = (doubles(x)?, x.shape().to_vec());
+    for line in lines.iter().filter(|line| !line.is_same()) {
+        let taps = (0..line.new).map(|at| way.taps(at, line));
+        let taps = taps.collect::<Result<Vec<_>, NotFolded>>()?;
+        let most = taps.iter().flatten().map(Vec::len).max().unwrap_or(1);
+        now[line.axis] = line.new;
+        little_work(&[&now[..], &[most]].concat())?;
+        let inner = now[line.axis + 1..].iter().product();
+        elements = along(&elements, inner, line.old, &taps, outside);
+    }
+    Ok(vec![rounded_sums(x.dtype(), shape, elements)?])
 }
 
 /// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is
@@ -82,7 +83,7 @@ fn along(
     taps: &[Option<Vec<(usize, f64)>>],
     outside: f64,
 ) -> Vec<f64> {
-    let mut made = Vec::with_capacity(all.len() / old * taps.len());
+    let mut sums = Vec::with_capacity(all.len() / old * taps.len());
     for slice in all.chunks_exact(old * inner) {
         for taps in taps {
             let sum = |at: usize| match taps {
@@ -92,10 +93,10 @@ fn along(
                 }
                 None => outside,
             };
-            made.extend((0..inner).map(sum));
+            sums.extend((0..inner).map(sum));
         }
     }
-    made
+    sums
 }
 
 /// What becomes of an axis.
@@ -126,101 +127,94 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
         None => (0..x.rank()).collect(),
     };
     let (scales, sizes) = match (is_first, call.version) {
-        (true, ..9) if call.name == "onnx.Upsample" => (
-            call.floats("scales")?.map(|scales| scales.into_owned()),
-            None,
-        ),
-        (true, _) => (Some(floats(call.input(1)?)?), None),
-        (false, _) => (given(call, 2).map(floats).transpose()?, given(call, 3)),
+        (true, ..9) if call.name == "onnx.Upsample" => {
+            let scales = call.floats("scales")?;
+            (
+                scales.map(|scales| scales.iter().copied().map(f64::from).collect()),
+                None,
+            )
+        }
+        (true, _) => (Some(doubles(call.input(1)?)?), None),
+        (false, _) => (given(call, 2).map(doubles).transpose()?, given(call, 3)),
     };
-    let old = || chosen.iter().map(|&axis| x.shape()[axis]);
-    let made: Vec<(usize, f64)> = match (scales, sizes) {
+    let old: Vec<usize> = chosen.iter().map(|&axis| x.shape()[axis]).collect();
+    let resized: Vec<(usize, f64)> = match (scales, sizes) {
         (_, Some(_)) => {
             let sizes = dims(&call.ints_in(3)?)?;
-            let scale = |(old, new): (usize, &usize)| *new as f64 / old as f64;
-            let scales = zip(old(), &sizes).map(scale);
-            let is_from_back = listed
-                .iter()
-                .flat_map(|list| list.iter())
-                .any(|&axis| axis < 0);
+            let scales = zip(&old, &sizes).map(|(&old, &new)| new as f64 / old as f64);
+            let mut listed = listed.iter().flat_map(|list| list.iter());
+            let is_from_back = listed.any(|&axis| axis < 0);
             match call.word("keep_aspect_ratio_policy", &POLICIES)? {
                 "stretch" => zip(sizes.iter().copied(), scales).collect(),
                 _ if is_from_back => {
                     return refuse!("runtimes differ in the proportions of axes from the back");
                 }
-                "not_larger" => in_proportion(old(), scales.fold(f64::INFINITY, f64::min))?,
-                _ => in_proportion(old(), scales.fold(0.0, f64::max))?,
+                policy => {
+                    let scale = match policy {
+                        "not_larger" => scales.fold(f64::INFINITY, f64::min),
+                        _ => scales.fold(0.0, f64::max),
+                    };
+                    let Some(sizes) = old.iter().map(|&old| in_proportion(old, scale)).collect()
+                    else {
+                        return refuse!("its size is a matter of rounding");
+                    };
+                    zip::<Vec<usize>, _>(sizes, std::iter::repeat(scale)).collect()
+                }
             }
         }
         (Some(scales), None) => {
-            let size = |old: usize, scale: f32| (old as f32 * scale).floor() as usize;
-            let sizes = zip(old(), &scales);
-            sizes
-                .map(|(old, &scale)| (size(old, scale), scale.into()))
+            let size = |old: usize, scale: f64| (old as f32 * scale as f32).floor() as usize;
+            zip(&old, scales)
+                .map(|(&old, scale)| (size(old, scale), scale))
                 .collect()
         }
         (None, None) => return refuse!("it has neither scales nor sizes"),
     };
     if matches!(place, "align_corners" | "tf_crop_and_resize") {
-        let is_whole = |(old, &(new, scale)): (usize, &(usize, f64))| {
+        let is_whole = |(&old, &(new, scale)): (&usize, &(usize, f64))| {
             (old as f64 * scale - new as f64).abs() < 1e-5 * scale
         };
-        if !zip(old(), &made).all(is_whole) {
-            return refuse!("runtimes differ in the places of a size that is rounded down");
-        }
+        let is_whole = zip(&old, &resized).all(is_whole);
+        ensure!(
+            is_whole,
+            "runtimes differ in the places of a size that is rounded down"
+        );
     }
     let count = chosen.len();
     let parts = match place {
-        "tf_crop_and_resize" => floats(call.input(1)?)?,
+        "tf_crop_and_resize" => doubles(call.input(1)?)?,
         _ => [vec![0.0; count], vec![1.0; count]].concat(),
     };
     let is_scale = |&(_, scale): &(usize, f64)| scale > 0.0 && scale.is_finite();
-    if made.len() != count || parts.len() != 2 * count || !made.iter().all(is_scale) {
-        return refuse!("its scales, sizes or parts aren't those of its axes");
-    }
-    let lines = zip(&chosen, made).enumerate();
-    let line = |(at, (&axis, (new, scale))): (usize, (&usize, (usize, f64)))| Line {
+    let fits = resized.len() == count && parts.len() == 2 * count && resized.iter().all(is_scale);
+    ensure!(fits, "its scales, sizes or parts aren't those of its axes");
+    let line = |(at, (axis, (new, scale)))| Line {
         axis,
-        old: x.shape()[axis],
+        old: old[at],
         new,
         scale,
-        part: [parts[at].into(), parts[at + count].into()],
+        part: [parts[at], parts[at + count]],
     };
-    let lines: Vec<Line> = lines.map(line).collect();
-    if lines
-        .iter()
-        .any(|line| line.is_same() && line.part != [0.0, 1.0])
-    {
-        return refuse!("runtimes differ in parts that keep their axis's size");
-    }
+    let lines: Vec<Line> = zip(chosen, resized).enumerate().map(line).collect();
+    let is_defined = |line: &Line| !line.is_same() || line.part == [0.0, 1.0];
+    let is_defined = lines.iter().all(is_defined);
+    ensure!(
+        is_defined,
+        "runtimes differ in parts that keep their axis's size"
+    );
     Ok(lines)
 }
 
-/// The sizes by one scale, if single precision rounds to the same.
-fn in_proportion(
-    old: impl Iterator<Item = usize>,
-    scale: f64,
-) -> Result<Vec<(usize, f64)>, NotFolded> {
-    let one = |old: usize| {
-        let double = (old as f64 * scale + 0.5).floor();
-        match double == f64::from((old as f32 * scale as f32 + 0.5).floor()) {
-            true => Ok((double as usize, scale)),
-            false => refuse!("its size is a matter of rounding"),
-        }
-    };
-    old.map(one).collect()
+/// The size of an axis by a scale, if single precision rounds to the same.
+pub(crate) fn in_proportion(old: usize, scale: f64) -> Option<usize> {
+    let size = (old as f64 * scale + 0.5).floor();
+    let single = (old as f32 * scale as f32 + 0.5).floor();
+    (size == f64::from(single)).then_some(size as usize)
 }
 
 /// An operand that is there, and no empty list, which stands for one that isn't.
 fn given<'a>(call: &Call<'a>, index: usize) -> Option<&'a Tensor<'a>> {
     call.optional(index).filter(|list| list.shape() != [0])
-}
-
-/// A list of floats.
-fn floats(tensor: &Tensor) -> Result<Vec<f32>, NotFolded> {
-    with_float!(tensor.dtype(), T => {
-        Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64() as f32).collect())
-    })
 }
 
 const PLACES: [&str; 7] = [
@@ -283,12 +277,13 @@ impl Way {
             let place = self.place(at, line, round);
             !(0.0..=(line.old - 1) as f64).contains(&place)
         };
-        match (self.place, outside(double), outside(single)) {
-            ("tf_crop_and_resize", a, b) if a != b => {
-                refuse!("what is outside is a matter of rounding")
-            }
-            (place, outside, _) => Ok(place == "tf_crop_and_resize" && outside),
-        }
+        let (exact, rounded) = (outside(double), outside(single));
+        let is_cropped = self.place == "tf_crop_and_resize";
+        ensure!(
+            !is_cropped || exact == rounded,
+            "what is outside is a matter of rounding"
+        );
+        Ok(is_cropped && exact)
     }
 
     /// The nearest element, which has to be the same in single and in double precision.
@@ -297,15 +292,17 @@ impl Way {
         if line.is_same() {
             return Ok(at.min(last));
         }
-        if self.is_outside(at, line)? {
-            return refuse!("some of its results are of no element");
-        }
+        ensure!(
+            !self.is_outside(at, line)?,
+            "some of its results are of no element"
+        );
         let [exact, single] =
             [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
-        match exact == single {
-            true => Ok((exact.max(0.0) as usize).min(last)),
-            false => refuse!("which element is nearest is a matter of rounding"),
-        }
+        ensure!(
+            exact == single,
+            "which element is nearest is a matter of rounding"
+        );
+        Ok((exact.max(0.0) as usize).min(last))
     }
 
     fn round(&self, place: f64) -> f64 {
@@ -329,9 +326,10 @@ impl Way {
             1.0
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
-        if !(place.abs() < 1e9 && reach < 1e6) {
-            return refuse!("a place of {place} isn't evaluated");
-        }
+        ensure!(
+            place.abs() < 1e9 && reach < 1e6,
+            "a place of {place} isn't evaluated"
+        );
         let first = place.floor();
         let start = (-reach).floor() as i64 + 1;
         let mut taps = Vec::new();
@@ -344,9 +342,7 @@ impl Way {
             }
         }
         let sum: f64 = taps.iter().map(|(_, weight)| weight).sum();
-        if sum == 0.0 {
-            return refuse!("its weights make up nothing");
-        }
+        ensure!(sum != 0.0, "its weights make up nothing");
         taps.iter_mut().for_each(|(_, weight)| *weight /= sum);
         Ok(Some(taps))
     }
@@ -369,20 +365,4 @@ fn double(x: f64) -> f64 {
 
 fn single(x: f64) -> f64 {
     f64::from(x as f32)
-}
-
-/// Along each axis, the place that each element comes from.
-struct Nearest(Vec<(usize, Vec<usize>)>);
-
-impl Movement for Nearest {
-    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        let mut made = inputs[0].to_owned();
-        for (axis, sources) in &self.0 {
-            let is_same = sources.iter().copied().eq(0..made.shape()[*axis]);
-            if !is_same {
-                made = made.select(Axis(*axis), sources);
-            }
-        }
-        Ok(vec![made])
-    }
 }

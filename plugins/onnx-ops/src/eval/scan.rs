@@ -4,7 +4,7 @@ use ndarray::Axis;
 
 use super::call::{axis, integers};
 use super::number::{Number, with_number};
-use super::{Call, Folded, Tensor, refuse};
+use super::{Call, Folded, Tensor, ensure};
 
 /// The running sum.
 pub(crate) fn cum_sum<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -18,9 +18,7 @@ pub(crate) fn cum_prod<'a>(call: &Call<'a>) -> Folded<'a> {
 
 fn running<'a>(call: &Call<'a>, product: bool) -> Folded<'a> {
     let (x, along) = (call.input(0)?, call.input(1)?);
-    if along.len() != 1 {
-        return refuse!("its axis isn't a scalar");
-    }
+    ensure!(along.len() == 1, "its axis isn't a scalar");
     let along = axis(integers(along)?[0], x.rank())?;
     let (exclusive, reverse) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
     with_number!(x.dtype(), T => {

@@ -1,7 +1,7 @@
 //! Operators that only look at shapes or only change them: no element moves.
 
 use super::call::{axes, axis};
-use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The same tensor.
@@ -70,9 +70,8 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
     }
     if let Some(at) = open {
         let (all, known) = (element_count(old)?, element_count(&shape)?);
-        if known == 0 || all % known != 0 {
-            return refuse!("{all} elements don't fill the shape {wanted:?}");
-        }
+        let fits = known != 0 && all % known == 0;
+        ensure!(fits, "{all} elements don't fill the shape {wanted:?}");
         shape[at] = all / known;
     }
     Ok(shape)
@@ -87,11 +86,8 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let mut shape = Vec::new();
     for (&dim, gone) in x.shape().iter().zip(gone) {
-        match (gone, dim) {
-            (false, _) => shape.push(dim),
-            (true, 1) => {}
-            (true, _) => return refuse!("a dim of {dim} can't be squeezed"),
-        }
+        ensure!(!gone || dim == 1, "a dim of {dim} can't be squeezed");
+        shape.extend((!gone).then_some(dim));
     }
     Ok(vec![x.reshaped(shape)?])
 }
@@ -104,11 +100,8 @@ pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let new = axes(&list, x.rank() + list.len())?;
     let mut old = x.shape().iter().copied();
-    let shape = new
-        .iter()
-        .map(|&new| if new { 1 } else { old.next().unwrap_or(1) })
-        .collect();
-    Ok(vec![x.reshaped(shape)?])
+    let dim = |new| if new { 1 } else { old.next().unwrap_or(1) };
+    Ok(vec![x.reshaped(new.into_iter().map(dim).collect())?])
 }
 
 /// A matrix: the dims before `axis`, the dims from it.

@@ -5,9 +5,9 @@ use ndarray::{Dimension, IxDyn};
 
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
-use super::number::{EXTREME, Number, with_float, with_number};
-use super::reduce::{OVERFLOW, total};
-use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
+use super::number::{EXTREME, Number, doubles, rounded_sums, with_float, with_number};
+use super::reduce::total;
+use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The windows along one spatial dim.
@@ -89,10 +89,9 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let list = |name: &str, default: usize, count: usize| {
         let given = call.ints(name)?.map(|list| dims(&list)).transpose()?;
         let list = given.unwrap_or_else(|| vec![default; count]);
-        match list.len() == count && (default == 0 || !list.contains(&0)) {
-            true => Ok(list),
-            false => refuse!("its `{name}` isn't {count} numbers"),
-        }
+        let fits = list.len() == count && (default == 0 || !list.contains(&0));
+        ensure!(fits, "its `{name}` isn't {count} numbers");
+        Ok(list)
     };
     let rank = spatial.len();
     let (strides, dilations) = (list("strides", 1, rank)?, list("dilations", 1, rank)?);
@@ -100,15 +99,16 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let words = ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
     let auto = call.word("auto_pad", &words)?;
     let rounds_up = call.flag("ceil_mode", false)?;
-    if kernel.len() != rank || kernel.contains(&0) {
-        return refuse!("a kernel of {kernel:?} for {spatial:?}");
-    }
-    if auto != "NOTSET" && pads.iter().any(|&pad| pad != 0) {
-        return refuse!("it has pads beside its `auto_pad`");
-    }
-    if auto.starts_with("SAME") && dilations.iter().any(|&dilation| dilation != 1) {
-        return refuse!("runtimes differ in the automatic pads of a dilated kernel");
-    }
+    let fits = kernel.len() == rank && !kernel.contains(&0);
+    ensure!(fits, "a kernel of {kernel:?} for {spatial:?}");
+    let is_padded_once = auto == "NOTSET" || pads.iter().all(|&pad| pad == 0);
+    ensure!(is_padded_once, "it has pads beside its `auto_pad`");
+    let is_dilated = dilations.iter().any(|&dilation| dilation != 1);
+    let is_defined = !auto.starts_with("SAME") || !is_dilated;
+    ensure!(
+        is_defined,
+        "runtimes differ in the automatic pads of a dilated kernel"
+    );
     let axis = |d: usize| {
         let mut axis = Axis {
             stride: strides[d],
@@ -155,30 +155,26 @@ fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
     }
 }
 
-fn volume(axes: &[Axis], of: impl Fn(&Axis) -> usize) -> usize {
-    axes.iter().map(of).product()
+fn volume(axes: &[Axis], extent: impl Fn(&Axis) -> usize) -> usize {
+    axes.iter().map(extent).product()
 }
 
 /// Combines the elements under each window of each channel, given their places too.
-fn pool<T: Number, R: NoUninit + Copy>(
+fn pool<'a, T: Number, R: NoUninit + Copy>(
     call: &Call,
     axes: &[Axis],
-    zero: R,
+    (dtype, zero): (DType, R),
     combine: impl Fn(&[T], &[Tap], usize) -> Option<R>,
-) -> Result<(Vec<usize>, Vec<R>), NotFolded> {
+) -> Result<Tensor<'a>, NotFolded> {
     let x = call.input(0)?;
     let (batch, channels, _) = split(x)?;
     let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
     let shape = [&[batch, channels], &counts[..]].concat();
     let kernel: Vec<usize> = axes.iter().map(|axis| axis.kernel).collect();
     little_work(&[&shape[..], &kernel].concat())?;
-    let count = element_count(&shape)?;
-    call.room_for_bytes((count as u64).checked_mul(size_of::<R>() as u64))?;
-    let mut results = vec![zero; count];
-    let (windows, size) = (
-        volume(axes, |axis| axis.count),
-        volume(axes, |axis| axis.size),
-    );
+    let mut results = vec![zero; call.room_for(dtype, &shape)?];
+    let windows = volume(axes, |axis| axis.count);
+    let size = volume(axes, |axis| axis.size);
     let elements = x.stored::<T>()?;
     each_window(axes, |window, taps| {
         for (plane, elements) in elements.chunks_exact(size).enumerate() {
@@ -190,7 +186,7 @@ fn pool<T: Number, R: NoUninit + Copy>(
         }
         Ok(())
     })?;
-    Ok((shape, results))
+    Ok(Tensor::from_vec(dtype, shape, results))
 }
 
 /// The windows of a pool, whose pads are less than the kernel, as runtimes want them.
@@ -200,11 +196,12 @@ fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
         return refuse!("it has no `kernel_shape`");
     };
     let axes = axes(call, spatial, &dims(&kernel)?)?;
-    let is_wide = |axis: &Axis| axis.pads.iter().any(|&pad| pad >= axis.kernel);
-    match axes.iter().any(is_wide) {
-        true => refuse!("its pads are as wide as its kernel"),
-        false => Ok(axes),
-    }
+    let is_narrow = |axis: &Axis| axis.pads.iter().all(|&pad| pad < axis.kernel);
+    ensure!(
+        axes.iter().all(is_narrow),
+        "its pads are as wide as its kernel"
+    );
+    Ok(axes)
 }
 
 /// One window of everything.
@@ -216,9 +213,8 @@ fn global_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
 /// The greatest element under each window, and where it is.
 pub(crate) fn max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let axes = pool_axes(call)?;
-    if call.outputs > 1 && call.int_or("storage_order", 0)? != 0 {
-        return refuse!("its places aren't counted row by row");
-    }
+    let is_row_by_row = call.outputs <= 1 || call.int_or("storage_order", 0)? == 0;
+    ensure!(is_row_by_row, "its places aren't counted row by row");
     maxima(call, &axes)
 }
 
@@ -234,15 +230,13 @@ fn maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
             let greater = |so_far: T, &x: &T| if x.is_nan() { None } else { so_far.greatest(x) };
             under.iter().try_fold(T::LOWEST, greater)
         };
-        let (shape, values) = pool::<T, T>(call, axes, T::ZERO, |under, _, _| greatest(under))?;
-        let mut results = vec![Tensor::from_vec(dtype, shape, values)];
+        let mut results = vec![pool(call, axes, (dtype, T::ZERO), |under, _, _| greatest(under))?];
         if call.outputs > 1 {
-            let (shape, places) = pool::<T, i64>(call, axes, 0, |under, taps, start| {
+            results.push(pool(call, axes, (DType::I64, 0), |under, taps, start| {
                 let greatest = greatest(under)?;
                 let at = under.iter().position(|&x| x == greatest)?;
                 Some((start + taps[at].1) as i64)
-            })?;
-            results.push(Tensor::from_vec(DType::I64, shape, places));
+            })?);
         }
         Ok(results)
     })
@@ -252,9 +246,11 @@ fn maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
 pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let axes = pool_axes(call)?;
     let counts_pads = call.flag("count_include_pad", false)?;
-    if counts_pads && axes.iter().any(Axis::overhangs) {
-        return refuse!("whether what is after the padding counts isn't defined");
-    }
+    let is_defined = !counts_pads || !axes.iter().any(Axis::overhangs);
+    ensure!(
+        is_defined,
+        "whether what is after the padding counts isn't defined"
+    );
     let kernel = volume(&axes, |axis| axis.kernel);
     means(call, &axes, counts_pads.then_some(kernel))
 }
@@ -287,12 +283,10 @@ fn norms<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     match call.int_or("p", 2)? {
         1 => sums(call, axes, f64::abs, |sum, _| sum),
         2 => sums(call, axes, |x| x * x, |sum, _| sum.sqrt()),
-        p @ 3..=64 => sums(
-            call,
-            axes,
-            |x| x.abs().powi(p as i32),
-            |sum, _| sum.powf(1.0 / p as f64),
-        ),
+        p @ 3..=64 => {
+            let root = |sum: f64, _| sum.powf(1.0 / p as f64);
+            sums(call, axes, |x| x.abs().powi(p as i32), root)
+        }
         p => refuse!("a norm of {p} isn't evaluated"),
     }
 }
@@ -307,10 +301,9 @@ fn sums<'a>(
     let x = call.input(0)?;
     sums_are_defined(x)?;
     with_float!(x.dtype(), T => {
-        let (shape, sums) = pool::<T, T>(call, axes, T::ZERO, |under, _, _| {
+        Ok(vec![pool(call, axes, (x.dtype(), T::ZERO), |under, _, _| {
             total(under, &each, |_| None, |sum| last(sum, under.len()))
-        })?;
-        Ok(vec![Tensor::from_vec(x.dtype(), shape, sums)])
+        })?])
     })
 }
 
@@ -320,56 +313,45 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     sums_are_defined(x)?;
     let ((batch, channels, spatial), (kernels, deep, kernel)) = (split(x)?, split(w)?);
     let group = usize::try_from(call.int_or("group", 1)?).unwrap_or(0);
-    if group == 0 || deep.checked_mul(group) != Some(channels) || kernels % group != 0 {
-        return refuse!("{channels} channels don't fit {group} groups of {kernels} kernels");
-    }
-    if let Some(given) = call.ints("kernel_shape")?
-        && dims(&given)? != kernel
-    {
-        return refuse!("a kernel of {given:?} for weights of {kernel:?}");
+    let fits = group > 0 && deep.checked_mul(group) == Some(channels) && kernels % group == 0;
+    ensure!(
+        fits,
+        "{channels} channels don't fit {group} groups of {kernels} kernels"
+    );
+    if let Some(given) = call.ints("kernel_shape")? {
+        ensure!(
+            dims(&given)? == kernel,
+            "a kernel of {given:?} for weights of {kernel:?}"
+        );
     }
     let bias = call.optional(2);
-    if bias.is_some_and(|bias| bias.shape() != [kernels] || bias.dtype() != x.dtype())
-        || w.dtype() != x.dtype()
-    {
-        return refuse!("its weights or its bias don't fit its operand");
-    }
+    let fits = |bias: &Tensor| bias.shape() == [kernels] && bias.dtype() == x.dtype();
+    let fits = w.dtype() == x.dtype() && bias.is_none_or(fits);
+    ensure!(fits, "its weights or its bias don't fit its operand");
     let axes = axes(call, spatial, kernel)?;
     let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
     let shape = [&[batch, kernels], &counts[..]].concat();
     little_work(&[&shape[..], &[deep], kernel].concat())?;
-    let count = call.room_for(x.dtype(), &shape)?;
-    let (windows, size) = (
-        volume(&axes, |axis| axis.count),
-        volume(&axes, |axis| axis.size),
-    );
+    let mut results = vec![0.0; call.room_for(x.dtype(), &shape)?];
+    let windows = volume(&axes, |axis| axis.count);
+    let size = volume(&axes, |axis| axis.size);
     let volume = volume(&axes, |axis| axis.kernel);
-    with_float!(x.dtype(), T => {
-        let wide = |tensor: &Tensor| -> Result<Vec<f64>, NotFolded> {
-            Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
-        };
-        let (elements, weights) = (wide(x)?, wide(w)?);
-        let bias = bias.map(wide).transpose()?;
-        let mut results = vec![T::ZERO; count];
-        each_window(&axes, |window, taps| {
-            for (at, planes) in elements.chunks_exact(deep * size).enumerate() {
-                let (sample, own) = (at / group, at % group);
-                for kernel in own * (kernels / group)..(own + 1) * (kernels / group) {
-                    let weights = &weights[kernel * deep * volume..];
-                    let mut sum = bias.as_ref().map_or(0.0, |bias| bias[kernel]);
-                    for channel in 0..deep {
-                        let (x, w) = (&planes[channel * size..], &weights[channel * volume..]);
-                        sum += taps.iter().map(|&(k, place)| x[place] * w[k]).sum::<f64>();
-                    }
-                    let sum = T::from_double(sum).filter(|sum| sum.to_f64().is_finite());
-                    let Some(sum) = sum else {
-                        return refuse!("{OVERFLOW}");
-                    };
-                    results[(sample * kernels + kernel) * windows + window] = sum;
+    let (elements, weights) = (doubles(x)?, doubles(w)?);
+    let bias = bias.map(doubles).transpose()?;
+    each_window(&axes, |window, taps| {
+        for (at, planes) in elements.chunks_exact(deep * size).enumerate() {
+            let (sample, own) = (at / group, at % group);
+            for kernel in own * (kernels / group)..(own + 1) * (kernels / group) {
+                let weights = &weights[kernel * deep * volume..];
+                let mut sum = bias.as_ref().map_or(0.0, |bias| bias[kernel]);
+                for channel in 0..deep {
+                    let (x, w) = (&planes[channel * size..], &weights[channel * volume..]);
+                    sum += taps.iter().map(|&(k, place)| x[place] * w[k]).sum::<f64>();
                 }
+                results[(sample * kernels + kernel) * windows + window] = sum;
             }
-            Ok(())
-        })?;
-        Ok(vec![Tensor::from_vec(x.dtype(), shape, results)])
-    })
+        }
+        Ok(())
+    })?;
+    Ok(vec![rounded_sums(x.dtype(), shape, results)?])
 }

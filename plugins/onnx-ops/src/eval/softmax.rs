@@ -1,11 +1,12 @@
 //! Softmax and LogSoftmax.
 
-use ndarray::{ArrayD, ArrayViewMut1, Axis, IxDyn};
+use ndarray::{ArrayViewMut1, Axis};
 
 use super::call::axis;
 use super::matrix::sums_are_defined;
-use super::number::{Number, with_float};
-use super::{Call, Folded, NotFolded, Tensor};
+use super::number::{doubles, rounded};
+use super::tensor::in_order;
+use super::{Call, Folded, NotFolded, in_shape};
 
 /// The exponentials of each row, divided by their sum.
 pub(crate) fn softmax<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -43,14 +44,11 @@ fn each_row<'a>(call: &Call<'a>, change: impl Fn(ArrayViewMut1<f64>)) -> Folded<
     let x = call.input(0)?;
     sums_are_defined(x)?;
     let (shape, at) = rows(call)?;
-    with_float!(x.dtype(), T => {
-        let wide = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
-        let mut wide = match ArrayD::from_shape_vec(IxDyn(&shape), wide) {
-            Ok(wide) => wide,
-            Err(error) => return super::refuse!("its rows don't fit: {error}"),
-        };
-        wide.lanes_mut(Axis(at)).into_iter().for_each(&change);
-        let elements: Vec<T> = wide.iter().filter_map(|&x| T::from_double(x)).collect();
-        Ok(vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), elements)])
-    })
+    let mut wide = in_shape(&shape, doubles(x)?.into())?.into_owned();
+    wide.lanes_mut(Axis(at)).into_iter().for_each(change);
+    Ok(vec![rounded(
+        x.dtype(),
+        x.shape().to_vec(),
+        in_order(wide),
+    )?])
 }

@@ -21,6 +21,6 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     }
     Ok(vec![Tensor::from_strings(
         shape,
-        joined.iter().map(|string| &string[..]),
+        joined.iter().map(Vec::as_slice),
     )])
 }

@@ -10,10 +10,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use bytemuck::{AnyBitPattern, NoUninit};
+use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
-use super::{NotFolded, refuse};
+use super::{NotFolded, ensure, refuse};
 use passdock_plugin_api::DType;
 
 #[cfg(target_endian = "big")]
@@ -55,12 +55,10 @@ impl<'a> Tensor<'a> {
         let elements = element_count(&shape)?;
         if dtype == DType::STRING {
             check_strings(elements, bytes)?;
-        } else if dtype.byte_len(elements as u64) != Some(bytes.len() as u64) {
-            return refuse!(
-                "a tensor of {elements} {} has {} bytes",
-                name_of(dtype),
-                bytes.len()
-            );
+        } else {
+            let (name, length) = (name_of(dtype), bytes.len());
+            let fits = dtype.byte_len(elements as u64) == Some(length as u64);
+            ensure!(fits, "a tensor of {elements} {name} has {length} bytes");
         }
         Ok(Tensor {
             dtype,
@@ -146,9 +144,11 @@ impl<'a> Tensor<'a> {
 
     /// The same elements in another shape of as many.
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
-        if element_count(&shape)? != self.len() {
-            return refuse!("{} elements don't fill the shape {shape:?}", self.len());
-        }
+        let count = self.len();
+        ensure!(
+            element_count(&shape)? == count,
+            "{count} elements don't fill the shape {shape:?}"
+        );
         Ok(Tensor {
             shape,
             ..self.borrow()
@@ -161,6 +161,11 @@ impl<'a> Tensor<'a> {
         Ok(Tensor { shape, ..self })
     }
 
+    /// Itself as elements of another type, which are as wide.
+    pub(crate) fn with_dtype(self, dtype: DType) -> Tensor<'a> {
+        Tensor { dtype, ..self }
+    }
+
     /// The same bytes as elements of another type.
     pub fn reinterpreted(&self, dtype: DType, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
         Tensor::from_bytes(dtype, shape, self.bytes())
@@ -170,9 +175,12 @@ impl<'a> Tensor<'a> {
     /// element type; otherwise the answer is [`NotFolded`].
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
-        if size_of::<T>() as u32 * 8 != self.dtype.bits() {
-            return refuse!("elements of {} have another size", name_of(self.dtype));
-        }
+        let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();
+        ensure!(
+            fits,
+            "elements of {} have another size",
+            name_of(self.dtype)
+        );
         Ok(match bytemuck::try_cast_slice(bytes) {
             Ok(elements) => Cow::Borrowed(elements),
             Err(_) => {
@@ -191,9 +199,11 @@ impl<'a> Tensor<'a> {
     /// The codes of elements of less than a byte, one a byte, in their shape.
     pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
         let bits = self.dtype.bits() as usize;
-        if !matches!(bits, 1..8) {
-            return refuse!("elements of {} aren't packed", name_of(self.dtype));
-        }
+        ensure!(
+            matches!(bits, 1..8),
+            "elements of {} aren't packed",
+            name_of(self.dtype)
+        );
         let mask = (1u8 << bits) - 1;
         let bytes = self.bytes();
         let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
@@ -202,6 +212,35 @@ impl<'a> Tensor<'a> {
             (window >> (start % 8)) as u8 & mask
         };
         Ok((0..self.len()).map(|i| code(i * bits)).collect())
+    }
+
+    /// Computes a tensor of the same shape, element by element.
+    pub(crate) fn map<'r, T: AnyBitPattern + NoUninit, R: NoUninit>(
+        &self,
+        dtype: DType,
+        mut each: impl FnMut(T) -> R,
+    ) -> Result<Tensor<'r>, NotFolded> {
+        let elements = self.stored::<T>()?.iter().map(|&x| each(x)).collect();
+        Ok(Tensor::from_vec(dtype, self.shape.clone(), elements))
+    }
+
+    /// As [`Tensor::map`]; a `None` is a result that isn't defined, for the reason `undefined`.
+    pub(crate) fn try_map<'r, T: AnyBitPattern + NoUninit, R: NoUninit + Zeroable>(
+        &self,
+        dtype: DType,
+        undefined: &str,
+        each: impl Fn(T) -> Option<R>,
+    ) -> Result<Tensor<'r>, NotFolded> {
+        let mut defined = true;
+        // Without a way out of the loop, the compiler computes several elements at once.
+        let result = self.map(dtype, |x| {
+            each(x).unwrap_or_else(|| {
+                defined = false;
+                R::zeroed()
+            })
+        })?;
+        ensure!(defined, "{undefined}");
+        Ok(result)
     }
 
     /// The reverse of [`Tensor::codes`].
@@ -223,9 +262,12 @@ impl<'a> Tensor<'a> {
 
     /// The strings.
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
-        if self.dtype != DType::STRING {
-            return refuse!("a tensor of {} has no strings", name_of(self.dtype));
-        }
+        let is_string = self.dtype == DType::STRING;
+        ensure!(
+            is_string,
+            "a tensor of {} has no strings",
+            name_of(self.dtype)
+        );
         let (table, text) = self.bytes().split_at((self.len() + 1) * 8);
         let ends: Vec<usize> = table.chunks_exact(8).map(offset).collect();
         Ok(ends
@@ -237,13 +279,8 @@ impl<'a> Tensor<'a> {
 
 impl fmt::Debug for Tensor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}{:?} {:02x?}",
-            name_of(self.dtype),
-            self.shape,
-            self.bytes()
-        )
+        let (name, bytes) = (name_of(self.dtype), self.bytes());
+        write!(f, "{name}{:?} {bytes:02x?}", self.shape)
     }
 }
 
@@ -317,21 +354,16 @@ fn offset(bytes: &[u8]) -> usize {
 /// Whether the bytes are a string table: offsets that start at 0, never fall, and end at the end.
 fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
     let table = elements.checked_add(1).and_then(|n| n.checked_mul(8));
-    let whole = table
-        .filter(|&table| table <= bytes.len())
-        .is_some_and(|table| {
-            let (table, text) = bytes.split_at(table);
-            let mut last = 0;
-            offset(&table[..8]) == 0
-                && table.chunks_exact(8).all(|entry| {
-                    let previous = std::mem::replace(&mut last, offset(entry));
-                    previous <= last
-                })
-                && last == text.len()
-        });
-    if whole {
-        Ok(())
-    } else {
-        refuse!("the offsets of a string tensor are damaged")
-    }
+    let is_whole = |(table, text): (&[u8], &[u8])| {
+        let mut ends = table.chunks_exact(8).map(offset);
+        ends.clone().next() == Some(0)
+            && ends.clone().is_sorted()
+            && ends.next_back() == Some(text.len())
+    };
+    let parts = table.and_then(|table| bytes.split_at_checked(table));
+    ensure!(
+        parts.is_some_and(is_whole),
+        "the offsets of a string tensor are damaged"
+    );
+    Ok(())
 }

@@ -1,9 +1,13 @@
 //! Operators that work element by element.
 
+use std::cmp::Ordering;
+
 use passdock_plugin_api::{DType, OpTraits, attrs};
 
 use super::operator::{MANY, Operator, body};
 use super::shape::same_type;
+use crate::eval::bits::bitwise;
+use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
 use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes, wrong};
@@ -42,24 +46,24 @@ const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operato
 
 pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Abs", 6, unary::abs).with(IDEMPOTENT),
-    unary("onnx.Acos", 7, |call| map_float(call, f32::acos, f64::acos)),
+    unary("onnx.Acos", 7, |call| map_float(call, f64::acos)),
     unary("onnx.Acosh", 9, unary::acosh),
     binary("onnx.Add", 7, elementwise::add)
         .with(COMMUTATIVE)
         .infers(add),
-    predicate("onnx.And", 7, compare_logic::and).with(COMMUTATIVE),
-    unary("onnx.Asin", 7, |call| map_float(call, f32::asin, f64::asin)),
+    predicate("onnx.And", 7, |call| truth_of(call, |a, b| a & b)).with(COMMUTATIVE),
+    unary("onnx.Asin", 7, |call| map_float(call, f64::asin)),
     unary("onnx.Asinh", 9, unary::asinh),
-    unary("onnx.Atan", 7, |call| map_float(call, f32::atan, f64::atan)),
+    unary("onnx.Atan", 7, |call| map_float(call, f64::atan)),
     unary("onnx.Atanh", 9, unary::atanh),
     unary("onnx.BitCast", 26, bits::bit_cast)
         .attrs(attrs![to: required int])
         .infers(to_type),
     binary("onnx.BitShift", 11, bits::bit_shift).attrs(attrs![direction: required string]),
-    binary("onnx.BitwiseAnd", 18, bits::and).with(COMMUTATIVE),
+    binary("onnx.BitwiseAnd", 18, |call| bitwise(call, |a, b| a & b)).with(COMMUTATIVE),
     unary("onnx.BitwiseNot", 18, bits::not),
-    binary("onnx.BitwiseOr", 18, bits::or).with(COMMUTATIVE),
-    binary("onnx.BitwiseXor", 18, bits::xor).with(COMMUTATIVE),
+    binary("onnx.BitwiseOr", 18, |call| bitwise(call, |a, b| a | b)).with(COMMUTATIVE),
+    binary("onnx.BitwiseXor", 18, |call| bitwise(call, |a, b| a ^ b)).with(COMMUTATIVE),
     unary("onnx.Cast", 6, cast::cast)
         .attrs(attrs![to: required int])
         .infers(to_type),
@@ -80,14 +84,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![round_mode: string = "up", saturate: int = 1])
         .infers(like_second)
         .decomposes(body!("CastLike")),
-    unary("onnx.Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)).with(IDEMPOTENT),
+    unary("onnx.Ceil", 6, |call| map_float(call, f64::ceil)).with(IDEMPOTENT),
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(body!("Celu")),
     CLIP,
     CLIP.again(11).takes((1, 3)).attrs(&[]),
-    unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
-    unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
+    unary("onnx.Cos", 7, |call| map_float(call, f64::cos)),
+    unary("onnx.Cosh", 9, |call| map_float(call, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(quotient),
     unary("onnx.Elu", 6, activation::elu)
         .attrs(attrs![alpha: float = 1.0])
@@ -96,18 +100,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(COMMUTATIVE)
         .infers(equal),
     unary("onnx.Erf", 9, activation::erf),
-    unary("onnx.Exp", 6, |call| map_float(call, f32::exp, f64::exp)),
-    unary("onnx.Floor", 6, |call| {
-        map_float(call, f32::floor, f64::floor)
-    })
-    .with(IDEMPOTENT),
+    unary("onnx.Exp", 6, |call| map_float(call, f64::exp)),
+    unary("onnx.Floor", 6, |call| map_float(call, f64::floor)).with(IDEMPOTENT),
     unary("onnx.Gelu", 20, activation::gelu)
         .attrs(attrs![approximate: string = "none"])
         .decomposes(body!("Gelu")),
-    predicate("onnx.Greater", 7, compare_logic::greater).infers(greater),
-    predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal)
-        .decomposes(body!("GreaterOrEqual")),
-    unary("onnx.HardSigmoid", 6, unary::hard_sigmoid)
+    predicate("onnx.Greater", 7, |call| compare(call, Ordering::is_gt)).infers(greater),
+    predicate("onnx.GreaterOrEqual", 12, |call| {
+        compare(call, Ordering::is_ge)
+    })
+    .decomposes(body!("GreaterOrEqual")),
+    unary("onnx.HardSigmoid", 6, activation::hard_sigmoid)
         .attrs(attrs![alpha: float = 0.2, beta: float = 0.5])
         .decomposes(body!("HardSigmoid")),
     unary("onnx.HardSwish", 14, activation::hard_swish).decomposes(body!("HardSwish")),
@@ -115,13 +118,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![detect_negative: int = 1, detect_positive: int = 1])
         .infers(truth),
     unary("onnx.IsNaN", 9, unary::is_nan).infers(truth),
-    unary("onnx.LeakyRelu", 6, unary::leaky_relu)
+    unary("onnx.LeakyRelu", 6, activation::leaky_relu)
         .attrs(attrs![alpha: float = 0.01])
         .decomposes(body!("LeakyRelu")),
-    predicate("onnx.Less", 7, compare_logic::less).infers(less),
-    predicate("onnx.LessOrEqual", 12, compare_logic::less_or_equal)
-        .decomposes(body!("LessOrEqual")),
-    unary("onnx.Log", 6, |call| map_float(call, f32::ln, f64::ln)),
+    predicate("onnx.Less", 7, |call| compare(call, Ordering::is_lt)).infers(less),
+    predicate("onnx.LessOrEqual", 12, |call| {
+        compare(call, Ordering::is_le)
+    })
+    .decomposes(body!("LessOrEqual")),
+    unary("onnx.Log", 6, |call| map_float(call, f64::ln)),
     variadic("onnx.Max", max, elementwise::max),
     variadic("onnx.Mean", broadcast, elementwise::mean),
     variadic("onnx.Min", min, elementwise::min),
@@ -134,19 +139,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(mul),
     unary("onnx.Neg", 6, unary::neg).infers(negated),
     unary("onnx.Not", 1, compare_logic::not).infers(truth),
-    predicate("onnx.Or", 7, compare_logic::or).with(COMMUTATIVE),
+    predicate("onnx.Or", 7, |call| truth_of(call, |a, b| a | b)).with(COMMUTATIVE),
     binary("onnx.Pow", 7, elementwise::pow),
     binary("onnx.PRelu", 7, elementwise::prelu)
         .infers(same_type)
         .decomposes(body!("PRelu")),
-    unary("onnx.Reciprocal", 6, |call| {
-        map_float(call, f32::recip, f64::recip)
-    }),
+    unary("onnx.Reciprocal", 6, |call| map_float(call, f64::recip)),
     unary("onnx.Relu", 6, unary::relu)
         .with(IDEMPOTENT)
         .decomposes(body!("Relu")),
     unary("onnx.Round", 11, |call| {
-        map_float(call, f32::round_ties_even, f64::round_ties_even)
+        map_float(call, f64::round_ties_even)
     })
     .with(IDEMPOTENT),
     unary("onnx.Selu", 6, activation::selu)
@@ -155,24 +158,24 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Shrink", 9, activation::shrink)
         .attrs(attrs![bias: float = 0.0, lambd: float = 0.5])
         .decomposes(body!("Shrink")),
-    unary("onnx.Sigmoid", 6, unary::sigmoid),
+    unary("onnx.Sigmoid", 6, activation::sigmoid),
     unary("onnx.Sign", 9, unary::sign).with(IDEMPOTENT),
-    unary("onnx.Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
-    unary("onnx.Sinh", 9, |call| map_float(call, f32::sinh, f64::sinh)),
-    unary("onnx.Softplus", 1, unary::softplus).decomposes(body!("Softplus")),
-    unary("onnx.Softsign", 1, unary::softsign).decomposes(body!("Softsign")),
-    unary("onnx.Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
+    unary("onnx.Sin", 7, |call| map_float(call, f64::sin)),
+    unary("onnx.Sinh", 9, |call| map_float(call, f64::sinh)),
+    unary("onnx.Softplus", 1, activation::softplus).decomposes(body!("Softplus")),
+    unary("onnx.Softsign", 1, activation::softsign).decomposes(body!("Softsign")),
+    unary("onnx.Sqrt", 6, |call| map_float(call, f64::sqrt)),
     binary("onnx.Sub", 7, elementwise::sub).infers(sub),
     variadic("onnx.Sum", broadcast, elementwise::sum),
     unary("onnx.Swish", 24, activation::swish)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(body!("Swish")),
-    unary("onnx.Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
-    unary("onnx.Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
+    unary("onnx.Tan", 7, |call| map_float(call, f64::tan)),
+    unary("onnx.Tanh", 6, |call| map_float(call, f64::tanh)),
     unary("onnx.ThresholdedRelu", 10, activation::thresholded_relu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(body!("ThresholdedRelu")),
-    predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
+    predicate("onnx.Xor", 7, |call| truth_of(call, |a, b| a ^ b)).with(COMMUTATIVE),
 ];
 
 const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
