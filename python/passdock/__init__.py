@@ -31,6 +31,7 @@ import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _config, _finding, _passdock, diagnostics, instrument, transform
+from ._info import PassInfo
 from ._optimize import optimize
 from ._passdock import (
     Constant,
@@ -38,7 +39,6 @@ from ._passdock import (
     Module,
     Op,
     PassContext,
-    PassInfo,
     Region,
     Type,
     Value,

@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .transform import Pass
-
 
 def _scalar(value: Any) -> Any:
     """Returns a NumPy scalar as Python's own; anything else as it is."""
@@ -77,6 +75,8 @@ def _raw(path: Any) -> str | list[int]:
 # The kinds of items of options that are lists.
 _LISTS = {
     "passes": "names",
+    "required": "names",
+    "disabled": "names",
     "required_pass": "names",
     "disabled_pass": "names",
     "disabled_rule": "names",
@@ -97,12 +97,12 @@ def _listed(what: str, value: Any) -> list[Any]:
     except TypeError:
         raise TypeError(f"{what}: expected a list of {expected}, not {type(value).__name__}") from None
     for item in items:
-        if isinstance(item, Pass):
+        if hasattr(item, "_pass_handle"):
             raise TypeError(
                 f"{what}: a pass goes by its name, {item._pass_handle.info.name!r}; `Sequential` takes passes themselves"
             )
         if not isinstance(item, (str, os.PathLike) if expected == "paths" else str):
-            raise TypeError(f"{what}: expected a list of {expected}, and {item!r} is none")
+            raise TypeError(f"{what}: expected a list of {expected}, got {type(item).__name__}")
     return items
 
 

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Protocol, Self, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 import numpy.typing as npt
 
-from .diagnostics import DiagnosticLevel, DiagnosticRenderer
+from ._info import PassInfo
+from .diagnostics import Diagnostic, DiagnosticContext, DiagnosticRenderer
 from .transform import Pass
 
 _T = TypeVar("_T")
@@ -47,8 +48,6 @@ __all__ = [
     "Batch",
     "Buffer",
     "Constant",
-    "Diagnostic",
-    "DiagnosticContext",
     "Fingerprint",
     "Function",
     "Match",
@@ -57,8 +56,8 @@ __all__ = [
     "Op",
     "Outcomes",
     "PassContext",
+    "PassDiagnostics",
     "PassHandle",
-    "PassInfo",
     "Region",
     "Rewriter",
     "Rules",
@@ -70,6 +69,7 @@ __all__ = [
     "built_in",
     "config_schema",
     "declaration",
+    "diagnostic_text",
     "explain",
     "list_passes",
     "load_dir",
@@ -79,7 +79,6 @@ __all__ = [
     "register_config",
     "rendered",
     "run",
-    "run_module",
     "set_importer",
     "set_standard_dir",
     "version",
@@ -128,87 +127,6 @@ class Constant:
         Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
         """
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
-
-@final
-class Diagnostic:
-    """A diagnostic: a sentence for the user, and what it is about.
-
-    level: a ``DiagnosticLevel``, or its number. span: an op, or None. code: a short stable word. help: advice what to do.
-    notes: further sentences.
-    """
-
-    def __new__(
-        cls,
-        level: DiagnosticLevel | int,
-        span: Op | None,
-        message: str,
-        *,
-        code: str = "",
-        help: str | None = None,
-        notes: Sequence[str] = ...,
-    ) -> Self: ...
-    @property
-    def level(self) -> DiagnosticLevel:
-        """The ``DiagnosticLevel``, the worst first: 10 is a bug, 50 is help."""
-    @property
-    def span(self) -> Op | None:
-        """The op that it is about, if the program said one."""
-    @property
-    def message(self) -> str:
-        """The sentence."""
-    @property
-    def code(self) -> str:
-        """The short stable word, or an empty text."""
-    @property
-    def help(self) -> str | None:
-        """The advice what to do."""
-    @property
-    def notes(self) -> list[str]:
-        """Further sentences."""
-    @property
-    def pass_name(self) -> str | None:
-        """The name of the pass that emitted it, once it is shown."""
-    @property
-    def function(self) -> str | None:
-        """The name of the function that it is about, if the host knows."""
-    @property
-    def op_name(self) -> str | None:
-        """The op that it is about, as messages call it."""
-    @property
-    def location(self) -> str | None:
-        """Where the op comes from: a line and a column, or the name of an ONNX node."""
-
-@final
-class DiagnosticContext:
-    """Diagnostics, collected until they are shown.
-
-    ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one of
-    its own.
-
-    module: what they are about; it isn't looked at. renderer: what ``render`` shows them by; ``get_renderer()`` if none is given.
-    """
-
-    __hash__: None  # type: ignore[assignment]
-    def __new__(cls, module: Any = None, renderer: DiagnosticRenderer | None = None) -> Self: ...
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """The diagnostics that aren't shown yet."""
-    @property
-    def module(self) -> Any:
-        """What a program's own are about. That of a running pass is the module that the pass has."""
-    @property
-    def pass_name(self) -> str | None:
-        """The name of the running pass; None for diagnostics of a program's own."""
-    def emit(self, diagnostic: Diagnostic) -> None:
-        """Adds a diagnostic, to be shown when the pass has returned. An error or a bug makes the pass count as failed."""
-    def emit_fatal(self, diagnostic: Diagnostic) -> NoReturn:
-        """Adds a diagnostic that a pass can't go on after, and raises DiagnosticError."""
-    def render(self) -> None:
-        """Shows the diagnostics of a program's own, in order, each once.
-
-        Raises DiagnosticError if an error or a bug is among them.
-        """
-    def __eq__(self, value: object, /) -> bool: ...
 
 @final
 class Function:
@@ -809,6 +727,18 @@ class Batch:
         """Ends the batch and its processes."""
 
 @final
+class PassDiagnostics:
+    """The diagnostics that a running pass has emitted."""
+
+    __hash__: None  # type: ignore[assignment]
+    @property
+    def pass_name(self) -> str:
+        """The name of the pass."""
+    def collected(self) -> list[tuple[dict[str, Any], str]]:
+        """The fields and the text of each diagnostic."""
+    def __eq__(self, value: object, /) -> bool: ...
+
+@final
 class PassHandle:
     """A pass, as the classes of ``passdock.transform`` hold it."""
 
@@ -851,28 +781,6 @@ class PassHandle:
         """The pass as a text: its name, its level, and of a Sequential its passes."""
     def call(self, module: Module, context: PassContext | None = None) -> Module:
         """Runs the pass on a module, under the current context or another one."""
-
-@final
-class PassInfo:
-    """What a pass says about itself: its level, its name, and the passes that must have run before it.
-
-    opt_level: the lowest ``PassContext.opt_level`` at which a Sequential runs it, 0 or more. required: names of
-    passes. Two are equal if their fields are.
-    """
-
-    def __new__(cls, opt_level: int, name: str, required: list[str] | tuple[str, ...] | None = None) -> Self: ...
-    @property
-    def opt_level(self) -> int:
-        """The lowest ``PassContext.opt_level`` at which a Sequential runs the pass."""
-    @property
-    def name(self) -> str:
-        """The pass's name."""
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The names of the passes that must have run before it."""
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Region:
@@ -1052,6 +960,9 @@ def config_schema(key: str) -> dict[str, Any]:
 def declaration(name: str) -> dict[str, Any]:
     """What a registered pass declares: its options, its aliases, its phase."""
 
+def diagnostic_text(diagnostic: Diagnostic) -> str:
+    """Renders a diagnostic of a program, as the command prints it."""
+
 def explain(fields: dict[str, Any]) -> dict[str, Any]:
     """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
 
@@ -1073,9 +984,9 @@ def load_plugin(path: _Path) -> None:
     Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
     """
 
-def override_renderer(render: Callable[[list[Diagnostic]], Any] | None) -> None:
-    """Sets the function that shows the diagnostics of passes that start from now on: it gets a list. None: standard
-    error again.
+def override_renderer(render: Callable[[list[tuple[dict[str, Any], str]]], Any] | None) -> None:
+    """Sets the function that shows the diagnostics of passes that start from now on: it receives a list of fields and
+    texts. None: standard error again.
     """
 
 def register_config(key: str, default: Any, doc: str = "") -> None:
@@ -1085,21 +996,12 @@ def rendered(json: str) -> list[str]:
     """What the diagnostics of a report look like."""
 
 def run(
-    fields: dict[str, Any], on_pass: Callable[[str], Any] | None = None, instruments: Sequence[object] | None = None
-) -> tuple[str, list[tuple[bool, str]], BaseException | None]:
-    """Runs a request from file to file; answers the report as JSON, what it has to say (whether it is a warning, and its
-    text), and the exception of a run that failed.
-    """
-
-def run_module(
     fields: dict[str, Any],
-    module: Module,
-    on_pass: Callable[[str], Any] | None = None,
-    instruments: Sequence[object] | None = None,
+    module: Module | None = None,
+    on_pass: Callable[[str], object] | None = None,
+    instruments: Sequence[Any] | None = None,
 ) -> tuple[str, list[tuple[bool, str]], Module | None, BaseException | None]:
-    """Runs a request on a module; answers the report as JSON, what it has to say, and the module that came out, or
-    the exception.
-    """
+    """Runs a request on a module, or from file to file."""
 
 def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
     """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and

@@ -14,13 +14,15 @@ They are shown when the pass has returned. If an error or a bug is among them, t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _passdock
-from ._passdock import Diagnostic, DiagnosticContext
 from .errors import DiagnosticError
+
+if TYPE_CHECKING:
+    from ._passdock import Op, PassContext, PassDiagnostics
 
 __all__ = [
     "Diagnostic",
@@ -46,6 +48,151 @@ class DiagnosticLevel(IntEnum):
     """A remark beside another diagnostic."""
     HELP = 50
     """Advice what to do."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"{value} is no DiagnosticLevel; they are {', '.join(str(int(level)) for level in cls)}")
+
+
+class Diagnostic:
+    """A diagnostic: a message for the user, and the op that it is about.
+
+    Args:
+        level: a ``DiagnosticLevel``, or its number.
+        span: an op, or None.
+        message: a sentence.
+        code: a short stable word.
+        help: advice on what to do.
+        notes: further sentences.
+    """
+
+    level: DiagnosticLevel
+    """How bad it is: 10 is a bug, 50 is help."""
+    span: Op | None
+    """The op that it is about, if the program gave one."""
+    message: str
+    """The sentence."""
+    code: str
+    """The short stable word, or an empty string."""
+    help: str | None
+    """The advice on what to do."""
+    notes: list[str]
+    """Further sentences."""
+    pass_name: str | None = None
+    """The name of the pass that emitted it, once it is shown."""
+    function: str | None = None
+    """The name of the function that it is about, if the host knows it."""
+    op_name: str | None = None
+    """The op that it is about, as messages name it."""
+    location: str | None = None
+    """The location of the op: a line and a column, or the name of an ONNX node."""
+    _text: str | None = None
+
+    def __init__(
+        self,
+        level: DiagnosticLevel | int,
+        span: Op | None,
+        message: str,
+        *,
+        code: str = "",
+        help: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.level = DiagnosticLevel(level)
+        self.span, self.message, self.code, self.help, self.notes = span, message, code, help, list(notes)
+
+    @classmethod
+    def _of_host(cls, fields: dict[str, Any], text: str) -> Diagnostic:
+        level = DiagnosticLevel[fields["severity"].upper()]
+        made = cls(level, None, fields["message"], code=fields["code"], help=fields["help"], notes=fields.get("notes", ()))
+        made.pass_name, made.function, made.op_name = fields["pass"], fields["function"], fields["op"]
+        made.location, made._text = fields["location"], text
+        return made
+
+    def __str__(self) -> str:
+        """The diagnostic as the command prints it, without colours."""
+        return self._text or _passdock.diagnostic_text(self)
+
+    def __repr__(self) -> str:
+        return f"<passdock.Diagnostic {self.level.name.lower()}: {self.message}>"
+
+
+_EMITTED = "One or more error diagnostics were emitted, please check diagnostic render for output."
+
+
+class DiagnosticContext:
+    """Diagnostics, collected until they are shown.
+
+    ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one
+    of its own.
+
+    Args:
+        module: what they are about; it isn't looked at.
+        renderer: what ``render`` shows them by; ``get_renderer()`` if none is given.
+    """
+
+    pass_name: str | None = None
+    """The name of the running pass; None for diagnostics of a program's own."""
+
+    def __init__(self, module: Any = None, renderer: DiagnosticRenderer | None = None) -> None:
+        self.module = module
+        self._renderer = renderer
+        self._collected: list[Diagnostic] = []
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The diagnostics that aren't shown yet."""
+        return list(self._collected)
+
+    def emit(self, diagnostic: Diagnostic) -> None:
+        """Adds a diagnostic, to be shown when the pass has returned. An error or a bug makes the pass count as failed."""
+        self._collected.append(diagnostic)
+
+    def emit_fatal(self, diagnostic: Diagnostic) -> NoReturn:
+        """Adds a diagnostic that a pass can't go on after, and raises DiagnosticError."""
+        self.emit(diagnostic)
+        self.render()
+        raise DiagnosticError(_EMITTED)
+
+    def render(self) -> None:
+        """Shows the diagnostics of a program's own, in order, each once.
+
+        Raises DiagnosticError if an error or a bug is among them.
+        """
+        if not self._collected:
+            return
+        (self._renderer or get_renderer()).render(self)
+        shown, self._collected = self._collected, []
+        if any(diagnostic.level <= DiagnosticLevel.ERROR for diagnostic in shown):
+            raise DiagnosticError(_EMITTED)
+
+
+class _RunningPass(DiagnosticContext):
+    """The diagnostics of a running pass, which the host collects."""
+
+    def __init__(self, ctx: PassContext, collected: PassDiagnostics) -> None:
+        self.module = None
+        self.pass_name = collected.pass_name
+        self._ctx, self._host = ctx, collected
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return [Diagnostic._of_host(*each) for each in self._host.collected()]
+
+    def emit(self, diagnostic: Diagnostic) -> None:
+        self._ctx.emit(diagnostic)
+
+    def emit_fatal(self, diagnostic: Diagnostic) -> NoReturn:
+        self.emit(diagnostic)
+        raise DiagnosticError(_EMITTED)
+
+    def render(self) -> None:
+        raise RuntimeError("the diagnostics of a running pass are shown when it has returned")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _RunningPass) and self._host == other._host
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class DiagnosticRenderer:
@@ -97,14 +244,16 @@ def override_renderer(render_func: DiagnosticRenderer | Callable[[DiagnosticCont
     _renderer = renderer
 
 
-def _showing(renderer: DiagnosticRenderer | Callable[[DiagnosticContext], Any]) -> Callable[[list[Diagnostic]], None]:
-    """A renderer as the host calls it: with the diagnostics of one pass."""
+def _showing(
+    renderer: DiagnosticRenderer | Callable[[DiagnosticContext], Any],
+) -> Callable[[list[tuple[dict[str, Any], str]]], None]:
+    """A renderer as the host calls it: with the fields and the texts of the diagnostics of one pass."""
     shown_by = renderer if isinstance(renderer, DiagnosticRenderer) else DiagnosticRenderer(renderer)
 
-    def show(said: list[Diagnostic]) -> None:
+    def show(emitted: list[tuple[dict[str, Any], str]]) -> None:
         collected = DiagnosticContext(renderer=shown_by)
-        for one in said:
-            collected.emit(one)
+        for each in emitted:
+            collected.emit(Diagnostic._of_host(*each))
         shown_by.render(collected)
 
     return show

@@ -8,7 +8,8 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _passdock
-from ._passdock import Module, PassInfo
+from ._info import PassInfo
+from ._passdock import Module
 
 __all__ = [
     "DumpIR",

@@ -541,15 +541,14 @@ def run(
     if output is not None:
         request["output"] = _raw(_path("output", output))
     told, end = _progress(progress)
-    made: Module | None = None
+    module = model if isinstance(model, Module) else None
     try:
-        if isinstance(model, Module):
-            request["model"] = "<module>"
-            text, said, made, failed = _passdock.run_module(request, model, told, instruments)
-        else:
+        if not isinstance(model, Module):
             _check_path(model)
             request["model"] = _raw(model)
-            text, said, failed = _passdock.run(request, told, instruments)
+        else:
+            request["model"] = "<module>"
+        text, said, made, failed = _passdock.run(request, module, told, instruments)
     finally:
         end()
     report = Report(text, made)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar, Protocol, Self, TypeVar, overload
 
 from . import _passdock
-from ._passdock import Module, PassContext, PassInfo
+from ._info import PassInfo
+from ._passdock import Module, PassContext
 from .instrument import PassInstrument
 
 __all__ = [

@@ -1,9 +1,9 @@
 //! The Python package's native module: the pass host, for programs in Python.
 //!
 //! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
-//! handles that plugins get, and edit through the same functions: [`crossing::lend`] keeps what of them is still there.
+//! handles that plugins get, and edit through the same functions: [`crossing::borrow`] ends the handles with the pass.
 //!
-//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/lend.rs`, and where Python asks for a buffer; no lock
+//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/borrow.rs`, and where Python asks for a buffer; no lock
 //! is held while Python code runs.
 #![warn(unsafe_code)]
 
@@ -37,17 +37,15 @@ mod _passdock {
     #[pymodule_export]
     use super::pass::context::PassContext;
     #[pymodule_export]
-    use super::pass::diagnostic::{Diagnostic, DiagnosticContext, override_renderer};
+    use super::pass::diagnostic::{PassDiagnostics, diagnostic_text, override_renderer};
     #[pymodule_export]
     use super::pass::handle::PassHandle;
-    #[pymodule_export]
-    use super::pass::info::PassInfo;
     #[pymodule_export]
     use super::pass::instrument::{NativeInstrument, Timing};
     #[pymodule_export]
     use super::pass::rules::{Match, Rewriter, Rules};
     #[pymodule_export]
-    use super::pipeline::{built_in, explain, rendered, run, run_module};
+    use super::pipeline::{built_in, explain, rendered, run};
     #[pymodule_export]
     use super::registry::{
         config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock::pipeline::{self, AskedInstrument, Finished, Report, Request, Watch};
+use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
 use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
     PassInstrument, Provider, Registry, Severity,
@@ -57,20 +57,6 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// Writes the HTML report of a run, and then puts the output in its place. Returns the report's file, what came of the
-/// run, and the module.
-fn finish(
-    py: Python<'_>,
-    page: &RunPage,
-    mut finished: Finished,
-) -> Result<(Option<PathBuf>, Report, Result<passdock::Module, PassError>)> {
-    Ok(gil::detach(py, || {
-        let page = page.write(&mut finished.report)?;
-        let (report, module) = finished.place();
-        Ok::<_, PassError>((page, report, module))
-    })?)
-}
-
 /// An instrument of the context around a run: it watches the run's passes. Its own context calls its methods of
 /// contexts.
 struct Outer(InstrumentRef);
@@ -107,12 +93,6 @@ impl PassInstrument for Outer {
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         self.0.pass_failed(call, error)
     }
-}
-
-/// Returns the HTML report at a path, or that of an instrument of the pipeline.
-fn html_report(path: Option<PathBuf>) -> RunPage {
-    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    RunPage::new(path, program, Vec::new())
 }
 
 /// Returns the observers of a run: the instruments of the current context, those of the program, and a function that
@@ -233,56 +213,41 @@ where
     }
 }
 
-/// Runs a request from file to file; returns the report as JSON, its remarks, and the exception of a run that failed.
+/// The result of a run: the report as JSON, its remarks, and the module of a run on one or the exception.
+type RunResult = (String, Vec<Remark>, Option<Py<Module>>, Option<PyErr>);
+
+/// Runs a request on a module, or from file to file.
 #[pyfunction]
-#[pyo3(signature = (fields, on_pass = None, instruments = None))]
+#[pyo3(signature = (fields, module = None, on_pass = None, instruments = None))]
 pub(crate) fn run(
     py: Python<'_>,
     fields: &Bound<'_, PyDict>,
+    module: Option<&Bound<'_, Module>>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
-) -> Result<(String, Vec<Remark>, Option<PyErr>)> {
+) -> Result<RunResult> {
     let (request, page) = request(fields)?;
-    let page = html_report(page);
+    let input = module.map(|module| module.get().now()).transpose()?;
+    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
+    let page = RunPage::new(page, program, Vec::new());
     let watch = watch(on_pass, instruments)?;
-    let finished = nested(py, || {
-        pipeline::run_staged(Registry::global(), &request, None, watch)
+    let call = module.map(Call::on);
+    let mut finished = nested(py, || {
+        pipeline::run_staged(Registry::global(), &request, input, watch)
     })?;
     mark_names(&finished.report);
-    let (page, report, module) = finish(py, &page, finished)?;
-    let failed = module.err().map(|error| Exception::from(error).into());
-    let (json, remarks) = json_report(&report, page)?;
-    Ok((json, remarks, failed))
-}
-
-/// The result of a run on a module: the report as JSON, its remarks, and the module or the exception.
-type OnModule = (String, Vec<Remark>, Option<Py<Module>>, Option<PyErr>);
-
-/// Runs a request on a module.
-#[pyfunction]
-#[pyo3(signature = (fields, module, on_pass = None, instruments = None))]
-pub(crate) fn run_module(
-    py: Python<'_>,
-    fields: &Bound<'_, PyDict>,
-    module: &Bound<'_, Module>,
-    on_pass: Option<Py<PyAny>>,
-    instruments: Option<&Bound<'_, PyAny>>,
-) -> Result<OnModule> {
-    let ((request, page), given) = (request(fields)?, module.get().now()?);
-    let page = html_report(page);
-    let watch = watch(on_pass, instruments)?;
-    let under_way = Call::on(module);
-    let finished = nested(py, || {
-        pipeline::run_staged(Registry::global(), &request, Some(given), watch)
+    let (page, report, output) = gil::detach(py, || {
+        // The output is put in its place after the HTML report.
+        let page = page.write(&mut finished.report)?;
+        let (report, output) = finished.place();
+        Ok::<_, PassError>((page, report, output))
     })?;
-    mark_names(&finished.report);
-    let (page, report, module) = finish(py, &page, finished)?;
     let (json, remarks) = json_report(&report, page)?;
-    let (result, failed) = match module {
-        Ok(module) => (Some(under_way.object(py, module)?), None),
+    let (output, failed) = match output {
+        Ok(output) => (call.map(|call| call.object(py, output)), None),
         Err(error) => (None, Some(Exception::from(error).into())),
     };
-    Ok((json, remarks, result, failed))
+    Ok((json, remarks, output.transpose()?, failed))
 }
 
 /// Lists what a request would run, in order, and why or why not: as ``passdock explain --json``.

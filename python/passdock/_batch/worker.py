@@ -105,7 +105,7 @@ def _run(job: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> d
             _passdock.explain(job["request"])
             return {**failure("", code=""), "ok": True, "diagnostics": []}
         request = {name: value for name, value in job["request"].items() if value is not None}
-        report, _, _ = _passdock.run(request, lambda name: send({"pass": name}))
+        report, *_ = _passdock.run(request, None, lambda name: send({"pass": name}))
     except Exception as error:
         code = error.code if isinstance(error, PassError) else "usage"
         status = error.exit_status if isinstance(error, PassError) else 2

@@ -1,5 +1,10 @@
-//! What crosses between Python and the host: values, errors, and what is lent for the time of a call.
+//! What crosses between Python and the host: values, errors, and what is borrowed for the time of a call.
 
+#[allow(
+    unsafe_code,
+    reason = "what a pass is given is followed by a pointer, as long as the pass runs"
+)]
+pub(crate) mod borrow;
 pub(crate) mod code;
 pub(crate) mod convert;
 pub(crate) mod error;
@@ -8,10 +13,5 @@ pub(crate) mod error;
     reason = "Python's function is declared as one that may be unwound"
 )]
 pub(crate) mod gil;
-#[allow(
-    unsafe_code,
-    reason = "what a pass is given is followed by a pointer, as long as the pass runs"
-)]
-pub(crate) mod lend;
 pub(crate) mod streams;
 pub(crate) mod words;

@@ -5,7 +5,7 @@ use passdock::sdk::{
 };
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::crossing::convert::{self, Mapping};
 use crate::crossing::error;
@@ -122,95 +122,90 @@ fn float32(value: f64) -> PyResult<f32> {
     }
 }
 
-/// The value to set for an object; a constant or a type has to be of the function that it is set in.
-pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
-    let said = &convert::plain(said)?;
-    if said.is_instance_of::<PyBool>() || said.is_instance_of::<PyInt>() {
-        return Ok(AttrValue::Int(said.extract()?));
-    }
-    if said.is_instance_of::<PyFloat>() {
-        return Ok(AttrValue::Float(float32(said.extract()?)?));
-    }
-    if let Some(text) = text(said)? {
-        return Ok(AttrValue::String(text));
-    }
-    let here = |function: &Py<Function>| match function.is(owner) {
+/// Reads the value of an attribute; a constant or a type has to be of the function that it is set in.
+pub(crate) fn value(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+    let value = match scalar(owner, object)? {
+        Some(scalar) => Some(scalar),
+        None => list(owner, object)?,
+    };
+    value.ok_or_else(|| {
+        let what = "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, \
+                    or a list of one kind of them";
+        error::wrong_type(what, object)
+    })
+}
+
+/// Reads an attribute that isn't a list; returns `None` for any other object.
+fn scalar(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
+    let object = &convert::plain(object)?;
+    let check_owner = |function: &Py<Function>| match function.is(owner) {
         true => Ok(()),
         false => Err(function::other_function(owner)),
     };
-    if let Ok(constant) = said.cast::<Constant>() {
-        here(&constant.get().function)?;
-        return Ok(AttrValue::Tensor(constant.get().id));
-    }
-    if let Ok(ty) = said.cast::<Type>() {
-        here(&ty.get().function)?;
-        return Ok(AttrValue::Type(ty.get().id));
-    }
-    if let Some(list) = list(owner, said)? {
-        return Ok(list);
-    }
-    let what = "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a \
-                list of one kind of them";
-    Err(error::wrong_type(what, said))
+    Ok(Some(if object.is_instance_of::<PyInt>() {
+        AttrValue::Int(object.extract()?)
+    } else if object.is_instance_of::<PyFloat>() {
+        AttrValue::Float(float32(object.extract()?)?)
+    } else if object.is_instance_of::<PyString>() {
+        // A string with half a surrogate pair is an error.
+        AttrValue::String(object.extract::<String>()?.into_bytes())
+    } else if object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() {
+        AttrValue::String(object.extract()?)
+    } else if let Ok(constant) = object.cast::<Constant>() {
+        check_owner(&constant.get().function)?;
+        AttrValue::Tensor(constant.get().id)
+    } else if let Ok(ty) = object.cast::<Type>() {
+        check_owner(&ty.get().function)?;
+        AttrValue::Type(ty.get().id)
+    } else {
+        return Ok(None);
+    }))
 }
 
-/// A text, or its bytes.
-fn text(said: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
-    if said.is_instance_of::<PyString>() {
-        // One with half a surrogate pair is no text, and says so.
-        return said.extract::<String>().map(|text| Some(text.into_bytes()));
-    }
-    let is_bytes = said.is_instance_of::<PyBytes>() || said.is_instance_of::<PyByteArray>();
-    is_bytes.then(|| said.extract()).transpose()
-}
-
-/// A list of numbers, texts, constants or types, as it may be read; `None` for anything else.
-fn list(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
+/// Reads a list of scalars of one kind, or of ints and floats; returns `None` for any other object.
+fn list(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
     // An array's elements are bools as Python has them only as a list.
-    let said = match said.hasattr("dtype")? && said.hasattr("tolist")? {
-        true => said.call_method0("tolist")?,
-        false => said.clone(),
+    let object = match object.hasattr("dtype")? && object.hasattr("tolist")? {
+        true => object.call_method0("tolist")?,
+        false => object.clone(),
     };
-    match said.extract::<Vec<i64>>() {
-        Ok(values) => return Ok(Some(AttrValue::Ints(values))),
-        // Integers that are too large are no floats, either.
-        Err(error) if error.is_instance_of::<PyOverflowError>(said.py()) => return Err(error),
-        Err(_) => {}
-    }
-    let Ok(items) = said.extract::<Vec<Bound<'_, PyAny>>>() else {
+    let Ok(items) = object.extract::<Vec<Bound<'_, PyAny>>>() else {
         return Ok(None);
     };
-    let items: Vec<_> = items.iter().map(convert::plain).collect::<PyResult<_>>()?;
-    let is_int = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyInt>();
-    if items.iter().all(is_int) {
-        let ints = items.iter().map(|item| item.extract());
-        return Ok(Some(AttrValue::Ints(ints.collect::<PyResult<_>>()?)));
+    let items = items.iter().map(|item| scalar(owner, item));
+    let Some(items) = items.collect::<PyResult<Option<Vec<AttrValue>>>>()? else {
+        return Ok(None);
+    };
+    fn all<T>(items: &[AttrValue], of_kind: fn(&AttrValue) -> Option<T>) -> Option<Vec<T>> {
+        items.iter().map(of_kind).collect()
     }
-    if let Ok(floats) = items.iter().map(|item| item.extract::<f64>()).collect() {
-        let floats: Vec<f64> = floats;
-        let floats = floats.into_iter().map(float32);
-        return Ok(Some(AttrValue::Floats(floats.collect::<PyResult<_>>()?)));
-    }
-    let texts: Option<Vec<Vec<u8>>> = items.iter().map(text).collect::<PyResult<_>>()?;
-    if let Some(texts) = texts {
-        return Ok(Some(AttrValue::Strings(texts)));
-    }
-    let (mut tensors, mut types) = (Vec::new(), Vec::new());
-    for item in &items {
-        match item.is_instance_of::<Constant>() || item.is_instance_of::<Type>() {
-            true => match value(owner, item)? {
-                AttrValue::Tensor(id) => tensors.push(id),
-                AttrValue::Type(id) => types.push(id),
-                _ => {}
-            },
-            false => return Ok(None),
-        }
-    }
-    Ok(match (tensors.len(), types.len()) {
-        (_, 0) => Some(AttrValue::Tensors(tensors)),
-        (0, _) => Some(AttrValue::Types(types)),
+    let ints = |item: &_| match item {
+        AttrValue::Int(int) => Some(*int),
         _ => None,
-    })
+    };
+    let floats = |item: &_| match item {
+        AttrValue::Int(int) => Some(*int as f32),
+        AttrValue::Float(float) => Some(*float),
+        _ => None,
+    };
+    let strings = |item: &_| match item {
+        AttrValue::String(text) => Some(text.clone()),
+        _ => None,
+    };
+    let tensors = |item: &_| match item {
+        AttrValue::Tensor(id) => Some(*id),
+        _ => None,
+    };
+    let types = |item: &_| match item {
+        AttrValue::Type(id) => Some(*id),
+        _ => None,
+    };
+    let list = all(&items, ints).map(AttrValue::Ints);
+    Ok(list
+        .or_else(|| all(&items, floats).map(AttrValue::Floats))
+        .or_else(|| all(&items, strings).map(AttrValue::Strings))
+        .or_else(|| all(&items, tensors).map(AttrValue::Tensors))
+        .or_else(|| all(&items, types).map(AttrValue::Types)))
 }
 
 /// The value of an attribute, which has a name.

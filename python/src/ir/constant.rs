@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use passdock::ir::{self, ConstantData, NewPort, Payload};
-use passdock::sdk::{ConstId, DType, ValueId};
+use passdock::ir::{self, ConstantData, FunctionSnapshot, NewPort, Payload};
+use passdock::sdk::{ConstId, DType, Position, ValueId};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::crossing::convert;
 use crate::crossing::error;
-use crate::ir::function::Function;
+use crate::ir::function::{self, Function};
 use crate::ir::types::dtype_of;
 
 /// The data of a constant: of a value, or of a tensor in an attribute.
@@ -44,29 +44,48 @@ impl Constant {
         found.map_err(|error| error::raised(py, "StaleError", &error.message))
     }
 
-    /// A function that returns the constant, and has nothing else; None if it is to have another dtype, or its own has
-    /// no name.
-    pub(crate) fn alone(&self, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ir::Function>> {
-        let is_own = |said: &Bound<'_, PyAny>| {
-            let name = said.extract::<String>().ok();
-            name.is_some_and(|name| dtype_of(&name).is_ok_and(|dtype| dtype == self.dtype))
-        };
-        let Some(own) = self.dtype.name().filter(|_| dtype.is_none_or(is_own)) else {
+    /// Whether the elements are of a dtype of this name.
+    fn has_dtype(&self, dtype: &Bound<'_, PyAny>) -> bool {
+        let name = dtype.extract::<String>().ok();
+        name.is_some_and(|name| dtype_of(&name).is_ok_and(|dtype| dtype == self.dtype))
+    }
+
+    /// Adds the constant to another function, whose data both share; returns `None` if it has to have another dtype,
+    /// or its own has no name.
+    pub(crate) fn add_to(
+        &self,
+        function: &Bound<'_, Function>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        name: Option<&str>,
+    ) -> PyResult<Option<ValueId>> {
+        let is_own = dtype.is_none_or(|dtype| self.has_dtype(dtype));
+        let Some(own) = self.dtype.name().filter(|_| is_own) else {
             return Ok(None);
         };
-        let wrong = |said: String| PyValueError::new_err(said);
+        let invalid = |message: String| PyValueError::new_err(message);
         let sizes: Vec<String> = self.shape.iter().map(i64::to_string).collect();
-        let made = ir::parse_type(&format!("{own}[{}]", sizes.join(",")));
-        let mut made = made.map_err(|error| wrong(error.message))?;
-        let body = made.body();
-        let params: Vec<ValueId> = made.args(body).collect();
-        let ty = made.value(params[0]).ty;
-        let done = made.remove_args(&params).and_then(|()| {
-            let value = made.add_constant(ty, self.data.clone(), body, "")?;
-            made.set_results(body, &[value], &[NewPort { name: "", ty }])
+        let symbols = function.get().look(|f| f.symbols().clone())?;
+        let source = ir::parse_type(&format!("{own}[{}]", sizes.join(",")), symbols);
+        // A function that returns the constant, and has nothing else.
+        let mut source = source.map_err(|error| invalid(error.message))?;
+        let body = source.body();
+        let params: Vec<ValueId> = source.args(body).collect();
+        let ty = source.value(params[0]).ty;
+        let done = source.remove_args(&params).and_then(|()| {
+            let value = source.add_constant(ty, self.data.clone(), body, "")?;
+            source.set_results(body, &[value], &[NewPort { name: "", ty }])
         });
-        done.map_err(|error| wrong(error.message))?;
-        Ok(Some(made))
+        done.map_err(|error| invalid(error.message))?;
+        let id = function::edit(function, |f| {
+            let source = FunctionSnapshot::new(Arc::new(source));
+            let end = Position::end_of(f.body());
+            let value = f.clone_region_from(&source, source.body(), end, &[], &[])?[0];
+            if let Some(name) = name {
+                f.set_value_name(value, name)?;
+            }
+            Ok(value)
+        })?;
+        Ok(Some(id))
     }
 }
 

@@ -1,13 +1,10 @@
 //! What the op definitions say against an op that a program makes, or an attribute that it sets.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use passdock::diagnostic::suggest;
 use passdock::ir::{self, OpName, check_new_op};
-use passdock::plugin::{AttrInfo, OpDefs, OpInfo};
+use passdock::plugin::{AttrInfo, LoadedOp, OpDefs};
 use passdock::sdk::{self, AttrValue, FunctionKind, OpId};
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::crossing::error;
 use crate::ir::function::Function;
@@ -33,11 +30,12 @@ pub(crate) fn check_op(
         let Some(info) = definition(f, op.name, &defs) else {
             return Ok(());
         };
-        let mut needed = op.operands.iter().take(info.min_operands as usize);
+        let fewest = info.entry.min_operands as usize;
+        let mut needed = op.operands.iter().take(fewest);
         if let Some(at) = needed.position(|operand| operand.is_none()) {
             return Err(format!("`{}` has operand {at} always.", op.name));
         }
-        let Some(known) = &info.attributes else {
+        let Some(known) = info.attributes else {
             return Ok(());
         };
         for (name, value) in &mut op.attrs {
@@ -72,9 +70,9 @@ pub(crate) fn check_set(
     let checked = slf.get().read(|f| {
         let own = f.name(op);
         let info = is_defined(f, own).then(|| definition(f, own, &defs));
-        match info.flatten().as_ref().map(|info| &info.attributes) {
-            Some(Some(known)) => check_attr(own, known, name, value),
-            _ => Ok(()),
+        match info.flatten().and_then(|info| info.attributes) {
+            Some(known) => check_attr(own, known, name, value),
+            None => Ok(()),
         }
     })?;
     let refused = |said: String| format!("{said} `custom=True` sets it nevertheless.");
@@ -96,26 +94,11 @@ fn may_call(f: &sdk::Function, name: &str) -> bool {
     named.unwrap_or(false)
 }
 
-/// The definitions that ops were held to: of one set of definitions, by name.
-type Known = (u64, FxHashMap<String, Vec<Arc<OpInfo>>>);
-
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
-
-/// The definition of a name in the version that the function asks for.
-fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<Arc<OpInfo>> {
+/// Returns the definition of a name in the version that the function asks for.
+fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<LoadedOp> {
     let domain = OpName::parse(name).and_then(|name| name.domain);
     let version = domain.as_deref().and_then(|domain| f.opset(domain));
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let (of, known) = known.get_or_insert_default();
-    if *of != defs.id() {
-        (*of, *known) = (defs.id(), FxHashMap::default());
-    }
-    if !known.contains_key(name) {
-        let versions = defs.versions(name).into_iter().map(Arc::new);
-        known.insert(name.to_owned(), versions.collect());
-    }
-    let fits = |info: &&Arc<OpInfo>| version.is_none_or(|version| info.since <= version);
-    known.get(name)?.iter().rev().find(fits).cloned()
+    defs.find(name, version)
 }
 
 /// Whether a float32 is this number.

@@ -1,6 +1,5 @@
 //! `Function`: its edits, those of plugins.
 
-use passdock::ir;
 use passdock::sdk::{
     self, ConstantSpec, EditError, FunctionKind, LocId, Position, TypeId, TypeSpec, ValueId,
 };
@@ -17,7 +16,7 @@ use crate::ir::new_op::NewOp;
 use crate::ir::op::Op;
 use crate::ir::part::Part;
 use crate::ir::region::Region;
-use crate::ir::types::Wanted;
+use crate::ir::types::TypeArgument;
 use crate::ir::value::Value;
 
 /// An operand as a program says it.
@@ -89,22 +88,6 @@ fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditErr
         .map(|(name, ty, value)| (name.as_str(), *ty, *value))
         .collect();
     f.set_named_results(body, &named)
-}
-
-/// Adds the constant that a function returns, whose data both have.
-fn add_shared(
-    f: &mut sdk::Function,
-    alone: &ir::Function,
-    name: Option<&str>,
-) -> Result<ValueId, EditError> {
-    let adopted = ir::adopted(f, alone).map_err(|error| EditError::failed(error.message))?;
-    let end = Position::end_of(f.body());
-    let copied = f.clone_region_from(&adopted, adopted.body(), end, &[], &[])?;
-    let value = copied[0];
-    if let Some(name) = name {
-        f.set_value_name(value, name)?;
-    }
-    Ok(value)
 }
 
 #[pymethods]
@@ -290,7 +273,7 @@ impl Function {
     ///
     /// Raises EditError if it contradicts what is known.
     fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (value, wanted) = (value.0.id_in(slf)?, Wanted::of(slf, r#type)?);
+        let (value, wanted) = (value.0.id_in(slf)?, TypeArgument::extract(slf, r#type)?);
         function::edit(slf, |f| {
             let ty = wanted.add(f)?;
             f.set_type(value, ty)
@@ -318,9 +301,8 @@ impl Function {
         name: Option<&str>,
     ) -> PyResult<Value> {
         if let Ok(constant) = data.cast::<Constant>()
-            && let Some(shared) = constant.get().alone(dtype)?
+            && let Some(id) = constant.get().add_to(slf, dtype, name)?
         {
-            let id = function::edit(slf, |f| add_shared(f, &shared, name))?;
             return Ok(Value(Part::new(slf, id)));
         }
         let arrays = slf.py().import("passdock._arrays")?;
@@ -424,7 +406,7 @@ impl Function {
     /// Adds a parameter behind the others; a new function has none.
     #[pyo3(signature = (name, r#type))]
     fn add_param(slf: &Bound<'_, Self>, name: &str, r#type: &Bound<'_, PyAny>) -> PyResult<Value> {
-        let wanted = Wanted::of(slf, r#type)?;
+        let wanted = TypeArgument::extract(slf, r#type)?;
         let id = function::edit(slf, |f| {
             let ty = wanted.add(f)?;
             sdk::FunctionBuilder::new(f).param(name, ty)

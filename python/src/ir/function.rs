@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashMap;
 
+use crate::crossing::borrow::{BorrowedFunction, BorrowedModule, BorrowedRewriter, Snapshot};
 use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::lend::{LentFunction, LentModule, LentRewriter, Snapshot};
 use crate::ir::attr;
 use crate::ir::failure;
 use crate::ir::op::Op;
@@ -26,12 +26,12 @@ use crate::ir::value::Value;
 enum Source {
     /// Held as it was, with its module.
     Snapshot(Snapshot, passdock::Module),
-    /// Lent to a function pass.
-    Lent(Arc<LentFunction>),
-    /// In a module that is lent to a module pass.
-    InModule(Arc<LentModule>, SymbolId),
+    /// Borrowed by a function pass.
+    Borrowed(Arc<BorrowedFunction>),
+    /// In a module that is borrowed to a module pass.
+    InModule(Arc<BorrowedModule>, SymbolId),
     /// Being rewritten by a rule, whose code looks at it.
-    Rewritten(Arc<LentRewriter>),
+    Rewritten(Arc<BorrowedRewriter>),
 }
 
 /// A function of a module: a graph function (``fn``), or one of the loop level (``prim``).
@@ -63,23 +63,23 @@ impl Function {
     }
 
     /// The function of a function pass.
-    pub(crate) fn lent(function: Arc<LentFunction>) -> Function {
-        Function::new(Source::Lent(function))
+    pub(crate) fn borrowed(function: Arc<BorrowedFunction>) -> Function {
+        Function::new(Source::Borrowed(function))
     }
 
-    /// A function of a module that is lent.
-    pub(crate) fn in_module(module: Arc<LentModule>, name: SymbolId) -> Function {
+    /// A function of a module that is borrowed.
+    pub(crate) fn in_module(module: Arc<BorrowedModule>, name: SymbolId) -> Function {
         Function::new(Source::InModule(module, name))
     }
 
     /// The function that a rule rewrites, as its code sees it.
-    pub(crate) fn rewritten(rewriter: Arc<LentRewriter>) -> Function {
+    pub(crate) fn rewritten(rewriter: Arc<BorrowedRewriter>) -> Function {
         Function::new(Source::Rewritten(rewriter))
     }
 
     /// Whether both are the same function, as its pass has it.
-    pub(crate) fn is_lent_as(&self, lent: &Arc<LentFunction>) -> bool {
-        matches!(&self.source, Source::Lent(own) if Arc::ptr_eq(own, lent))
+    pub(crate) fn is_borrowed_as(&self, borrowed: &Arc<BorrowedFunction>) -> bool {
+        matches!(&self.source, Source::Borrowed(own) if Arc::ptr_eq(own, borrowed))
     }
 
     /// Says that its module has it no more.
@@ -95,7 +95,7 @@ impl Function {
     /// Edits the function in its module, where it has to be still.
     fn edit_in<R>(
         &self,
-        module: &LentModule,
+        module: &BorrowedModule,
         name: SymbolId,
         body: impl FnOnce(&mut sdk::Function) -> R,
     ) -> PyResult<R> {
@@ -120,7 +120,7 @@ impl Function {
     }
 
     /// Whether what was in the function is there still, as far as the function is.
-    pub(crate) fn is_still(&self, body: impl FnOnce(&sdk::Function) -> bool) -> PyResult<bool> {
+    pub(crate) fn is_live_in(&self, body: impl FnOnce(&sdk::Function) -> bool) -> PyResult<bool> {
         match self.read(body) {
             Err(_) if self.is_removed() => Ok(false),
             read => read,
@@ -131,8 +131,8 @@ impl Function {
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
         match &self.source {
             Source::Snapshot(held, _) => Ok(held.read(body)),
-            Source::Lent(lent) => lent.read(body),
-            Source::Rewritten(lent) => lent.read(|rewriter| body(rewriter.function())),
+            Source::Borrowed(borrowed) => borrowed.read(body),
+            Source::Rewritten(borrowed) => borrowed.read(|rewriter| body(rewriter.function())),
             Source::InModule(module, name) => self.edit_in(module, *name, |f| body(f)),
         }
     }
@@ -141,12 +141,12 @@ impl Function {
     fn edit<R>(&self, body: impl FnOnce(&mut sdk::Function) -> R) -> PyResult<R> {
         match &self.source {
             Source::Snapshot(..) | Source::Rewritten(_) => Err(error::read_only("function")),
-            Source::Lent(lent) => lent.edit(body),
+            Source::Borrowed(borrowed) => borrowed.edit(body),
             Source::InModule(module, name) => self.edit_in(module, *name, body),
         }
     }
 
-    /// The name that a module knows the function by, if it is one of a module that is lent.
+    /// The name that a module knows the function by, if it is one of a module that is borrowed.
     pub(crate) fn name_in_module(&self) -> Option<SymbolId> {
         match &self.source {
             Source::InModule(_, name) => Some(*name),
@@ -171,7 +171,7 @@ impl Function {
 
     /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the
     /// functions that it calls, and whose ops are raised to the other function's opset.
-    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> Result {
+    pub(crate) fn put_into(&self, py: Python<'_>, other: &BorrowedFunction) -> Result {
         let (module, name) = self.origin()?;
         let opset = other.read(|to| to.opset(""))?;
         let part = gil::detach(py, || ir::body_for(&module, &name, opset))?;

@@ -8,10 +8,10 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
+use crate::crossing::borrow::BorrowedModule;
 use crate::crossing::convert::Mapping;
 use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::lend::LentModule;
 use crate::ir::function::Function;
 
 enum Source {
@@ -20,7 +20,7 @@ enum Source {
     /// The one that an instrument is shown.
     Shown(passdock::Module),
     /// That of a pass, and whether the pass may edit it.
-    Lent(Arc<LentModule>, bool),
+    Borrowed(Arc<BorrowedModule>, bool),
 }
 
 /// A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
@@ -57,18 +57,18 @@ impl Module {
     }
 
     /// The module of a module pass, to edit.
-    pub(crate) fn lent(module: Arc<LentModule>) -> Module {
-        Module::with_source(Source::Lent(module, true))
+    pub(crate) fn borrowed(module: Arc<BorrowedModule>) -> Module {
+        Module::with_source(Source::Borrowed(module, true))
     }
 
     /// The module around a function pass, to read.
-    pub(crate) fn lent_to_read(module: Arc<LentModule>) -> Module {
-        Module::with_source(Source::Lent(module, false))
+    pub(crate) fn borrowed_to_read(module: Arc<BorrowedModule>) -> Module {
+        Module::with_source(Source::Borrowed(module, false))
     }
 
-    /// Whether it is the one that was lent.
-    pub(crate) fn is_lent_as(&self, lent: &Arc<LentModule>) -> bool {
-        matches!(&self.source, Source::Lent(own, _) if Arc::ptr_eq(own, lent))
+    /// Whether it is the one that was borrowed.
+    pub(crate) fn is_borrowed_as(&self, borrowed: &Arc<BorrowedModule>) -> bool {
+        matches!(&self.source, Source::Borrowed(own, _) if Arc::ptr_eq(own, borrowed))
     }
 
     /// The module itself, as it is now.
@@ -76,7 +76,7 @@ impl Module {
         match &self.source {
             Source::Own(module) => Ok(lock(module).clone()),
             Source::Shown(module) => Ok(module.clone()),
-            Source::Lent(lent, _) => Ok(lent.read(|m| ir::module_now(m))??),
+            Source::Borrowed(borrowed, _) => Ok(borrowed.read(|m| ir::module_now(m))??),
         }
     }
 
@@ -120,7 +120,7 @@ impl Module {
             module = gil::detach(py, || ir::raise_opset(module, opset))?;
         }
         self.set(module.clone())?;
-        if let Source::Lent(..) = self.source {
+        if let Source::Borrowed(..) = self.source {
             let is_kept = |f: &&Arc<ir::Function>| {
                 let now = module.function(f.name());
                 now.is_some_and(|now| Arc::ptr_eq(now, f))
@@ -133,15 +133,15 @@ impl Module {
 
     fn edit<R>(&self, body: impl FnOnce(&mut sdk::Module<'static>) -> R) -> PyResult<R> {
         match &self.source {
-            Source::Lent(lent, true) => lent.edit(body),
+            Source::Borrowed(borrowed, true) => borrowed.edit(body),
             _ => Err(error::read_only("module")),
         }
     }
 
     fn look_up(&self, name: &str) -> Result<Option<Function>> {
-        if let Source::Lent(lent, true) = &self.source {
-            let found = lent.read(|m| m.function(name).map(|entry| entry.name))?;
-            return Ok(found.map(|name| Function::in_module(lent.clone(), name)));
+        if let Source::Borrowed(borrowed, true) = &self.source {
+            let found = borrowed.read(|m| m.function(name).map(|entry| entry.name))?;
+            return Ok(found.map(|name| Function::in_module(borrowed.clone(), name)));
         }
         let module = self.now()?;
         let found = module.function_named(name).cloned();
@@ -150,8 +150,8 @@ impl Module {
 
     /// The names of the functions, in order.
     fn names(&self) -> Result<Vec<String>> {
-        if let Source::Lent(lent, true) = &self.source {
-            return Ok(lent.read(|m| {
+        if let Source::Borrowed(borrowed, true) = &self.source {
+            return Ok(borrowed.read(|m| {
                 let names = m.functions().map(|entry| m.text(entry.name));
                 names.map(str::to_owned).collect()
             })?);

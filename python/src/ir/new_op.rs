@@ -9,7 +9,7 @@ use crate::ir::attr;
 use crate::ir::definition;
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::Function;
-use crate::ir::types::Wanted;
+use crate::ir::types::TypeArgument;
 
 /// An op as a program asks for it.
 pub(crate) struct NewOp<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct NewOp<'a> {
     pub(crate) operands: Vec<ValueId>,
     pub(crate) attrs: Vec<(String, AttrValue)>,
     /// `None`: nothing was said of results.
-    results: Option<Vec<Wanted>>,
+    results: Option<Vec<TypeArgument>>,
 }
 
 impl<'a> NewOp<'a> {
@@ -81,13 +81,15 @@ pub(crate) fn check_count(results: usize) -> PyResult<()> {
 }
 
 /// The results that an argument asks for: how many, or a type for each.
-fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
+fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<TypeArgument>> {
     if let Ok(count) = said.extract::<usize>() {
         check_count(count)?;
-        return Ok((0..count).map(|_| Wanted::Unknown).collect());
+        return Ok((0..count).map(|_| TypeArgument::Unknown).collect());
     }
     let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
         PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
     })?;
-    said.iter().map(|each| Wanted::of(slf, each)).collect()
+    said.iter()
+        .map(|each| TypeArgument::extract(slf, each))
+        .collect()
 }

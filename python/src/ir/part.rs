@@ -70,7 +70,7 @@ impl<Id: PartId> Part<Id> {
 
     /// Whether the part is there still.
     pub(crate) fn is_live(&self) -> PyResult<bool> {
-        self.function.get().is_still(|f| self.id.is_live(f))
+        self.function.get().is_live_in(|f| self.id.is_live(f))
     }
 
     /// Returns the id of the part, which has to be there still, and of this function.

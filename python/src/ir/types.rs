@@ -1,8 +1,9 @@
-//! `Type`: what a value is, as a program reads it and says it.
+//! `Type`: the type of a value, and types as arguments.
 
-use passdock::ir;
-use passdock::sdk::abi::ExprId;
-use passdock::sdk::{self, DType, Dim, DimKind, EditError, SymbolId, TypeId, TypeKind, TypeSpec};
+use std::sync::Arc;
+
+use passdock::ir::{self, FunctionSnapshot};
+use passdock::sdk::{self, DType, EditError, TypeId, TypeKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -83,170 +84,105 @@ impl Type {
     }
 }
 
-/// A type as a program says it, to be added to the function that takes it.
-pub(crate) enum Wanted {
+/// A type that a program gives, to be added to the function that uses it.
+pub(crate) enum TypeArgument {
     Known(TypeId),
-    Tensor(DType, Option<Vec<WantedDim>>),
-    /// One of IR text, as that of the parameter of a function.
-    Read(Box<ir::Function>),
+    /// The type of the parameter of a function with the symbols of the module.
+    Parsed(Arc<ir::Function>),
     Unknown,
 }
 
-pub(crate) enum WantedDim {
-    Size(i64),
-    Symbol(String),
-    /// One of IR text, as a dim of a function.
-    Read(Box<ir::Function>, Dim),
-    Unknown,
-}
-
-impl Wanted {
-    /// The type that an argument says: a ``Type``, text as IR text has it (``"f32[n*2,3]"``), a pair of dtype and
-    /// shape, or None.
-    pub(crate) fn of(function: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Wanted> {
-        if said.is_none() {
-            return Ok(Wanted::Unknown);
+impl TypeArgument {
+    /// Reads an argument: a ``Type``, IR text (``"f32[n*2,3]"``), a pair of dtype and shape, or None.
+    pub(crate) fn extract(
+        function: &Bound<'_, Function>,
+        argument: &Bound<'_, PyAny>,
+    ) -> PyResult<TypeArgument> {
+        if argument.is_none() {
+            return Ok(TypeArgument::Unknown);
         }
-        if let Ok(ty) = said.cast::<Type>() {
+        if let Ok(ty) = argument.cast::<Type>() {
             let ty = ty.get();
             return match ty.function.is(function) {
-                true => Ok(Wanted::Known(ty.id)),
-                false => Wanted::parse(&ty.__str__()?),
+                true => Ok(TypeArgument::Known(ty.id)),
+                false => TypeArgument::parse(function, &ty.__str__()?),
             };
         }
-        if let Ok(text) = said.extract::<String>() {
-            return Wanted::parse(&text);
+        if let Ok(text) = argument.extract::<String>() {
+            return TypeArgument::parse(function, &text);
         }
         if let Ok((dtype, shape)) =
-            said.extract::<(String, Option<Vec<Option<Bound<'_, PyAny>>>>)>()
+            argument.extract::<(String, Option<Vec<Option<Bound<'_, PyAny>>>>)>()
         {
-            let dims = shape.map(|dims| dims.into_iter().map(dim).collect::<PyResult<Vec<_>>>());
-            return Ok(Wanted::Tensor(dtype_of(&dtype)?, dims.transpose()?));
+            let dims = match shape {
+                Some(dims) => {
+                    let dims = dims.into_iter().map(|dim| dim_text(function, dim));
+                    dims.collect::<PyResult<Vec<_>>>()?.join(",")
+                }
+                None => "*".to_owned(),
+            };
+            return TypeArgument::parse(function, &format!("{dtype}[{dims}]"));
         }
         let what = "a type is a text like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None";
-        Err(error::wrong_type(what, said))
+        Err(error::wrong_type(what, argument))
     }
 
-    fn parse(text: &str) -> PyResult<Wanted> {
-        if let Some(plain) = Wanted::plain(text) {
-            return plain;
-        }
-        // The dtype may be by the name that NumPy has for it.
+    fn parse(function: &Bound<'_, Function>, text: &str) -> PyResult<TypeArgument> {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
         let (word, rest) = text.split_at(end.unwrap_or(text.len()));
-        let own = dtype_of(word).ok().and_then(DType::name).unwrap_or(word);
-        let read = ir::parse_type(&format!("{own}{rest}")).map_err(|error| {
+        // The dtype may have NumPy's name.
+        let dtype = match rest.starts_with('[') {
+            true => dtype_of(word)?.name(),
+            false => None,
+        };
+        let parsed = parse(function, &format!("{}{rest}", dtype.unwrap_or(word)))?;
+        let parsed = parsed.map_err(|message| {
             PyValueError::new_err(format!(
-                "`{text}` isn't a type: {} Write \"f32[n,3,?]\": a dtype, and sizes in brackets.",
-                error.message
+                "`{text}` isn't a type: {message} Write \"f32[n,3,?]\": a dtype, and sizes in brackets."
             ))
         })?;
-        Ok(Wanted::Read(Box::new(read)))
-    }
-
-    /// The type of a text that needs no parser, as most: a dtype, and numbers and bare names in brackets.
-    fn plain(text: &str) -> Option<PyResult<Wanted>> {
-        if text == "?" {
-            return Some(Ok(Wanted::Unknown));
-        }
-        let (dtype, dims) = text.strip_suffix(']')?.split_once('[')?;
-        let dims = match dims.trim() {
-            "*" | "..." => None,
-            dims => {
-                let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
-                let dims = dims.map(|dim| match dim {
-                    "?" => Some(WantedDim::Unknown),
-                    dim if dim.starts_with(|c: char| c.is_ascii_digit()) => {
-                        dim.parse().map(WantedDim::Size).ok()
-                    }
-                    dim => is_word(dim).then(|| WantedDim::Symbol(dim.to_owned())),
-                });
-                Some(dims.collect::<Option<_>>()?)
-            }
-        };
-        let dtype = dtype.trim();
-        is_word(dtype).then(|| Ok(Wanted::Tensor(dtype_of(dtype)?, dims)))
+        Ok(TypeArgument::Parsed(Arc::new(parsed)))
     }
 
     /// Adds the type to a function.
     pub(crate) fn add(&self, f: &mut sdk::Function) -> Result<TypeId, EditError> {
         match self {
-            Wanted::Known(id) => Ok(*id),
-            Wanted::Unknown => Ok(TypeId::NONE),
-            Wanted::Read(function) => {
-                let adopted = ir::adopted(f, function);
-                let adopted = adopted.map_err(|error| EditError::failed(error.message))?;
-                f.type_from(&adopted, adopted.type_id(adopted.params()[0]))
-            }
-            Wanted::Tensor(dtype, None) => f.add_type(&TypeSpec::unranked(*dtype)),
-            Wanted::Tensor(dtype, Some(dims)) => {
-                let dims = dims.iter().map(|dim| {
-                    Ok(match dim {
-                        WantedDim::Size(size) => Dim::constant(*size),
-                        WantedDim::Symbol(name) => Dim::symbol(f.intern(name)?),
-                        WantedDim::Read(of, dim) => add_dim(f, of, *dim)?,
-                        WantedDim::Unknown => Dim::UNKNOWN,
-                    })
-                });
-                let dims = dims.collect::<Result<Vec<_>, EditError>>()?;
-                f.add_type(&TypeSpec::tensor(*dtype, dims))
+            TypeArgument::Known(id) => Ok(*id),
+            TypeArgument::Unknown => Ok(TypeId::NONE),
+            TypeArgument::Parsed(parsed) => {
+                let parsed = FunctionSnapshot::new(parsed.clone());
+                f.type_from(&parsed, parsed.type_id(parsed.params()[0]))
             }
         }
     }
 }
 
-/// Whether a text is one word, which is a name as it stands.
-fn is_word(text: &str) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
-    !text.is_empty() && text.chars().all(is_letter)
+/// Parses a type as that of a parameter of a function with the symbols of another one. An error is a message.
+fn parse(function: &Bound<'_, Function>, text: &str) -> PyResult<Result<ir::Function, String>> {
+    let symbols = function.get().look(|f| f.symbols().clone())?;
+    Ok(ir::parse_type(text, symbols).map_err(|error| error.message))
 }
 
-fn dim(said: Option<Bound<'_, PyAny>>) -> PyResult<WantedDim> {
-    let Some(said) = said else {
-        return Ok(WantedDim::Unknown);
+/// Returns the IR text of a size.
+fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> PyResult<String> {
+    let Some(dim) = dim else {
+        return Ok("?".to_owned());
     };
-    if let Ok(size) = said.extract::<i64>() {
-        return Ok(WantedDim::Size(size));
+    if let Ok(size) = dim.extract::<i64>() {
+        return Ok(size.to_string());
     }
-    let name: String = said.extract().map_err(|_| {
+    let text: String = dim.extract().map_err(|_| {
         PyTypeError::new_err(
             "a size is an int, the name of a symbol, the text of an expression, or None",
         )
     })?;
-    if is_word(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Ok(WantedDim::Symbol(name));
-    }
-    // What isn't IR text is a name.
-    let read = ir::parse_type(&format!("f32[{name}]")).ok();
-    let read = read.and_then(|f| {
-        let param = f.args(f.body()).next()?;
-        match f.shape(f.value(param).ty)? {
-            &[dim] => Some((f, dim)),
-            _ => None,
-        }
+    // A string that isn't the text of one size is a name.
+    let is_dim = parse(function, &format!("f32[{text}]"))?.is_ok_and(|f| {
+        let mut params = f.args(f.body());
+        let shape = params.next().and_then(|param| f.shape(f.value(param).ty));
+        shape.is_some_and(|dims| dims.len() == 1)
     });
-    Ok(match read {
-        Some((function, dim)) => WantedDim::Read(Box::new(function), dim),
-        None => WantedDim::Symbol(name),
-    })
-}
-
-/// Adds a dim of another function.
-fn add_dim(f: &mut sdk::Function, of: &ir::Function, dim: Dim) -> Result<Dim, EditError> {
-    let made = match dim.kind {
-        DimKind::SYMBOL => Dim::symbol(f.intern(of.text(SymbolId(dim.value as u32)))?),
-        DimKind::EXPR => {
-            let expr = *of.expr(ExprId(dim.value as u32));
-            let (left, right) = (add_dim(f, of, expr.lhs)?, add_dim(f, of, expr.rhs)?);
-            f.add_expr(expr.kind, left, right)?
-        }
-        _ => dim,
-    };
-    let denotation = match dim.denotation.is_none() {
-        true => SymbolId::NONE,
-        false => f.intern(of.text(dim.denotation))?,
-    };
-    Ok(Dim { denotation, ..made })
+    Ok(if is_dim { text } else { format!("{text:?}") })
 }
 
 /// The dtype of a name: ``f32``, or NumPy's ``float32``.

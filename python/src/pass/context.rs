@@ -9,13 +9,13 @@ use passdock::{Entered, InstrumentRef, PassCall, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyTuple};
 
+use crate::crossing::borrow::BorrowedContext;
 use crate::crossing::code::Code;
 use crate::crossing::convert::{self, Mapping};
 use crate::crossing::error::{self, Exception, Result};
 use crate::crossing::gil;
-use crate::crossing::lend::LentContext;
 use crate::ir::attr;
 use crate::ir::edit::{self, Operand};
 use crate::ir::failure;
@@ -26,16 +26,14 @@ use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 use crate::pass::config;
-use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
-use crate::pass::info::{PassInfo, level, names};
+use crate::pass::diagnostic::{self, DiagnosticFields, PassDiagnostics};
+use crate::pass::info::{PassInfoFields, level, names};
 use crate::pass::instrument;
 use crate::pass::rules::Rules;
 
 thread_local! {
     /// The contexts that `with` entered on this thread, and the objects for them.
     static ENTERED: RefCell<Vec<(Entered, Py<PassContext>)>> = const { RefCell::new(Vec::new()) };
-    /// The objects for others that the program holds.
-    static UNENTERED: RefCell<Vec<Py<PyWeakrefReference>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What passes run under: the level, names, instruments and config.
@@ -55,7 +53,7 @@ thread_local! {
 pub(crate) struct PassContext {
     core: passdock::PassContext,
     /// The run, of the context that a pass is given.
-    run: Option<Arc<LentContext>>,
+    run: Option<Arc<BorrowedContext>>,
     /// What shows its diagnostics, of one that the program made.
     renderer: Option<Arc<Code>>,
     /// The level, if one was given.
@@ -75,7 +73,7 @@ impl PassContext {
     }
 
     /// The context that a pass is given.
-    pub(crate) fn of_run(core: passdock::PassContext, run: Arc<LentContext>) -> PassContext {
+    pub(crate) fn of_run(core: passdock::PassContext, run: Arc<BorrowedContext>) -> PassContext {
         PassContext {
             run: Some(run),
             ..PassContext::of(core)
@@ -100,7 +98,7 @@ impl PassContext {
     fn around_pass<R>(
         &self,
         module: &Module,
-        info: &PassInfo,
+        info: PassInfoFields,
         body: impl FnOnce(&[InstrumentRef], &PassCall<'_>) -> Result<R, PassError>,
     ) -> Result<R> {
         let frame = self.core.frame();
@@ -136,7 +134,8 @@ impl PassContext {
     }
 }
 
-/// The object of the context on top of the thread's stack.
+/// Returns the context on top of the thread's stack: the object that `with` entered, or one for the thread's own
+/// context, or that of a running pass.
 fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     let core = passdock::PassContext::current();
     let entered = ENTERED.with_borrow(|entered| {
@@ -147,35 +146,8 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     });
     match entered {
         Some(context) if core.diag_ctx().is_none() => Ok(context),
-        _ => unentered(py, core),
+        _ => Py::new(py, PassContext::of(core)),
     }
-}
-
-/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as
-/// long as the program holds it.
-fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassContext>> {
-    let mut known = UNENTERED.with_borrow(|known| {
-        let known = known.iter().map(|known| known.clone_ref(py));
-        known.collect::<Vec<_>>()
-    });
-    let there = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade_as::<PassContext>().ok()?;
-    let is_same = |known: &Bound<'_, PassContext>| {
-        let own = &known.get().core;
-        let is_same_pass = match (own.diag_ctx(), core.diag_ctx()) {
-            (Some(own), Some(other)) => own.is(other),
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        own.is(&core) && is_same_pass
-    };
-    if let Some(found) = known.iter().filter_map(there).find(is_same) {
-        return Ok(found.unbind());
-    }
-    let made = Bound::new(py, PassContext::of(core))?;
-    known.retain(|known| there(known).is_some());
-    known.push(PyWeakrefReference::new(&made)?.unbind());
-    let before = UNENTERED.replace(known);
-    drop(before);
-    Ok(made.unbind())
 }
 
 #[pymethods]
@@ -195,8 +167,8 @@ impl PassContext {
         renderer: Option<&Bound<'_, PyAny>>,
     ) -> Result<PassContext> {
         let mut builder = passdock::PassContext::builder()
-            .required_pass(names("required_pass", required_pass)?)
-            .disabled_pass(names("disabled_pass", disabled_pass)?);
+            .required_pass(names(py, "required_pass", required_pass)?)
+            .disabled_pass(names(py, "disabled_pass", disabled_pass)?);
         let level = opt_level.map(level).transpose()?;
         if let Some(level) = level {
             builder = builder.opt_level(level);
@@ -305,7 +277,7 @@ impl PassContext {
     /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass
     /// does.
     #[pyo3(signature = (module, info))]
-    fn instrument_before_pass(&self, module: &Module, info: &PassInfo) -> Result<bool> {
+    fn instrument_before_pass(&self, module: &Module, info: PassInfoFields) -> Result<bool> {
         self.around_pass(module, info, |list, call| {
             let is_required = self.core.is_forced(&call.info.name);
             if !is_required && !calls::vetoes(list, call)?.is_empty() {
@@ -317,7 +289,7 @@ impl PassContext {
 
     /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
     #[pyo3(signature = (module, info))]
-    fn instrument_after_pass(&self, module: &Module, info: &PassInfo) -> Result {
+    fn instrument_after_pass(&self, module: &Module, info: PassInfoFields) -> Result {
         self.around_pass(module, info, |list, call| {
             calls::after(list, call, call.module)
         })
@@ -380,19 +352,23 @@ impl PassContext {
 
     /// The diagnostics of the running pass; None outside of passes.
     #[getter]
-    fn diag_ctx(&self) -> Option<DiagnosticContext> {
-        let own = self.core.diag_ctx()?.clone();
-        Some(DiagnosticContext::new(own, self.run.clone()))
+    fn diag_ctx<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(own) = slf.get().core.diag_ctx().cloned() else {
+            return Ok(None);
+        };
+        let diagnostics = slf.py().import("passdock.diagnostics")?;
+        let context = diagnostics.call_method1("_RunningPass", (slf, PassDiagnostics(own)))?;
+        Ok(Some(context))
     }
 
     /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes. An error makes the
     /// pass count as failed.
-    fn emit(&self, py: Python<'_>, diagnostic: &Diagnostic) -> PyResult<()> {
+    fn emit(&self, py: Python<'_>, diagnostic: DiagnosticFields) -> PyResult<()> {
         match &self.run {
             Some(run) => diagnostic.emit_to(run),
             None => {
-                let said = diagnostic.to_core();
-                gil::detach(py, || self.core.emit(said));
+                let diagnostic = diagnostic.to_host();
+                gil::detach(py, || self.core.emit(diagnostic));
                 Ok(())
             }
         }

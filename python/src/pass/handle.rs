@@ -13,18 +13,18 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::crossing::borrow;
 use crate::crossing::code::Code;
 use crate::crossing::convert;
 use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::lend;
 use crate::ir::call::{self, Call};
 use crate::ir::failure;
 use crate::ir::function::Function;
 use crate::ir::module::Module;
 use crate::pass::context::PassContext;
 use crate::pass::holds::Holds;
-use crate::pass::info::{PassInfo, names};
+use crate::pass::info::{self, PassInfoFields, names};
 
 /// A pass, as the classes of ``passdock.transform`` hold it.
 #[pyclass(frozen, module = "passdock")]
@@ -72,13 +72,13 @@ impl PassHandle {
 }
 
 /// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
-fn declaration(info: &PassInfo) -> PassDeclaration {
+fn declaration(info: &PassInfoFields) -> PassDeclaration {
     PassDeclaration::from(info.to_host()).thread_safe(false)
 }
 
 /// The context that a pass of Python is given.
-fn context(run: &lend::Loan<sdk::PassContext>) -> PassContext {
-    PassContext::of_run(passdock::PassContext::current(), run.lent())
+fn context(run: &borrow::BorrowScope<sdk::PassContext>) -> PassContext {
+    PassContext::of_run(passdock::PassContext::current(), run.handle())
 }
 
 /// Runs the code of a pass; the exception that it raises is the failure of the pass.
@@ -95,16 +95,16 @@ fn function_body(
     move |f, cx| {
         let around = |body: &mut dyn FnMut(Option<Module>) -> sdk::PassResult| match cx.module() {
             Some(module) => {
-                lend::module_to_read(module, |m| body(Some(Module::lent_to_read(m.lent()))))
+                borrow::module_to_read(module, |m| body(Some(Module::borrowed_to_read(m.handle()))))
             }
             None => body(None),
         };
         // What it was given ends with this call, also in other threads.
-        lend::function(f, |f| {
-            lend::context(cx, |cx| {
+        borrow::function(f, |f| {
+            borrow::context(cx, |cx| {
                 around(&mut |module| {
                     called(|py| {
-                        let arguments = (Function::lent(f.lent()), module, context(cx));
+                        let arguments = (Function::borrowed(f.handle()), module, context(cx));
                         check_function(&gil::call(&run.get(py)?, arguments)?, f)
                     })
                 })
@@ -114,15 +114,15 @@ fn function_body(
 }
 
 /// A function pass answers the function that it was given, or another one, whose body goes into its place.
-fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> Result {
+fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a function pass must be set: `return func`, also where nothing changed.",
         ).into());
     }
     match answer.cast::<Function>() {
-        Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
-        Ok(other) => other.get().put_into(answer.py(), &f.lent()),
+        Ok(function) if function.get().is_borrowed_as(&f.handle()) => Ok(()),
+        Ok(other) => other.get().put_into(answer.py(), &f.handle()),
         Err(_) => {
             let what = "a function pass returns a passdock.Function";
             Err(error::wrong_type(what, answer).into())
@@ -135,10 +135,10 @@ fn module_body(
 ) -> impl for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static
 {
     move |m, cx| {
-        let answer = lend::module(m, |m| {
-            lend::context(cx, |cx| {
+        let answer = borrow::module(m, |m| {
+            borrow::context(cx, |cx| {
                 called(|py| {
-                    let arguments = (Module::lent(m.lent()), context(cx));
+                    let arguments = (Module::borrowed(m.handle()), context(cx));
                     other_module(&gil::call(&run.get(py)?, arguments)?, m)
                 })
             })
@@ -154,7 +154,7 @@ fn module_body(
 /// A module pass answers the module that it was given, or another one.
 fn other_module(
     answer: &Bound<'_, PyAny>,
-    m: &lend::Loan<sdk::Module<'static>>,
+    m: &borrow::BorrowScope<sdk::Module<'static>>,
 ) -> Result<Option<passdock::Module>> {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
@@ -162,7 +162,7 @@ fn other_module(
         ).into());
     }
     match answer.cast::<Module>() {
-        Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
+        Ok(module) if module.get().is_borrowed_as(&m.handle()) => Ok(None),
         Ok(module) => {
             call::returned(module);
             Ok(Some(module.get().now()?))
@@ -194,8 +194,8 @@ fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHand
 impl PassHandle {
     /// A pass whose body is a function of Python. kind: ``"module"``, ``"function"`` or ``"prim_func"``.
     #[staticmethod]
-    fn of_function(kind: &str, info: &PassInfo, run: Py<PyAny>) -> PyResult<PassHandle> {
-        let declared = declaration(info);
+    fn of_function(kind: &str, info: PassInfoFields, run: Py<PyAny>) -> PyResult<PassHandle> {
+        let declared = declaration(&info);
         let code = Arc::new(Code::new(run));
         let run = code.clone();
         let pass = match kind {
@@ -239,7 +239,7 @@ impl PassHandle {
     #[pyo3(signature = (passes, info, disabled = None))]
     fn sequential(
         passes: &Bound<'_, PyList>,
-        info: &PassInfo,
+        info: PassInfoFields,
         disabled: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PassHandle> {
         let info = info.to_host();
@@ -249,7 +249,7 @@ impl PassHandle {
             .name(info.name)
             .opt_level(info.opt_level)
             .required(info.required)
-            .disabled(names("disabled", disabled)?);
+            .disabled(names(passes.py(), "disabled", disabled)?);
         let made = PassHandle {
             children: Some(passes.clone().unbind()),
             ..PassHandle::new(sequential.into_pass())
@@ -328,8 +328,8 @@ impl PassHandle {
 
     /// What the pass says about itself.
     #[getter]
-    fn info(&self) -> PassInfo {
-        PassInfo::of(self.pass.info())
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        info::to_python(py, self.pass.info())
     }
 
     /// ``"module"``, ``"function"``, ``"prim_func"`` or ``"sequential"``.

@@ -17,7 +17,7 @@ use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::ir::module::Module;
-use crate::pass::info::PassInfo;
+use crate::pass::info;
 
 /// An instrument that is an object of Python.
 struct PyInstrument {
@@ -84,7 +84,7 @@ impl PyInstrument {
         hook: &str,
         call: &PassCall<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (module, info) = (Module::shown(call.module.clone()), PassInfo::of(call.info));
+        let (module, info) = shown(py, call)?;
         gil::call_method(self.object.bind(py), hook, (module, info))
     }
 
@@ -107,6 +107,12 @@ impl PyInstrument {
             kind.name()?
         )))
     }
+}
+
+/// Returns the module and the info that callbacks of passes receive.
+fn shown<'py>(py: Python<'py>, call: &PassCall<'_>) -> PyResult<(Module, Bound<'py, PyAny>)> {
+    let info = info::to_python(py, call.info)?;
+    Ok((Module::shown(call.module.clone()), info))
 }
 
 impl passdock::PassInstrument for PyInstrument {
@@ -148,10 +154,11 @@ impl passdock::PassInstrument for PyInstrument {
         }
         gil::attach(|py| {
             error::show(py, failed, |raised| {
-                let (module, info) = (Module::shown(call.module.clone()), PassInfo::of(call.info));
-                let told =
-                    gil::call_method(self.object.bind(py), "pass_failed", (module, info, raised));
-                told.map(drop).map_err(error::as_cause)
+                let called = shown(py, call).and_then(|(module, info)| {
+                    let object = self.object.bind(py);
+                    gil::call_method(object, "pass_failed", (module, info, raised))
+                });
+                called.map(drop).map_err(error::as_cause)
             })
         })
     }

@@ -7,11 +7,11 @@ use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
+use crate::crossing::borrow::{self, BorrowedMatch, BorrowedRewriter};
 use crate::crossing::code::Code;
 use crate::crossing::convert::Mapping;
 use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::lend::{self, LentMatch, LentRewriter};
 use crate::crossing::words::in_python;
 use crate::ir::attr;
 use crate::ir::edit::{Operand, ids_of};
@@ -138,16 +138,16 @@ impl Rules {
 
 /// Calls the code of a rule.
 fn apply(code: &Code, rewriter: &mut sdk::Rewriter<'_>, found: &sdk::Match<'_>) -> sdk::Rewritten {
-    lend::rewrite(rewriter, found, |rewriter, found| {
+    borrow::rewrite(rewriter, found, |rewriter, found| {
         gil::attach(|py| {
             let called = (|| {
-                let function = Py::new(py, Function::rewritten(rewriter.lent()))?;
+                let function = Py::new(py, Function::rewritten(rewriter.handle()))?;
                 let own = Rewriter {
-                    own: rewriter.lent(),
+                    own: rewriter.handle(),
                     function: function.clone_ref(py),
                 };
                 let found = Match {
-                    own: found.lent(),
+                    own: found.handle(),
                     function: function.clone_ref(py),
                 };
                 let root = found.own.read(sdk::Match::root)?;
@@ -192,7 +192,7 @@ fn replacement(
 /// folded to constants where their operands are.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Rewriter {
-    own: Arc<LentRewriter>,
+    own: Arc<BorrowedRewriter>,
     function: Py<Function>,
 }
 
@@ -289,7 +289,7 @@ impl Rewriter {
 /// What a rule found: ``match["x"]`` is the value of ``%x``.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Match {
-    own: Arc<LentMatch>,
+    own: Arc<BorrowedMatch>,
     function: Py<Function>,
 }
 

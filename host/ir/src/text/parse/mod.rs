@@ -48,9 +48,9 @@ pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, Pars
 ///
 /// # Errors
 /// If the text isn't a type.
-pub fn parse_type(text: &str) -> Result<Function, ParseError> {
+pub fn parse_type(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseError> {
     let options = ParseOptions::default();
-    let mut parser = Parser::new(text, &options, Symbols::new());
+    let mut parser = Parser::new(text, &options, symbols);
     let ty = parser.ty()?;
     parser.nothing_follows("the type")?;
     let mut f = parser.f;

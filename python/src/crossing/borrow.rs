@@ -1,4 +1,4 @@
-//! What a pass is given is there as long as the pass runs; what Python keeps of it says so afterwards.
+//! Objects of the host that a pass borrows while it runs; what Python keeps of them raises an error afterwards.
 //!
 //! **Invariant:** no Python code runs while something is borrowed.
 
@@ -13,23 +13,23 @@ use pyo3::prelude::*;
 
 use crate::crossing::error;
 
-/// Something that was lent for a call.
-pub(crate) struct Lent<T: ?Sized> {
-    /// `None`: the call is over.
-    at: Mutex<Option<NonNull<T>>>,
+/// An object of the host that is borrowed for a call.
+pub(crate) struct Borrowed<T: ?Sized> {
+    /// `None` after the call.
+    object: Mutex<Option<NonNull<T>>>,
     thread: ThreadId,
     may_edit: bool,
-    /// The word for it in messages.
+    /// The word for the object in messages.
     noun: &'static str,
 }
 
-// SAFETY: the pointer is followed on the thread that lent it alone, and one at a time.
-unsafe impl<T: ?Sized> Send for Lent<T> {}
+// SAFETY: only the thread that borrowed the object follows the pointer, once at a time.
+unsafe impl<T: ?Sized> Send for Borrowed<T> {}
 // SAFETY: as above.
-unsafe impl<T: ?Sized> Sync for Lent<T> {}
+unsafe impl<T: ?Sized> Sync for Borrowed<T> {}
 
-impl<T: ?Sized> Lent<T> {
-    fn borrowed<R>(&self, body: impl FnOnce(NonNull<T>) -> R) -> PyResult<R> {
+impl<T: ?Sized> Borrowed<T> {
+    fn with<R>(&self, body: impl FnOnce(NonNull<T>) -> R) -> PyResult<R> {
         let noun = self.noun;
         let refused = |message: String| Err(PyRuntimeError::new_err(message));
         if thread::current().id() != self.thread {
@@ -37,9 +37,9 @@ impl<T: ?Sized> Lent<T> {
                 "This {noun} belongs to the thread that its pass runs on."
             ));
         }
-        // Only this thread comes here: who holds it is further down its stack.
-        let at = match self.at.try_lock() {
-            Ok(at) => at,
+        // Only this thread locks it: the holder is further down its stack.
+        let object = match self.object.try_lock() {
+            Ok(object) => object,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) if noun == "context" => {
                 return refused(
@@ -54,112 +54,112 @@ impl<T: ?Sized> Lent<T> {
                 ));
             }
         };
-        match *at {
-            Some(at) => Ok(body(at)),
+        match *object {
+            Some(object) => Ok(body(object)),
             None => refused(format!(
                 "The pass that this {noun} was given to has ended; look at the module that came out of it."
             )),
         }
     }
 
-    /// Looks at it.
+    /// Reads the object.
     pub(crate) fn read<R>(&self, body: impl FnOnce(&T) -> R) -> PyResult<R> {
-        // SAFETY: who lent it waits until `end`, which waits for the lock.
-        self.borrowed(|at| body(unsafe { at.as_ref() }))
+        // SAFETY: the object stays until `end`, which waits for the lock.
+        self.with(|object| body(unsafe { object.as_ref() }))
     }
 
-    /// Changes it.
+    /// Edits the object.
     pub(crate) fn edit<R>(&self, body: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         if !self.may_edit {
             return Err(error::read_only(self.noun));
         }
-        // SAFETY: as above; it was lent as `&mut`, and the lock makes this the only borrow.
-        self.borrowed(|mut at| body(unsafe { at.as_mut() }))
+        // SAFETY: as above; it was borrowed as `&mut`, and the lock makes this the only borrow.
+        self.with(|mut object| body(unsafe { object.as_mut() }))
     }
 
     fn end(&self) {
-        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.object.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The end of what is lent, when it is dropped.
-pub(crate) struct Loan<T: ?Sized>(Arc<Lent<T>>);
+/// The time of a borrow, which ends when it is dropped.
+pub(crate) struct BorrowScope<T: ?Sized>(Arc<Borrowed<T>>);
 
-impl<T: ?Sized> Loan<T> {
+impl<T: ?Sized> BorrowScope<T> {
     /// Returns the loan of an object as long as nothing else looks at it.
-    fn new(at: NonNull<T>, may_edit: bool, noun: &'static str) -> Loan<T> {
-        Loan(Arc::new(Lent {
-            at: Mutex::new(Some(at)),
+    fn new(object: NonNull<T>, may_edit: bool, noun: &'static str) -> BorrowScope<T> {
+        BorrowScope(Arc::new(Borrowed {
+            object: Mutex::new(Some(object)),
             thread: thread::current().id(),
             may_edit,
             noun,
         }))
     }
 
-    /// What is lent.
-    pub(crate) fn lent(&self) -> Arc<Lent<T>> {
+    /// Returns the borrowed object.
+    pub(crate) fn handle(&self) -> Arc<Borrowed<T>> {
         self.0.clone()
     }
 }
 
-impl<T: ?Sized> Drop for Loan<T> {
+impl<T: ?Sized> Drop for BorrowScope<T> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// The function that a pass may edit.
-pub(crate) type LentFunction = Lent<sdk::Function>;
+pub(crate) type BorrowedFunction = Borrowed<sdk::Function>;
 /// The module that a pass may look at, or edit.
-pub(crate) type LentModule = Lent<sdk::Module<'static>>;
+pub(crate) type BorrowedModule = Borrowed<sdk::Module<'static>>;
 /// The context of a pass's run.
-pub(crate) type LentContext = Lent<sdk::PassContext>;
+pub(crate) type BorrowedContext = Borrowed<sdk::PassContext>;
 /// What a rule's code makes its replacement with.
-pub(crate) type LentRewriter = Lent<sdk::Rewriter<'static>>;
+pub(crate) type BorrowedRewriter = Borrowed<sdk::Rewriter<'static>>;
 /// What a rule found.
-pub(crate) type LentMatch = Lent<sdk::Match<'static>>;
+pub(crate) type BorrowedMatch = Borrowed<sdk::Match<'static>>;
 
-/// Lends a function as long as `body` runs.
+/// Borrows a function as long as `body` runs.
 pub(crate) fn function<R>(
     f: &mut sdk::Function,
-    body: impl FnOnce(&Loan<sdk::Function>) -> R,
+    body: impl FnOnce(&BorrowScope<sdk::Function>) -> R,
 ) -> R {
-    body(&Loan::new(NonNull::from(f), true, "function"))
+    body(&BorrowScope::new(NonNull::from(f), true, "function"))
 }
 
-/// Lends a module as long as `body` runs.
+/// Borrows a module as long as `body` runs.
 pub(crate) fn module<R>(
     m: &mut sdk::Module<'_>,
-    body: impl FnOnce(&Loan<sdk::Module<'static>>) -> R,
+    body: impl FnOnce(&BorrowScope<sdk::Module<'static>>) -> R,
 ) -> R {
-    body(&Loan::new(NonNull::from(m).cast(), true, "module"))
+    body(&BorrowScope::new(NonNull::from(m).cast(), true, "module"))
 }
 
-/// Lends a module to look at, as long as `body` runs.
+/// Borrows a module to look at, as long as `body` runs.
 pub(crate) fn module_to_read<R>(
     m: &sdk::Module<'_>,
-    body: impl FnOnce(&Loan<sdk::Module<'static>>) -> R,
+    body: impl FnOnce(&BorrowScope<sdk::Module<'static>>) -> R,
 ) -> R {
-    body(&Loan::new(NonNull::from(m).cast(), false, "module"))
+    body(&BorrowScope::new(NonNull::from(m).cast(), false, "module"))
 }
 
-/// Lends the context of a run, as long as `body` runs.
+/// Borrows the context of a run, as long as `body` runs.
 pub(crate) fn context<R>(
     cx: &sdk::PassContext,
-    body: impl FnOnce(&Loan<sdk::PassContext>) -> R,
+    body: impl FnOnce(&BorrowScope<sdk::PassContext>) -> R,
 ) -> R {
-    body(&Loan::new(NonNull::from(cx), false, "context"))
+    body(&BorrowScope::new(NonNull::from(cx), false, "context"))
 }
 
-/// Lends what a rule's code is given, as long as `body` runs.
+/// Borrows what a rule's code is given, as long as `body` runs.
 pub(crate) fn rewrite<R>(
     rewriter: &mut sdk::Rewriter<'_>,
     found: &sdk::Match<'_>,
-    body: impl FnOnce(&Loan<sdk::Rewriter<'static>>, &Loan<sdk::Match<'static>>) -> R,
+    body: impl FnOnce(&BorrowScope<sdk::Rewriter<'static>>, &BorrowScope<sdk::Match<'static>>) -> R,
 ) -> R {
     body(
-        &Loan::new(NonNull::from(rewriter).cast(), true, "rewriter"),
-        &Loan::new(NonNull::from(found).cast(), false, "match"),
+        &BorrowScope::new(NonNull::from(rewriter).cast(), true, "rewriter"),
+        &BorrowScope::new(NonNull::from(found).cast(), false, "match"),
     )
 }
 
