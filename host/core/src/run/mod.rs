@@ -472,8 +472,7 @@ pub fn check_interrupt() -> Result<(), PassError> {
     interrupt.and_then(|ask| ask()).map_or(Ok(()), Err)
 }
 
-/// Compacts each changed function whose records are mostly dead, and settles the depths of one
-/// whose regions were inlined.
+/// Compacts each changed function whose records are mostly dead.
 fn compact(before: &Module, after: &mut Module) {
     let is_new = |function: &&Arc<Function>| {
         let known = before.function(function.name());
@@ -482,15 +481,12 @@ fn compact(before: &Module, after: &mut Module) {
     let names: Vec<SymbolId> = after
         .functions()
         .filter(is_new)
-        .filter(|function| function.needs_compaction() || function.has_loose_depths())
+        .filter(|function| function.needs_compaction())
         .map(|function| function.name())
         .collect();
     for name in names {
         if let Some(function) = after.function_mut(name) {
-            match function.needs_compaction() {
-                true => function.compact(),
-                false => function.settle_depths(),
-            }
+            function.compact();
         }
     }
 }

@@ -228,11 +228,14 @@ impl Function {
 
     /// Whether a region is `outer` or nested in it.
     pub(crate) fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
-        if self.level(region) <= self.level(outer) {
-            return region == outer;
+        let mut region = region;
+        while region != outer {
+            let Some(holder) = self.region(region).parent.option() else {
+                return false;
+            };
+            region = self.op(holder).parent;
         }
-        let inside = self.outermost_inside(region, outer);
-        self.op(self.region(inside).parent).parent == outer
+        true
     }
 }
 

@@ -32,7 +32,6 @@ impl Function {
         for op in ops.into_iter().filter(|&op| Some(op) != terminator) {
             self.unlink_op(op);
             self.link_op(op, into, holder);
-            self.loose |= self.op(op).regions.len > 0;
             self.rename_shared(op);
         }
         self.touch_region(region);

@@ -65,9 +65,6 @@ impl Function {
             flags: 0,
             loc: LocId::NONE,
         });
-        let around = self.ops[op.index()].parent;
-        self.levels.push(self.level(around) + 1);
-        self.far.push(self.far_around(around));
         self.touch_region(id);
         id
     }

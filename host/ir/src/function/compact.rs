@@ -36,7 +36,6 @@ impl Function {
     /// Drops dead records. All ids of ops, values, regions, operand slots and constants change;
     /// nothing counts as edited.
     pub fn compact(&mut self) {
-        self.settle_depths();
         let maps = Maps::new(self);
         let mut lists = Lists::default();
         self.move_tables(&mut lists);
@@ -61,7 +60,6 @@ impl Function {
             ..region
         });
         self.regions = regions.collect();
-        self.levels = kept(&self.levels, &maps.regions).collect();
         let constants = kept(&self.constants, &maps.constants).map(|constant| Constant {
             value: ValueId(at(&maps.values, constant.value.0)),
             region: maps.region(constant.region),
@@ -84,10 +82,6 @@ impl Function {
                 let nested = self.nested_constants.entry(constant.region).or_default();
                 nested.push(ConstId(at as u32));
             }
-        }
-        self.far = vec![self.body; self.regions.len()];
-        if !self.loose {
-            self.measure_depths();
         }
     }
 

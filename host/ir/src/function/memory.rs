@@ -29,8 +29,6 @@ impl Function {
             + of(&self.pools.strings)
             + of(&self.pools.bytes)
             + of(&self.data)
-            + of(&self.levels)
-            + of(&self.far)
             + of(&self.origins.ops)
             + of(&self.origins.values)
             + of(&self.origins.regions)

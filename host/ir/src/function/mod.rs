@@ -5,7 +5,6 @@
 
 mod cached;
 mod compact;
-mod depth;
 pub(crate) mod differences;
 pub(crate) mod expr;
 pub(crate) mod locs;
@@ -71,14 +70,6 @@ pub struct Function {
     pub(crate) live_ops: u32,
     /// The data of each constant.
     pub(crate) data: Vec<Arc<ConstantData>>,
-    /// The level of each region: larger than that of the region around it, and its depth unless
-    /// `loose`.
-    pub(crate) levels: Vec<u32>,
-    /// A region far around each region, as [`Function::outermost_inside`] jumps; not to be used
-    /// while `loose`.
-    pub(crate) far: Vec<RegionId>,
-    /// Whether regions came to be nested less deep than their levels say.
-    pub(crate) loose: bool,
     /// The constants of nested regions, which die with their region.
     pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
     pub(crate) origins: Origins,
@@ -127,9 +118,6 @@ impl Function {
             function_attrs: Range::EMPTY,
             live_ops: 0,
             data: Vec::new(),
-            levels: vec![0],
-            far: vec![RegionId(0)],
-            loose: false,
             nested_constants: FxHashMap::default(),
             origins: Origins::default(),
             type_index: HashTable::new(),

@@ -319,6 +319,15 @@ impl Function {
         is_terminator(self.op(last).name).then_some(last)
     }
 
+    /// The number of regions around a region; the body's is 0.
+    pub fn depth(&self, region: RegionId) -> u32 {
+        let (mut region, mut depth) = (region, 0);
+        while let Some(holder) = self.region(region).parent.option() {
+            (region, depth) = (self.op(holder).parent, depth + 1);
+        }
+        depth
+    }
+
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
     /// (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
@@ -327,20 +336,23 @@ impl Function {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        if self.level(region) > self.level(home) {
-            before = self.region(self.outermost_inside(region, home)).parent;
+        while region != home {
+            before = self.region(region).parent;
+            if before.is_none() {
+                return false;
+            }
             region = self.op(before).parent;
         }
-        region == home
-            && def.is_none_or(|def| before.is_none() || self.op(def).order < self.op(before).order)
+        def.is_none_or(|def| before.is_none() || self.op(def).order < self.op(before).order)
     }
 
     /// The op of a region that is an op nested in it, or around that.
     pub fn op_around(&self, op: OpId, region: RegionId) -> OpId {
-        match self.op(op).parent {
-            parent if parent == region => op,
-            parent => self.region(self.outermost_inside(parent, region)).parent,
+        let mut op = op;
+        while self.op(op).parent != region {
+            op = self.region(self.op(op).parent).parent;
         }
+        op
     }
 
     /// A value as messages name it: as text names it, or by its id if it has no name.

@@ -16,11 +16,10 @@
 //! - `locations`: kinds are known, names are symbols, a fused one is made of ones that aren't.
 //!
 //! structure
-//! - `body`: the body is alive, has no op around it and depth 0: so nothing is captured.
+//! - `body`: the body is alive and has no op around it: so nothing is captured.
 //! - `order`: the ops of a region are a list that is linked both ways, each with this parent,
 //!   alive, in one list only, and labels that rise.
-//! - `regions`: a region's op is the one that lists it, and only one does; depths count from the
-//!   body (while a pass runs, they may say too much) and end at
+//! - `regions`: a region's op is the one that lists it, and only one does; none is nested deeper than
 //!   [`MAX_DEPTH`](crate::function::MAX_DEPTH).
 //! - `terminators`: a region ends with `return` (the body) or `yield`, which stand nowhere else,
 //!   have no results, regions and attributes, and as many operands as the region has ports.

@@ -50,11 +50,10 @@ impl<'f> Checker<'f> {
         self.values = vec![false; f.values.len()];
         self.slots = vec![false; f.uses.len()];
         let body = f.regions.get(f.body.index());
-        let whole =
-            body.is_some_and(|body| body.parent.is_none() && body.flags & Region::DEAD == 0);
-        if !whole || f.levels.get(f.body.index()) != Some(&0) {
+        let is_whole = |body: &Region| body.parent.is_none() && body.flags & Region::DEAD == 0;
+        if !body.is_some_and(is_whole) {
             let message = format!(
-                "The body {} isn't a live region at depth 0 without an op around it.",
+                "The body {} isn't a live region without an op around it.",
                 f.body
             );
             self.report(Invariant::Body, OpId::NONE, message);
@@ -139,27 +138,13 @@ impl<'f> Checker<'f> {
         own && fresh
     }
 
-    /// The level of the region around one.
-    fn level_around(&self, region: &Region) -> Option<u32> {
-        let holder = self.f.ops.get(region.parent.index())?;
-        self.f.levels.get(holder.parent.index()).copied()
-    }
-
     /// Enters a region: its arguments and constants are visible in it.
     fn enter(&mut self, region: RegionId, depth: u32, scope: &mut Scope<'_>) -> Option<Frame> {
         let f = self.f;
         let record = f.regions.get(region.index())?;
         self.regions[region.index()] = true;
-        let level = f.levels.get(region.index()).copied();
-        let right = match f.loose {
-            false => level == Some(depth),
-            true => level > self.level_around(record) || depth == 0,
-        };
-        if !right || depth > MAX_DEPTH {
-            let message = format!(
-                "{region} is at depth {depth}; its record says otherwise, or it is deeper than \
-                 {MAX_DEPTH}."
-            );
+        if depth > MAX_DEPTH {
+            let message = format!("{region} is nested deeper than {MAX_DEPTH} levels.");
             self.report(Invariant::Regions, record.parent, message);
         }
         let frame = Frame {

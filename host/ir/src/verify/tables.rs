@@ -34,8 +34,6 @@ impl Checker<'_> {
         let f = self.f;
         let columns = [
             ("constants", f.constants.len(), f.data.len()),
-            ("regions", f.regions.len(), f.levels.len()),
-            ("regions", f.regions.len(), f.far.len()),
             ("dim expressions", f.exprs.len(), f.expr_terms.len()),
         ];
         for (what, records, beside) in columns {

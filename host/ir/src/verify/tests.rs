@@ -50,7 +50,7 @@ type Case = (&'static str, &'static [fn(&mut Function)]);
 #[test]
 fn broken_records() {
     let cases: &[Case] = &[
-        ("columns", &[|f| _ = f.levels.pop()]),
+        ("columns", &[|f| _ = f.data.pop()]),
         (
             "function",
             &[|f| f.kind = FunctionKind(7), |f| f.opsets.push(f.opsets[0])],
@@ -111,7 +111,6 @@ fn broken_records() {
             "regions",
             &[
                 |f| f.regions[1].flags |= Region::DEAD,
-                |f| f.levels[1] = 5,
                 |f| {
                     // One region twice.
                     let at = f.ops[op(f, "onnx.If").index()].regions.start as usize;
