@@ -8,7 +8,7 @@ use passdock_ir::{Entity, Extras, Function};
 
 use crate::format::fields::bodies;
 use crate::format::schema::{entry, tensor};
-use crate::format::tensor::DataForm;
+use crate::format::tensor::EXTERNAL;
 use crate::format::wire::{
     Message, Value, WireFields, push_varints, put_bytes, put_int, put_varint, string_of,
 };
@@ -107,9 +107,12 @@ impl<'a> ImporterData<'a> {
 /// `None`: its data isn't in another file.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = ImporterData::from_extras(extras).stripped?;
-    if !DataForm::from_tensor(left).is_ok_and(|form| form == DataForm::External) {
+    let places = left.fields().map_while(Result::ok);
+    let places = places.filter(|field| field.number == tensor::DATA_LOCATION);
+    // Said twice, the last counts.
+    let Value::Varint(EXTERNAL) = places.last()?.value else {
         return None;
-    }
+    };
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
     let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
     let location = locations.next().map(|body| string_of(body, entry::VALUE));

@@ -17,7 +17,7 @@ mod node;
 pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod placement;
-mod records;
+mod rest;
 mod rope;
 mod tensor;
 mod writer;
@@ -57,7 +57,7 @@ pub fn write(
     let output = encode(module, options, options.external == ExternalData::All)?;
     let fits = |output: &EncodedModel| {
         // Whoever gives a larger file has readers for it.
-        let source = output.source.as_ref();
+        let source = output.store.source.as_ref();
         let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
         large || output.len() <= MESSAGE_LIMIT
     };
@@ -84,11 +84,10 @@ fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<Enco
         Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer::new(module, source.clone(), placement.homes);
+    let mut writer = Writer::new(module, source, placement.homes);
     writer.model()?;
     Ok(EncodedModel {
         store: writer.store,
-        source,
         files: placement.files,
         dropped: placement.dropped,
     })
