@@ -1,6 +1,6 @@
-//! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
-//! `MatMul`, `Conv` and `Gemm` have in common. `following.rs` follows what stands behind each of the ops,
-//! `concatenated.rs` joins constants.
+//! The passes that combine parallel ops: several `MatMul`s, `Conv`s or `Gemm`s of one value become one op with
+//! concatenated weights, and a `Split` of its result. `following.rs` finds the elementwise ops that continue each of the
+//! ops, `concatenated.rs` concatenates constants.
 
 mod concatenated;
 pub(crate) mod conv2d;
@@ -22,38 +22,37 @@ use following::{Behind, Step};
 
 const SPLIT: &str = "onnx.Split";
 
-/// Where the weights of a function have more bytes together, none are put beside others: they would have to fit into
-/// memory.
+/// The most bytes of the weights that a pass concatenates in a function: all of them are held in memory.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// A kind of op that is put together.
+/// An operator whose parallel ops are combined.
 pub(crate) struct Family {
-    /// The operator: of a value, weights, and maybe a bias.
+    /// The operator, whose operands are a value, weights and, where `has_bias` is set, an optional bias.
     product: &'static str,
-    /// The name that it is counted and disabled by, as rules are.
+    /// The name that rewrites are counted and disabled by.
     rule: &'static str,
-    /// The axis of the weights along which those of several ops stand beside one another; `None`: not this op.
+    /// Returns the axis along which weights are concatenated; `None` if an op isn't combined.
     weights: fn(&Function, OpId) -> Option<usize>,
-    /// The axis of the result that belongs to it.
+    /// Returns the axis of the result that belongs to it.
     axis: fn(&Function, OpId) -> Option<usize>,
-    /// Whether the third operand is one number for each channel, or left out.
+    /// Whether the third operand is a bias with one number per channel, or absent.
     has_bias: bool,
 }
 
 options! {
-    /// What is put together.
+    /// The ops that are combined.
     pub struct CombineParallel {
-        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves
-        /// fewer.
+        /// The least number of parallel ops that are combined, also where that leaves more ops; 0: any number that
+        /// leaves fewer.
         #[range(0..)]
         min_num_branches: i64 = 0,
     }
 }
 
-/// Puts the ops of a kind together that take one value.
+/// Combines the parallel ops of a function.
 pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Family) -> PassResult {
     let since = f.opset("").unwrap_or(0);
-    // Before that, an Add says how it is stretched.
+    // Older Adds broadcast by attributes.
     if since < 7 || !is_operator(cx, family.product) || !is_operator(cx, SPLIT) {
         return Ok(());
     }
@@ -70,7 +69,7 @@ pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Fami
     Ok(())
 }
 
-/// An op by weights, and what stands behind it.
+/// One of several parallel ops, and the ops that continue it.
 pub(crate) struct Branch {
     product: OpId,
     weights: ValueId,
@@ -131,19 +130,19 @@ impl Branch {
     }
 }
 
-/// What the ops of a group have in common.
+/// The properties that the ops of a group share.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     x: ValueId,
     region: RegionId,
-    /// The weights' shape, but for their channels.
+    /// The shape of the weights, with -1 for the channels.
     shape: Vec<i64>,
     dtype: DType,
     bias_rank: usize,
     attrs: String,
 }
 
-/// The attributes of an op, to compare; `None` if one depends on the function's caller.
+/// Returns the attributes of an op as text, to compare them; `None` if one is an attribute parameter.
 fn attrs_of(f: &Function, op: OpId) -> Option<String> {
     let values = f.attrs(op).map(|(name, attr)| match attr {
         Attr::Reference(..) => None,
@@ -154,7 +153,7 @@ fn attrs_of(f: &Function, op: OpId) -> Option<String> {
     Some(format!("{values:?}"))
 }
 
-/// The shape of a constant of floats that one op uses, and the file doesn't keep.
+/// Returns the shape of a constant of floats that has one use and isn't part of the model's interface.
 fn own_constant(f: &Function, value: ValueId) -> Option<Vec<i64>> {
     let record = f.constant_record(f.constant(value)?)?;
     let is_own = f.use_count(value) == 1 && record.flags & record::Constant::KEPT == 0;
@@ -162,16 +161,16 @@ fn own_constant(f: &Function, value: ValueId) -> Option<Vec<i64>> {
     f.shape(value).filter(|_| is_own)
 }
 
-/// Ops to put together.
+/// Parallel ops to combine.
 struct Group {
     branches: Vec<Branch>,
-    /// What stands behind all of them.
+    /// The ops that continue all of them.
     steps: Vec<Step>,
 }
 
 impl Group {
-    /// Whether they make the queries, keys and values of a normalised layer, which ONNX Runtime takes into one kernel
-    /// with the attention behind them.
+    /// Whether the ops compute the queries, keys and values of a normalised layer: ONNX Runtime fuses these with the
+    /// attention after them.
     fn is_attention(&self, f: &Function, is_layer: impl Fn(ValueId) -> bool) -> bool {
         let is_head = |branch: &Branch| {
             let mut uses = f.iter_uses(f.result(branch.last(), 0));
@@ -181,7 +180,7 @@ impl Group {
         self.branches.len() == 3 && self.branches.iter().all(is_head) && x.is_some_and(is_layer)
     }
 
-    /// Whether there are as many as were asked for, or that leaves fewer ops.
+    /// Whether the group has the requested number of ops, or combining it leaves fewer ops.
     fn pays(&self, min_num_branches: i64) -> bool {
         let count = self.branches.len();
         match usize::try_from(min_num_branches) {
@@ -191,29 +190,29 @@ impl Group {
     }
 }
 
-/// The ops of one value in one region, in program order, where it pays to put them together.
+/// Returns the groups of parallel ops, in program order, that are worth combining.
 fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<Group>, EditError> {
     let mut places: HashMap<Key, usize> = HashMap::new();
-    let mut all: Vec<Vec<Branch>> = Vec::new();
+    let mut parallel: Vec<Vec<Branch>> = Vec::new();
     for op in f.ops_named(family.product) {
         let Some((branch, key)) = Branch::new(f, family, op) else {
             continue;
         };
         let place = *places.entry(key).or_insert_with(|| {
-            all.push(Vec::new());
-            all.len() - 1
+            parallel.push(Vec::new());
+            parallel.len() - 1
         });
-        all[place].push(branch);
+        parallel[place].push(branch);
     }
     let kernels = Kernels::new(f)?;
     let is_layer = |value: ValueId| {
-        let made = f.defining_op(value);
+        let op = f.defining_op(value);
         kernels
             .iter()
-            .any(|one| one.is_norm && Some(one.last) == made)
+            .any(|kernel| kernel.is_norm && Some(kernel.last) == op)
     };
     let mut groups = Vec::new();
-    for mut branches in all {
+    for mut branches in parallel {
         let Some(first) = branches.first() else {
             continue;
         };
@@ -230,8 +229,8 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
     Ok(groups)
 }
 
-/// The axis of the result along which the ops of a group stand, and their weights and biases, joined.
-fn join(
+/// Returns the axis of the combined result that is split, and the concatenated weights and biases of a group.
+fn concatenate(
     f: &Function,
     family: &Family,
     group: &Group,
@@ -241,18 +240,18 @@ fn join(
     let along = (family.weights)(f, first).ok_or(NoMatch)?;
     let axis = (family.axis)(f, first).ok_or(NoMatch)?;
     let weights: Vec<ValueId> = branches.iter().map(|branch| branch.weights).collect();
-    let mut joined = vec![Concatenated::new(f, &weights, along)?];
+    let mut constants = vec![Concatenated::new(f, &weights, along)?];
     let biases: Vec<ValueId> = branches.iter().filter_map(|branch| branch.bias).collect();
     if let Some(&bias) = biases.first() {
         let last = f.rank(bias).unwrap_or(1).max(1) - 1;
-        joined.push(Concatenated::new(f, &biases, last)?);
+        constants.push(Concatenated::new(f, &biases, last)?);
     }
-    Ok((axis, joined))
+    Ok((axis, constants))
 }
 
-/// Puts the ops of a group together.
+/// Combines the ops of a group.
 fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
-    let Some((axis, constants)) = optional(join(f, family, &group))? else {
+    let Some((axis, constants)) = optional(concatenate(f, family, &group))? else {
         return Ok(());
     };
     if !cx.may_rewrite(family.rule) {
@@ -270,23 +269,17 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
     });
     let ops: Vec<OpId> = ops.collect();
     let (loc, at) = (f.fused_loc(&ops)?, Position::before(first));
-    let made = like(f, first, &[])
-        .map_err(EditError::from)?
-        .operands(operands);
-    let mut made = f.create_op(made.untyped_results(1).loc(loc), at)?;
-    cx.infer(f, made)?;
+    let product = like(f, first, &[]).map_err(EditError::from)?;
+    let product = product.operands(operands).loc(loc);
+    let mut value = cx.create_value(f, product, at)?;
     for step in steps {
-        let (next, value) = (
-            like(f, step.op, &[]).map_err(EditError::from)?,
-            f.result(made, 0),
-        );
-        let next = next.operands(step.operands(f, value)?);
-        made = f.create_op(next.untyped_results(1).loc(loc), at)?;
-        cx.infer(f, made)?;
+        let next = like(f, step.op, &[]).map_err(EditError::from)?;
+        let next = next.operands(step.operands(f, value)?).loc(loc);
+        value = cx.create_value(f, next, at)?;
     }
     let sizes: Vec<i64> = branches.iter().map(|branch| branch.channels).collect();
     let split = OpBuilder::new(SPLIT)
-        .operand(f.result(made, 0))
+        .operand(value)
         .attr("axis", axis as i64);
     let split = match f.opset("") >= Some(13) {
         true => split.operand(f.add_ints(&sizes)?),

@@ -6,7 +6,8 @@
 //!   %y = passdock.fused.fused_exp_neg(%a) {names = ["e2", "n2", "f"]} : f32[4]   loc("e2", "n2")
 //!   return %y
 //! }
-//! fn @passdock.fused.fused_exp_neg(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1, param names = strings[]} {
+//! fn @passdock.fused.fused_exp_neg(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "passdock.fused" = 1)
+//!     attributes {Primitive = 1, param names = strings[]} {
 //!   %e = onnx.Exp(%x) : f32[4]   loc("e1")
 //!   %a = onnx.Neg(%e) : f32[4]   loc("n1")
 //!   return %a

@@ -11,7 +11,8 @@
 //!   %z = npu.conv_relu(%x, %w) : f32[1,8,6,6]
 //!   return %z
 //! }
-//! fn @npu.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%z: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.conv_relu"} {
+//! fn @npu.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%z: f32[1,8,6,6]) opset("" = 17, "npu" = 1)
+//!     attributes {Composite = "npu.conv_relu"} {
 //!   %y = onnx.Conv(%x, %w) : f32[1,8,6,6]
 //!   %z = onnx.Relu(%y) : f32[1,8,6,6]
 //!   return %z

@@ -1,7 +1,7 @@
-//! The walk: op by op in program order, regions before what comes of them, calls before what follows.
+//! The walk over a module: ops in program order, the regions of an op before its results, the callee of a call before
+//! the next op.
 //!
-//! Its own stack of steps takes the place of recursion: regions nest, and functions call each other,
-//! as deep as they like.
+//! An explicit stack of steps replaces recursion, so regions and calls may nest arbitrarily deep.
 
 use std::collections::HashSet;
 
@@ -19,10 +19,9 @@ use super::sizes::{Fresh, Symbols};
 use super::sort::{Sort, sorts};
 use crate::shared::retype::retype;
 
-/// The number of rounds for which the types of what goes round in a loop are tried before its sizes
-/// are given up.
+/// The number of rounds in which the types of loop-carried values are tried. After that, their sizes are unknown.
 const MOST_ROUNDS: u32 = 3;
-/// Loops in so many others give up their sizes at once: each try goes through all that is inside.
+/// The nesting depth from which on loops aren't tried: each try walks all inner loops.
 const MOST_TRIED: usize = 4;
 
 /// The inference of a module.
@@ -30,7 +29,7 @@ pub(crate) struct Inference {
     calls: Calls,
     fresh: Fresh,
     frames: Vec<Frame>,
-    /// The functions that calls lead into, each a frame.
+    /// The callees that have a frame.
     open: HashSet<SymbolId>,
 }
 
@@ -38,50 +37,50 @@ pub(crate) struct Inference {
 struct Frame {
     function: SymbolId,
     steps: Vec<Step>,
-    /// Loops around, as long as their types are only tried.
+    /// The number of enclosing loops whose types are being tried.
     tried: usize,
-    /// Types before they were set, while any loop's are only tried.
+    /// The types that were overwritten while the types of a loop are tried.
     journal: Vec<(ValueId, TypeId)>,
-    said: Vec<Diagnostic>,
-    /// Reports of declared types that have numbers for sizes that the inputs leave open.
+    diagnostics: Vec<Diagnostic>,
+    /// Diagnostics of declared types with constant sizes where the inputs leave them open.
     narrowed: Vec<Diagnostic>,
-    /// Values whose types contradicted what is declared, which was said.
+    /// The values whose declared types were reported as contradictions.
     contradicted: HashSet<ValueId>,
-    /// The number of reports before this walk, if it is the second one, which says nothing.
+    /// For the second walk, which reports nothing, the number of diagnostics of the first one.
     again: Option<usize>,
     symbols: Symbols,
     declared: Declared,
-    /// The call that is asked about.
-    asked: Option<Asked>,
+    /// The call whose callee is walked.
+    pending: Option<PendingCall>,
 }
 
-/// A call that waits for a copy to be walked.
-struct Asked {
+/// A call whose callee is being walked.
+struct PendingCall {
     op: OpId,
     call: Call,
     results: Vec<ValueId>,
-    /// The types that the function declares for its results, as far as they hold for each call.
+    /// The declared types of the callee's results, without symbols.
     declared: Vec<Sort>,
 }
 
 enum Step {
-    /// Infers an op and those that follow it in its region.
+    /// Infers an op and the ops after it in its region.
     Ops(OpId),
-    /// Infers an op whose regions are done. What they made up has come since.
+    /// Infers an op whose regions are done, with the mark of the symbols before them.
     Leave(OpId, usize),
-    /// Sees whether the types of what a loop carries hold.
+    /// Checks the types of loop-carried values after a round.
     Round(Round),
 }
 
-/// A try of a loop's types.
+/// A round in which the types of a loop are tried.
 struct Round {
     op: OpId,
     carried: Vec<Inflow>,
     round: u32,
-    /// The lengths of journal and diagnostics before.
+    /// The lengths of the journal and of the diagnostics before the round.
     marks: [usize; 3],
-    /// The mark before what regions made up.
-    made_up: usize,
+    /// The mark of the symbols before the regions.
+    symbols: usize,
 }
 
 /// The reason why the walk of a function pauses.
@@ -125,7 +124,7 @@ impl Inference {
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
                 let sort = sort.without(&invented(f));
                 let known = Sort::from_value(f, param);
-                // What the function declares stays where it may be so; calls that don't fit are told at the call.
+                // A declared type that may be right is kept; mismatches are reported at the calls.
                 if known.narrows(&sort) && !known.contradicts(&sort) {
                     let sort = sort.over(&known, &invented(f));
                     sort.assign(f, param)?;
@@ -138,7 +137,7 @@ impl Inference {
         self.function(m, cx, name)
     }
 
-    /// Removes what was made for the inference.
+    /// Removes the copies of callees.
     pub(crate) fn finish(&mut self, m: &mut Module<'_>) -> Result<(), EditError> {
         self.calls.finish(m)
     }
@@ -154,21 +153,21 @@ impl Inference {
         Ok(())
     }
 
-    /// Goes into a copy of what is called.
+    /// Starts a frame for a copy of the callee.
     fn enter(&mut self, m: &mut Module<'_>, op: OpId, call: Call) -> Result<(), EditError> {
         let recursive = self.open.contains(&call.callee);
         let mut caller = SymbolId::NONE;
         let callee = m.snapshot(call.callee)?;
         if let Some(frame) = self.frames.last_mut() {
             caller = frame.function;
-            // What is wrong inside of a copy is said of the function itself.
-            if frame.asked.is_none() {
-                called_with(m.edit(caller)?, op, &callee, &mut frame.said);
+            // Errors inside a copy are reported for the function itself.
+            if frame.pending.is_none() {
+                called_with(m.edit(caller)?, op, &callee, &mut frame.diagnostics);
             }
         }
         self.calls.note(&call);
         let copied = match recursive {
-            // Of what calls itself only the declared types are known.
+            // A recursive call has the declared types.
             true => None,
             false => self.calls.copy(m, caller, op, &call)?,
         };
@@ -181,7 +180,7 @@ impl Inference {
         let given = callee.ports(callee.body());
         let declared = given.map(|port| Sort::of_type(&callee, port.ty).without_symbols());
         self.open.insert(call.callee);
-        let asked = Asked {
+        let pending = PendingCall {
             op,
             call,
             results: copied.results,
@@ -189,36 +188,36 @@ impl Inference {
         };
         let f = m.edit(copied.holder)?;
         self.frames
-            .push(Frame::new(f, copied.holder, copied.first, Some(asked)));
+            .push(Frame::new(f, copied.holder, copied.first, Some(pending)));
         Ok(())
     }
 
-    /// Ends a function: says what was found, or gives the results to the call.
+    /// Ends a frame: emits its diagnostics, or sets the results of the call.
     fn leave(&mut self, m: &mut Module<'_>, cx: &PassContext) -> Result<(), EditError> {
         let Some(frame) = self.frames.pop() else {
             return Ok(());
         };
-        let Some(asked) = frame.asked else {
+        let Some(pending) = frame.pending else {
             if frame.again.is_none() && !frame.narrowed.is_empty() {
                 let f = m.edit(frame.function)?;
                 self.frames.push(frame.again(f));
                 return Ok(());
             }
-            let said = frame
-                .said
+            let diagnostics = frame
+                .diagnostics
                 .into_iter()
                 .take(frame.again.unwrap_or(usize::MAX));
-            let said = said.chain(first_narrowed(frame.narrowed));
-            said.for_each(|diagnostic| cx.emit(&diagnostic));
+            let diagnostics = diagnostics.chain(first_narrowed(frame.narrowed));
+            diagnostics.for_each(|diagnostic| cx.emit(&diagnostic));
             return Ok(());
         };
-        self.open.remove(&asked.call.callee);
+        self.open.remove(&pending.call.callee);
         let f = m.edit(frame.function)?;
-        let declared = asked
+        let declared = pending
             .declared
             .iter()
             .chain(std::iter::repeat(&Sort::Unknown));
-        let results = sorts(f, &asked.results).into_iter().zip(declared);
+        let results = sorts(f, &pending.results).into_iter().zip(declared);
         let sorts: Vec<Sort> = results
             .map(|(found, declared)| found.or(declared))
             .collect();
@@ -226,50 +225,55 @@ impl Inference {
             return Ok(());
         };
         let f = m.edit(caller.function)?;
-        caller.give(f, &mut self.fresh, asked.op, &sorts, &HashSet::new())?;
-        if let Some(first) = frame.said.first() {
-            let callee = f.text(asked.call.callee);
-            let place = Place::op(asked.op).within(f);
+        caller.set_results(f, &mut self.fresh, pending.op, &sorts, &HashSet::new())?;
+        if let Some(first) = frame.diagnostics.first() {
+            let callee = f.text(pending.call.callee);
+            let place = Place::op(pending.op).within(f);
             let in_call =
                 Diagnostic::warning(format!("In this call of @{callee}: {}", first.message));
             caller
-                .said
+                .diagnostics
                 .push(in_call.at(place).code("relax::infer-type"));
         }
-        self.calls.keep(asked.call, sorts);
+        self.calls.keep(pending.call, sorts);
         Ok(())
     }
 }
 
 impl Frame {
-    fn new(f: &Function, function: SymbolId, first: Option<OpId>, asked: Option<Asked>) -> Frame {
+    fn new(
+        f: &Function,
+        function: SymbolId,
+        first: Option<OpId>,
+        pending: Option<PendingCall>,
+    ) -> Frame {
         Frame {
             function,
             steps: first.into_iter().map(Step::Ops).collect(),
             tried: 0,
             journal: Vec::new(),
-            said: Vec::new(),
+            diagnostics: Vec::new(),
             narrowed: Vec::new(),
             contradicted: HashSet::new(),
             again: None,
             symbols: Symbols::new(f),
             declared: Declared::new(f, false),
-            asked,
+            pending,
         }
     }
 
-    /// The walk once more, with nothing taken for sure that a `value_info` declares: one of them was wrong.
+    /// Returns the frame of a second walk that trusts no `value_info`, as one of them was wrong.
     fn again(self, f: &Function) -> Frame {
         Frame {
-            again: Some(self.said.len()),
-            said: self.said,
+            again: Some(self.diagnostics.len()),
+            diagnostics: self.diagnostics,
             narrowed: self.narrowed,
             declared: Declared::new(f, true),
             ..Frame::new(f, self.function, f.first_op(f.body()), None)
         }
     }
 
-    /// Goes on until there is nothing left, or a function is called.
+    /// Runs steps until none is left or a callee has to be walked.
     fn advance(
         &mut self,
         f: &mut Function,
@@ -280,14 +284,16 @@ impl Frame {
         while let Some(step) = self.steps.pop() {
             match step {
                 Step::Ops(op) => {
-                    if self.asked.is_some() && Calls::is_end(f, op) {
+                    if self.pending.is_some() && Calls::is_end(f, op) {
                         continue;
                     }
                     self.steps.extend(f.next_op(op).map(Step::Ops));
                     if let Some(callee) = calls.callee(f, op) {
                         let call = Calls::call(f, op, callee);
                         match calls.results(&call) {
-                            Some(sorts) => self.give(f, fresh, op, sorts, &HashSet::new())?,
+                            Some(sorts) => {
+                                self.set_results(f, fresh, op, sorts, &HashSet::new())?
+                            }
                             None => return Ok(Pause::Call(op, call)),
                         }
                     } else if f.regions(op).is_empty() {
@@ -298,7 +304,7 @@ impl Frame {
                 }
                 Step::Leave(op, mark) => {
                     for region in f.regions(op).to_vec() {
-                        given_out(f, region, &self.contradicted, &mut self.said)?;
+                        given_out(f, region, &self.contradicted, &mut self.diagnostics)?;
                     }
                     let inner = self.symbols.since(mark);
                     self.infer(f, cx, fresh, op, &inner)?;
@@ -306,14 +312,14 @@ impl Frame {
                 Step::Round(round) => self.end_round(f, round)?,
             }
         }
-        if self.asked.is_none() {
-            given_out(f, f.body(), &self.contradicted, &mut self.said)?;
+        if self.pending.is_none() {
+            given_out(f, f.body(), &self.contradicted, &mut self.diagnostics)?;
         }
         Ok(Pause::Done)
     }
 
-    /// Asks the definition of an op, or the IR if it is one of its own. What its regions made up,
-    /// `inner`, doesn't go out.
+    /// Infers the result types of an op, by its definition or as one of the IR's own ops. `inner` are symbols of its
+    /// regions, which have no meaning outside.
     fn infer(
         &mut self,
         f: &mut Function,
@@ -324,24 +330,24 @@ impl Frame {
     ) -> Result<(), EditError> {
         match builtin::results(f, op) {
             None => {}
-            Some(Ok(sorts)) => return self.give(f, fresh, op, &sorts, inner),
+            Some(Ok(sorts)) => return self.set_results(f, fresh, op, &sorts, inner),
             Some(Err(wrong)) => {
                 let wrong = Diagnostic::warning(wrong).at(Place::op(op).within(f));
-                self.said.push(wrong.code("relax::infer-type"));
+                self.diagnostics.push(wrong.code("relax::infer-type"));
                 return Ok(());
             }
         }
         if !f.traits(op).is_defined() {
             return Ok(());
         }
-        self.remember(f, f.results(op));
-        // In a copy nothing is made up: its symbols are those of the call's operands.
-        if self.asked.is_some() {
-            self.ask(f, cx, op);
+        self.record(f, f.results(op));
+        // A copy invents no symbols: it has those of the call's operands.
+        if self.pending.is_some() {
+            self.infer_by_definition(f, cx, op);
             return Ok(());
         }
-        // Of a copy's ops the function's own say it.
-        self.said.extend(malformed(f, cx, op));
+        // The ops of a copy are checked in the function itself.
+        self.diagnostics.extend(malformed(f, cx, op));
         let results = f.results(op).to_vec();
         let concerns = self.declared.concerns(f, op);
         let declared = if concerns {
@@ -350,39 +356,38 @@ impl Frame {
             Vec::new()
         };
         let kept = self.symbols.forget(f, &results)?;
-        self.ask(f, cx, op);
+        self.infer_by_definition(f, cx, op);
         if concerns && let Some(sorts) = Declared::inferred(f, cx, op)? {
             self.declared.name(f, op, &sorts, &declared, inner)?;
         }
         self.symbols.name(f, fresh, &results, &kept, inner)
     }
 
-    /// Asks the definition of an op. What it infers wins over what was known, which is reported.
-    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) {
+    /// Infers the result types of an op by its definition. They override the known types; contradictions are reported.
+    fn infer_by_definition(&mut self, f: &mut Function, cx: &PassContext, op: OpId) {
         let known: Vec<TypeId> = f.results(op).iter().map(|&one| f.type_id(one)).collect();
         let inferred = cx.infer(f, op);
         let is_contradiction = self.compare(f, op, &known);
         if let (Err(error), false) = (inferred, is_contradiction) {
-            self.said.push(wrong(f, op, error));
+            self.diagnostics.push(wrong(f, op, error));
         }
     }
 
-    /// Reports what the types of an op's results say otherwise than those that were known; returns whether that is a
-    /// contradiction.
+    /// Reports differences between the types of an op's results and the known ones. Returns `true` for a contradiction.
     fn compare(&mut self, f: &Function, op: OpId, known: &[TypeId]) -> bool {
         let Some((value, found)) = contradiction(f, op, known) else {
-            if self.asked.is_none() {
+            if self.pending.is_none() {
                 narrowed(f, op, known, &mut self.narrowed);
             }
             return false;
         };
         self.contradicted.insert(value);
-        self.said.push(found);
+        self.diagnostics.push(found);
         true
     }
 
-    /// Gives a call its results.
-    fn give(
+    /// Sets the result types of an op.
+    fn set_results(
         &mut self,
         f: &mut Function,
         fresh: &mut Fresh,
@@ -391,7 +396,7 @@ impl Frame {
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let results = f.results(op).to_vec();
-        self.remember(f, &results);
+        self.record(f, &results);
         let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
         let declared = super::sort::sorts(f, &results);
         let kept = self.symbols.forget(f, &results)?;
@@ -399,16 +404,16 @@ impl Frame {
             self.refine(f, value, sort)?;
         }
         self.compare(f, op, &known);
-        if self.asked.is_some() {
+        if self.pending.is_some() {
             return Ok(());
         }
         self.declared.name(f, op, sorts, &declared, inner)?;
         self.symbols.name(f, fresh, &results, &kept, inner)
     }
 
-    /// Gives a value the type that follows from what was inferred, which wins over what was known.
+    /// Sets the type of a value: the inferred one, and the known one where nothing is inferred.
     fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
-        self.remember(f, &[value]);
+        self.record(f, &[value]);
         let known = Sort::from_value(f, value);
         let sort = sort.over(&known, &invented(f));
         match sort == known {
@@ -417,20 +422,20 @@ impl Frame {
         }
     }
 
-    /// Notes the types of values, which are put back if those of a loop don't hold.
-    fn remember(&mut self, f: &Function, values: &[ValueId]) {
+    /// Records the types of values, to restore them if the round of a loop fails.
+    fn record(&mut self, f: &Function, values: &[ValueId]) {
         if self.tried > 0 {
             let known = values.iter().map(|&value| (value, f.type_id(value)));
             self.journal.extend(known);
         }
     }
 
-    /// Says the types of regions' arguments, and goes in.
+    /// Sets the types of region arguments, and enters the regions.
     fn enter_regions(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
-        let made_up = self.symbols.mark();
+        let symbols = self.symbols.mark();
         let mut inflows = inflows(f, op);
         for inflow in &mut inflows {
-            self.remember(f, &[inflow.arg]);
+            self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
             given_in(
@@ -439,19 +444,19 @@ impl Frame {
                 inflow.operand,
                 inflow.arg,
                 &inflow.first,
-                &mut self.said,
+                &mut self.diagnostics,
             );
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()
             .partition(|inflow| inflow.next.is_some());
         for inflow in once {
-            // What the region declares stays.
+            // A contradiction is reported, and the declared type is kept.
             let _ = self.refine(f, inflow.arg, &inflow.first);
         }
         if carried.is_empty() {
-            self.steps.push(Step::Leave(op, made_up));
-            self.go_in(f, op);
+            self.steps.push(Step::Leave(op, symbols));
+            self.enter_ops(f, op);
             return Ok(());
         }
         let round = Round {
@@ -462,13 +467,17 @@ impl Frame {
             } else {
                 MOST_ROUNDS
             },
-            marks: [self.journal.len(), self.said.len(), self.narrowed.len()],
-            made_up,
+            marks: [
+                self.journal.len(),
+                self.diagnostics.len(),
+                self.narrowed.len(),
+            ],
+            symbols,
         };
         self.start_round(f, round)
     }
 
-    fn go_in(&mut self, f: &Function, op: OpId) {
+    fn enter_ops(&mut self, f: &Function, op: OpId) {
         let regions = f.regions(op).iter().rev();
         let first = regions.filter_map(|&region| f.first_op(region));
         self.steps.extend(first.map(Step::Ops));
@@ -485,11 +494,11 @@ impl Frame {
             let _ = self.refine(f, inflow.arg, &sort);
         }
         self.steps.push(Step::Round(round));
-        self.go_in(f, op);
+        self.enter_ops(f, op);
         Ok(())
     }
 
-    /// After the last op of a loop: is what comes out what was taken to go in?
+    /// Compares the types of loop-carried values after a round with those before it.
     fn end_round(&mut self, f: &mut Function, mut round: Round) -> Result<(), EditError> {
         self.tried -= 1;
         let mut holds = true;
@@ -504,31 +513,31 @@ impl Frame {
             holds &= both.over(&inflow.declared, &invented(f)) == taken;
             inflow.first = match round.round {
                 0 => both,
-                // It may take many rounds until none of what hands on a size says it any more.
+                // Invented symbols would take many rounds to disappear.
                 _ => both.without(&invented(f)),
             };
         }
         if holds || round.round >= MOST_ROUNDS {
-            self.steps.push(Step::Leave(round.op, round.made_up));
+            self.steps.push(Step::Leave(round.op, round.symbols));
             return Ok(());
         }
-        self.take_back(f, round.marks)?;
+        self.restore(f, round.marks)?;
         round.round += 1;
         self.start_round(f, round)
     }
 
-    /// Forgets what was found since.
-    fn take_back(&mut self, f: &mut Function, marks: [usize; 3]) -> Result<(), EditError> {
+    /// Restores types and diagnostics.
+    fn restore(&mut self, f: &mut Function, marks: [usize; 3]) -> Result<(), EditError> {
         for (value, ty) in self.journal.drain(marks[0]..).rev() {
             retype(f, value, ty)?;
         }
-        self.said.truncate(marks[1]);
+        self.diagnostics.truncate(marks[1]);
         self.narrowed.truncate(marks[2]);
         Ok(())
     }
 }
 
-/// Whether symbols were made up.
+/// Returns whether a symbol was invented.
 fn invented(f: &Function) -> impl Fn(i64) -> bool {
     |symbol| f.invented(SymbolId(symbol as u32)).is_some()
 }

@@ -8,11 +8,14 @@
 //!   return %y
 //! }
 //! →
-//! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3], %b: f32[1,8,6,6]) -> (%y: f32[1,8,6,6]) opset("" = 17, "passdock.fused" = 1) {
+//! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3], %b: f32[1,8,6,6])
+//!     -> (%y: f32[1,8,6,6]) opset("" = 17, "passdock.fused" = 1) {
 //!   %y = passdock.fused.fused_conv_add_relu(%x, %w, %b) : f32[1,8,6,6]
 //!   return %y
 //! }
-//! fn @passdock.fused.fused_conv_add_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3], %b: f32[1,8,6,6]) -> (%y: f32[1,8,6,6]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+//! fn @passdock.fused.fused_conv_add_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3], %b: f32[1,8,6,6])
+//!     -> (%y: f32[1,8,6,6]) opset("" = 17, "passdock.fused" = 1)
+//!     attributes {Primitive = 1} {
 //!   %c = onnx.Conv(%x, %w) : f32[1,8,6,6]
 //!   %s = onnx.Add(%c, %b) : f32[1,8,6,6]
 //!   %y = onnx.Relu(%s) : f32[1,8,6,6]

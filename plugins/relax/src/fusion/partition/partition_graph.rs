@@ -17,7 +17,8 @@
 //!   %z = onnx.Softmax(%b) : f32[4]
 //!   return %z
 //! }
-//! fn @acme.npu_main_0(%x: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1) attributes {Codegen = "npu", global_symbol = "npu_main_0"} {
+//! fn @acme.npu_main_0(%x: f32[4]) -> (%b: f32[4]) opset("" = 17, "acme" = 1)
+//!     attributes {Codegen = "npu", global_symbol = "npu_main_0"} {
 //!   %a = onnx.Exp(%x) : f32[4]
 //!   %b = onnx.Neg(%a) : f32[4]
 //!   return %b

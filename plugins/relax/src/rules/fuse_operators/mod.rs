@@ -22,15 +22,16 @@
 //! Only operators that the model's opset has are made, and only if that leaves fewer ops: what others use stays, and so
 //! does what is made of it.
 //!
-//! | operator | from opset | is made of |
-//! |---|---|---|
-//! | `LayerNormalization` | 17 | `(x - mean) / √(variance + epsilon)` along the last axes, with scale and bias; also by factors, as Keras writes it, and in float32 of halves between two Casts |
-//! | `RMSNormalization` | 23 | `x / √(mean square + epsilon)` along the last axes, with a scale; also between two Casts |
-//! | `Gelu` | 20 | `x/2 (1 + erf(x/√2))` and its approximation by tanh, in whatever order it is multiplied |
-//! | `HardSigmoid`, `HardSwish` | 6, 14 | `Clip` of `alpha x + beta`, times `x` |
-//! | `Mish` | 18 | `x Tanh(Softplus(x))` |
-//! | `Softmax`, `LogSoftmax` | 13, 1 | exponentials over their sum along the last axis, with or without the largest taken away; the logarithm of a `Softmax` |
-//! | `Attention` | 23 | `Softmax(q kᵀ scale) v`, without a mask |
+//! - `LayerNormalization`, from opset 17, of `(x - mean) / √(variance + epsilon)` along the last axes, with scale and
+//!   bias; also by factors, as Keras writes it, and in float32 of halves between two Casts;
+//! - `RMSNormalization`, from 23, of `x / √(mean square + epsilon)` along the last axes, with a scale; also between two
+//!   Casts;
+//! - `Gelu`, from 20, of `x/2 (1 + erf(x/√2))` and its approximation by tanh, in whatever order it is multiplied;
+//! - `HardSigmoid`, from 6, and `HardSwish`, from 14, of a `Clip` of `alpha x + beta`, times `x`;
+//! - `Mish`, from 18, of `x Tanh(Softplus(x))`;
+//! - `Softmax`, from 13, and `LogSoftmax` of exponentials over their sum along the last axis, with or without the
+//!   largest taken away; the latter also of the logarithm of a `Softmax`;
+//! - `Attention`, from 23, of `Softmax(q kᵀ scale) v`, without a mask.
 //!
 //! ONNX Runtime takes no longer for these on a processor. Others are made only if `ops` names them: `Swish` (from opset
 //! 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other
