@@ -120,8 +120,7 @@ fn run_passes(
     let mut remarks = String::new();
     if settings.rewrites {
         let records = recorder.take().into_iter();
-        let rewriting =
-            records.filter(|record| !record.is_sequential && !record.rewrites.is_empty());
+        let rewriting = records.filter(|record| !record.rewrites.is_empty());
         remarks.extend(rewriting.map(|record| format!("; {}: {}\n", record.name, record.rewrites)));
     }
     if settings.onnxruntime {
