@@ -1,13 +1,32 @@
-//! The calls into plugins that are on a thread's stack.
+//! The calls into plugins that are on a thread's stack, and what is done before and after each.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{ThreadRecord, in_use};
+use crate::death::Death;
+use crate::record::{Record, ThreadRecord};
+
+/// The record that this process writes.
+static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
+
+/// The record that this process writes, if it writes one.
+#[inline]
+pub(crate) fn in_use() -> Option<&'static Record> {
+    // SAFETY: it is null, or what `record_to` was given, which stays.
+    unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
+}
+
+/// Writes down in a record what of a plugin runs, from now on.
+#[cfg(unix)]
+pub fn record_to(record: &'static Record) {
+    RECORD.store(ptr::from_ref(record).cast_mut(), Ordering::SeqCst);
+}
 
 /// The kind of what runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +128,6 @@ impl<'a> Callee<'a> {
         });
         RunningCall {
             thread,
-            #[cfg(unix)]
             is_foreign: self.plugin.is_some() && self.kind != CallKind::Definition,
             not_send: PhantomData,
         }
@@ -123,10 +141,12 @@ thread_local! {
     static THREAD: Cell<Option<&'static ThreadRecord>> = const { Cell::new(None) };
 }
 
+/// The function that runs when a call of a pass or an instrument in a plugin's file has returned, if there is one.
+pub(crate) static AFTER_CALLS: OnceLock<fn()> = OnceLock::new();
+
 /// A call that is on the thread's stack.
 pub struct RunningCall {
     thread: Option<&'static ThreadRecord>,
-    #[cfg(unix)]
     is_foreign: bool,
     not_send: PhantomData<*const ()>,
 }
@@ -145,14 +165,42 @@ impl Drop for RunningCall {
     #[inline]
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
-        #[cfg(unix)]
-        if self.is_foreign {
-            crate::watch::returned();
+        if self.is_foreign
+            && let Some(after) = AFTER_CALLS.get()
+        {
+            after();
         }
         if let Some(thread) = self.thread {
             thread.pop();
         }
     }
+}
+
+/// The deaths to skip in this process.
+static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
+
+/// The number of skipped deaths.
+static MET: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the passes fail that earlier processes of the same run died in, instead of running them. Only the first call
+/// has an effect.
+pub fn expect(deaths: Vec<Death>) {
+    _ = EXPECTED.set(deaths);
+}
+
+/// Returns the death expected of this call of a pass or an instrument, which is then skipped.
+pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
+    let at = Some((callee.kind, callee.number));
+    let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
+    if death.is_some() {
+        MET.fetch_add(1, Ordering::Relaxed);
+    }
+    death
+}
+
+/// Returns the number of deaths skipped so far.
+pub fn met_deaths() -> usize {
+    MET.load(Ordering::Relaxed)
 }
 
 /// Whether there is a call on this thread's stack.

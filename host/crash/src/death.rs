@@ -1,13 +1,11 @@
 //! The death of a process: its cause, and the plugin code that ran.
 
 use std::fmt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 use signal_hook::low_level::signal_name;
 
-use crate::call::{CallKind, Callee};
+use crate::call::CallKind;
 
 /// The death of a process that ran plugins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,33 +79,6 @@ pub struct Culprit {
     /// The number of the call of a pass or an instrument.
     #[serde(default)]
     pub number: u64,
-}
-
-/// The deaths to skip in this process.
-static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
-
-/// The number of skipped deaths.
-static MET: AtomicUsize = AtomicUsize::new(0);
-
-/// Makes the passes fail that earlier processes of the same run died in, instead of running them. Only the first call
-/// has an effect.
-pub fn expect(deaths: Vec<Death>) {
-    _ = EXPECTED.set(deaths);
-}
-
-/// Returns the death expected of this call of a pass or an instrument, which is then skipped.
-pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
-    let at = Some((callee.kind, callee.number));
-    let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
-    if death.is_some() {
-        MET.fetch_add(1, Ordering::Relaxed);
-    }
-    death
-}
-
-/// Returns the number of deaths skipped so far.
-pub fn met_deaths() -> usize {
-    MET.load(Ordering::Relaxed)
 }
 
 impl Death {

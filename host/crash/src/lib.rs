@@ -15,12 +15,14 @@ mod shared;
 #[cfg(unix)]
 mod watch;
 
-pub use call::{CallKind, Callee, RunningCall, thread_number, trace_rewrites};
-pub use death::{Culprit, Death, DeathCause, expect, expected, met_deaths};
+#[cfg(unix)]
+pub use call::record_to;
+pub use call::{
+    CallKind, Callee, RunningCall, expect, expected, met_deaths, thread_number, trace_rewrites,
+};
+pub use death::{Culprit, Death, DeathCause};
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;
-#[cfg(unix)]
-pub use record::record_to;
 #[cfg(unix)]
 pub use shared::{SharedRecord, inherited};
 pub use signal_hook::low_level::signal_name;

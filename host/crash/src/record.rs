@@ -4,8 +4,7 @@
 #[cfg(unix)]
 use std::fmt::{self, Write};
 use std::path::Path;
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::call::{CallKind, Callee};
@@ -65,22 +64,6 @@ pub(crate) struct CallRecord {
 pub(crate) struct Text<const WORDS: usize> {
     len: AtomicU64,
     words: [AtomicU64; WORDS],
-}
-
-/// The record that this process writes.
-static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
-
-/// The record that this process writes, if it writes one.
-#[inline]
-pub(crate) fn in_use() -> Option<&'static Record> {
-    // SAFETY: it is null, or what `record_to` was given, which stays.
-    unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
-}
-
-/// Writes down in a record what of a plugin runs, from now on.
-#[cfg(unix)]
-pub fn record_to(record: &'static Record) {
-    RECORD.store(ptr::from_ref(record).cast_mut(), Ordering::SeqCst);
 }
 
 impl Record {
@@ -338,6 +321,7 @@ fn whole(bytes: &[u8]) -> &str {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::call::record_to;
 
     #[test]
     fn the_calls_of_threads_are_read_after_a_death() {

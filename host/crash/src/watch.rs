@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
-use crate::call::{self, CallKind};
+use crate::call::{self, CallKind, in_use, record_to};
 use crate::death::DeathCause;
-use crate::record::{Record, Text, in_use, record_to};
+use crate::record::{Record, Text};
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -49,11 +49,9 @@ static ENDS: AtomicBool = AtomicBool::new(false);
 
 /// The directory that a process is in which plugins have to themselves, beside the program that watches it: relative
 /// paths start from there.
-static DIRECTORY: AtomicI32 = AtomicI32::new(NONE);
-/// The process isn't such a process.
-const NONE: i32 = -1;
+static DIRECTORY: AtomicI32 = AtomicI32::new(0);
 /// A plugin forked the process, which is no part of the run.
-const FORKED: i32 = -2;
+const FORKED: i32 = -1;
 
 /// Lets this process, which isn't in the foreground group of its terminal, and what it starts write to that, and fail
 /// to read from it, instead of being stopped.
@@ -91,6 +89,7 @@ pub fn watch(then: Then) {
         if then != Then::Chain {
             let directory = libc::open(c".".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
             DIRECTORY.store(directory.max(0), Ordering::SeqCst);
+            _ = call::AFTER_CALLS.set(returned);
             libc::pthread_atfork(None, None, Some(forked));
         }
         if matches!(then, Then::Exit(_)) {
@@ -103,10 +102,8 @@ pub fn watch(then: Then) {
 
 /// Runs when a call into a plugin's file has returned, which may have changed the current directory, or how numbers are
 /// computed, or have forked the process.
-#[inline]
-pub(crate) fn returned() {
+fn returned() {
     match DIRECTORY.load(Ordering::Relaxed) {
-        NONE => {}
         FORKED => end(1),
         directory => {
             // SAFETY: the call fails if there is no such directory.

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use passdock_abi::Status;
 
 use crate::data::{PassError, PassResult};
-use crate::ffi::{describe, Tables};
-use crate::ir::{FunctionHandle, Module};
+use crate::ffi::{describe, FunctionHandle, Tables};
+use crate::ir::Module;
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass};
 

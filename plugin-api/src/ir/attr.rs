@@ -5,7 +5,7 @@ use std::fmt;
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, ConstId, Range, RegionId, SymbolId, TypeId};
 
-use super::function::Function;
+use super::Function;
 use crate::data::AttrValue;
 
 /// An attribute's value, in place.

@@ -6,8 +6,8 @@ use passdock_abi as abi;
 use passdock_abi::{LocId, OpId, Position, RegionId, TypeId, ValueId};
 
 use super::few::Few;
-use super::function::Function;
 use super::name::Name;
+use super::Function;
 use crate::data::AttrValue;
 use crate::data::EditError;
 use crate::ffi::describe;

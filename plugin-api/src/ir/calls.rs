@@ -9,10 +9,10 @@ use passdock_abi::{
 };
 
 use super::builder::OpBuilder;
-use super::function::Function;
 use super::module::Module;
 use super::name::Name;
 use super::types::TypeSpec;
+use super::Function;
 use crate::data::EditError;
 
 impl Module<'_> {

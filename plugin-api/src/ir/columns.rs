@@ -7,7 +7,7 @@
 use passdock_abi as abi;
 use passdock_abi::{NameUse, OpEntry, OpId, Status, ValueId};
 
-use super::function::Function;
+use super::Function;
 use crate::data::EditError;
 use crate::data::OpTraits;
 use crate::ffi::{Record, Records};

@@ -3,7 +3,7 @@
 use passdock_abi as abi;
 use passdock_abi::{OpId, Position, RegionId, ValueId};
 
-use super::function::Function;
+use super::Function;
 use crate::data::EditError;
 use crate::ffi::descriptions::{CloneDesc, CloneOpsDesc};
 
@@ -136,7 +136,7 @@ impl Function {
     fn source(&self, source: &Function) -> Result<abi::FunctionRef, EditError> {
         let what = "the function to copy from";
         self.raw.tables.expect(source.raw.tables, what)?;
-        Ok(source.raw.reference())
+        Ok(source.as_raw())
     }
 
     /// The number of results of these ops; of one that isn't there 0, which the host will say.

@@ -3,7 +3,7 @@
 use passdock_abi::{symbol, LocId, OpId, ValueId};
 
 use super::builder::OpBuilder;
-use super::function::Function;
+use super::Function;
 use crate::data::EditError;
 
 impl Function {

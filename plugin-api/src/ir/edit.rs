@@ -3,9 +3,9 @@
 use passdock_abi::{Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId};
 
 use super::builder::{ConstantSpec, OpBuilder};
-use super::function::Function;
 use super::name::Name;
 use super::types::TypeSpec;
+use super::Function;
 use crate::data::AttrValue;
 use crate::data::EditError;
 use crate::ffi::describe;

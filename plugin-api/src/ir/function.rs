@@ -2,88 +2,13 @@
 //! attributes in `read.rs`, edits in `edit.rs`.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut};
-use std::ptr::{slice_from_raw_parts, slice_from_raw_parts_mut};
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId};
 
 use super::name::Name;
 use crate::data::{EditError, OpTraits};
-use crate::ffi::{RawFunction, Tables};
-
-/// A function of the module: read in place through `&self`, edited through `&mut self`.
-///
-/// Ids (`OpId`, `ValueId`, …) are plain numbers that belong to one function. An id that was
-/// erased, or that belongs to another function, is a mistake in the pass: reads panic with a
-/// sentence that names it (the host reports it as the pass's failure and keeps the module), edits
-/// answer an error. A value may be [`ValueId::NONE`], an operand left out: reads answer "nothing".
-///
-/// ```
-/// use passdock_plugin_api::prelude::*;
-///
-/// /// Erases ops whose results nobody uses, the last one first.
-/// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
-///     for op in f.ops().rev() {
-///         let is_used = f.results(op).iter().any(|&result| f.use_count(result) > 0);
-///         if f.traits(op).is_pure() && f.result_count(op) > 0 && !is_used {
-///             f.erase_op(op)?;
-///         }
-///     }
-///     Ok(())
-/// }
-/// ```
-///
-/// A function is lent to the pass: it can't be moved, replaced, or swapped with another.
-///
-/// ```compile_fail,E0277
-/// use passdock_plugin_api::prelude::*;
-///
-/// fn swap(one: &mut Function, other: &mut Function) {
-///     std::mem::swap(one, other); // it has no size
-/// }
-/// ```
-#[repr(C)]
-pub struct Function {
-    pub(crate) raw: RawFunction,
-    /// Makes it a type without a size. What is lent as `&mut` could otherwise be swapped with what
-    /// lives shorter.
-    no_size: [()],
-}
-
-/// The owner of a [`Function`], which lends it.
-#[doc(hidden)]
-#[repr(transparent)]
-pub struct FunctionHandle(RawFunction);
-
-impl FunctionHandle {
-    pub(crate) fn new(raw: RawFunction) -> FunctionHandle {
-        FunctionHandle(raw)
-    }
-}
-
-impl Deref for FunctionHandle {
-    type Target = Function;
-
-    #[inline]
-    #[allow(unsafe_code)]
-    fn deref(&self) -> &Function {
-        let raw: *const RawFunction = &self.0;
-        // SAFETY: a `Function` is a `RawFunction` and, behind it, an array of as many `()` as said:
-        // none.
-        unsafe { &*(slice_from_raw_parts(raw.cast::<()>(), 0) as *const Function) }
-    }
-}
-
-impl DerefMut for FunctionHandle {
-    #[inline]
-    #[allow(unsafe_code)]
-    fn deref_mut(&mut self) -> &mut Function {
-        let raw: *mut RawFunction = &mut self.0;
-        // SAFETY: as above.
-        unsafe { &mut *(slice_from_raw_parts_mut(raw.cast::<()>(), 0) as *mut Function) }
-    }
-}
+use crate::ffi::Function;
 
 #[cold]
 #[track_caller]
@@ -96,30 +21,6 @@ fn stale(what: &dyn fmt::Display) -> ! {
 }
 
 impl Function {
-    /// A handle of a host's function, for hosts that hand their own to passes written with this
-    /// SDK.
-    ///
-    /// # Safety
-    /// `function` is as the contract says, nobody else edits it while the answer lives, and it
-    /// outlives the answer.
-    #[doc(hidden)]
-    #[allow(unsafe_code)]
-    pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> FunctionHandle {
-        // SAFETY: the caller's promise.
-        FunctionHandle::new(unsafe { RawFunction::new(tables, function) })
-    }
-
-    #[doc(hidden)]
-    pub fn tables(&self) -> &'static Tables {
-        self.raw.tables
-    }
-
-    /// The reference that the handle was made from; for hosts.
-    #[doc(hidden)]
-    pub fn as_raw(&self) -> abi::FunctionRef {
-        self.raw.reference()
-    }
-
     /// The canonical name of the function itself.
     pub fn function_name(&self) -> &str {
         self.text(self.raw.name())

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use passdock_abi::{OpId, RegionId, UseId, ValueId};
 
-use super::function::Function;
 use super::name::Name;
+use super::Function;
 use crate::ffi::Alive;
 
 /// Ops, in the order they had when this was made.

@@ -17,11 +17,11 @@ mod types;
 pub mod walk;
 mod within;
 
+pub use crate::ffi::Function;
 pub use attr::{Attr, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use calls::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
-pub use function::{Function, FunctionHandle};
 pub use iter::{IterUses, Ops, Use, Walk};
 pub use module::{Module, Outlined, Snapshot};
 pub use name::{FreeNames, Name};

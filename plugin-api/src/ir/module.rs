@@ -10,11 +10,10 @@ use std::vec::IntoIter;
 use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 
-use super::function::{Function, FunctionHandle};
 use super::name::Name;
 use crate::data::EditError;
 use crate::ffi::descriptions::{FunctionDesc, OutlineDesc};
-use crate::ffi::{Alive, RawFunction, RawSymbols, Records, Tables};
+use crate::ffi::{Alive, Function, FunctionHandle, RawSymbols, Records, Tables};
 
 /// A module: functions in order.
 ///
@@ -263,7 +262,7 @@ impl<'h> Module<'h> {
 
     fn function_handle(&self, reference: abi::FunctionRef) -> FunctionHandle {
         // SAFETY: the host just handed it out; the handle ends before the module does, or is edited otherwise.
-        FunctionHandle::new(unsafe { RawFunction::new(self.tables, reference) })
+        unsafe { Function::from_raw(self.tables, reference) }
     }
 
     /// Ends the functions that are being edited, whose handles end with the next call.

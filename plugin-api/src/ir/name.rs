@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_abi::SymbolId;
 
-use super::function::Function;
 use super::module::Module;
+use super::Function;
 use crate::data::EditError;
 
 /// A name of an op, an attribute, a function: `"onnx.Relu"`, or its symbol.

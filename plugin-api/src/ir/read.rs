@@ -4,8 +4,8 @@ use passdock_abi as abi;
 use passdock_abi::{ConstId, DType, Dim, OpId, SymbolId, ValueId};
 
 use super::attr::{Attr, Strings};
-use super::function::Function;
 use super::name::Name;
+use super::Function;
 use crate::data::{element, EditError};
 
 impl Function {

@@ -5,7 +5,7 @@ use std::fmt;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
-use super::function::Function;
+use super::Function;
 use crate::ffi::descriptions::TypeDesc;
 use crate::ffi::Records;
 

@@ -1,6 +1,6 @@
 //! Failures and places name the function that they are in.
 
-use super::function::Function;
+use super::Function;
 use crate::data::{PassError, Place};
 
 impl PassError {

@@ -8,8 +8,8 @@ use passdock_abi as abi;
 use passdock_abi::{Dim, OpId, Status, TypeId};
 
 use crate::data::{found, EditError};
-use crate::ffi::Tables;
-use crate::ir::{Function, FunctionHandle, Type, TypeSpec};
+use crate::ffi::{FunctionHandle, Tables};
+use crate::ir::{Function, Type, TypeSpec};
 
 /// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
 /// too), and answers.

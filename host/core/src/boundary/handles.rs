@@ -11,9 +11,8 @@ use passdock_plugin_api::__private::FunctionHandle;
 
 use super::run::tables;
 use super::session::fixed::Fixed;
-use super::session::function::{Access, FunctionSession};
 use super::session::gate::Session;
-use super::session::module::ModuleSession;
+use super::session::{Access, FunctionSession, ModuleSession};
 
 /// A function as passes read it, held as it is for as long as this lives.
 pub struct FunctionSnapshot {

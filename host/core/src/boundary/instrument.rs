@@ -9,11 +9,9 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 
-use super::session::context::{CallFailure, ContextSession};
-use super::session::ending;
+use super::session::context::CallFailure;
 use super::session::frame::Frame;
-use super::session::input;
-use super::session::module::{ModuleSession, entry};
+use super::session::{ContextSession, ModuleSession, ending, entry, input};
 use crate::config::ConfigValue;
 use crate::error::Provider;
 

@@ -29,13 +29,13 @@ pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionCode, FunctionOutcome, FunctionRunner, ModuleClosure, ModuleCode,
-    ModuleInput, PassOutcome, edit_module, run_module_pass,
+    FunctionClosure, FunctionCode, FunctionOutcome, ModuleClosure, ModuleCode, ModuleInput,
+    PassOutcome, edit_module, run_function_pass, run_module_pass,
 };
+pub use session::FunctionSlot;
 pub use session::context::CallFailure;
 pub use session::ending::Endings;
 pub use session::frame::Frame;
-pub use session::function::FunctionSlot;
 pub use session::rewrites::Rewrites;
 use session::{gate, input};
 

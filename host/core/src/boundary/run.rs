@@ -14,11 +14,10 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
 
 use super::host;
-use super::session::context::{CallFailure, ContextSession};
+use super::session::context::CallFailure;
 use super::session::frame::Frame;
-use super::session::function::{FunctionSession, FunctionSlot};
-use super::session::module::{ModuleSession, entries};
 use super::session::rewrites::Rewrites;
+use super::session::{ContextSession, FunctionSession, FunctionSlot, ModuleSession, entries};
 use crate::config::ConfigValue;
 
 /// A closure that is a function pass, or a prim-function pass.
@@ -50,148 +49,93 @@ pub enum ModuleCode<'p> {
 /// A module as passes see it, created once for a pass and shared by the threads that run it.
 pub struct ModuleInput<'m> {
     module: &'m Module,
-    list: FunctionList,
-    /// The version of the list: no other input has it.
+    functions: Vec<FunctionEntry>,
+    /// The version of the list of functions: no other input has it.
     version: u64,
 }
 
-/// The list of a module's functions.
-struct FunctionList {
-    entries: Vec<FunctionEntry>,
-    /// The number of ids of ops that the functions have.
-    op_ids: usize,
-}
-
-/// The list and the slots that are kept for the next pass on the same state of a module.
-type Kept = (FunctionList, Vec<FunctionSlot>);
+/// The list and the slots, as they are cached for the next pass on the same state of a module.
+type CachedInput = (Vec<FunctionEntry>, Vec<FunctionSlot>);
 
 impl<'m> ModuleInput<'m> {
     /// Returns the input for a module, and a slot for each function. List and slots that an earlier pass on the same
-    /// state of the module kept are used again.
+    /// state of the module cached are used again.
     pub fn new(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
         // Greater than the version of any list that is edited.
         static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
-        let kept = module.take_cached().and_then(|kept| kept.downcast().ok());
-        let (list, slots): Kept = kept.map_or_else(
-            || {
-                let list = FunctionList {
-                    entries: entries(module),
-                    op_ids: module.functions().map(|function| function.op_ids()).sum(),
-                };
+        let cached = module.take_cached();
+        let cached = cached.and_then(|cached| cached.downcast::<CachedInput>().ok());
+        let (functions, slots) = match cached {
+            Some(cached) => *cached,
+            None => {
                 let slots = module.functions().cloned().map(FunctionSlot::new);
-                (list, slots.collect())
-            },
-            |kept| *kept,
-        );
+                (entries(module), slots.collect())
+            }
+        };
         let version = NEXT.fetch_add(1, Ordering::Relaxed);
         let input = ModuleInput {
             module,
-            list,
+            functions,
             version,
         };
         (input, slots)
     }
 
-    /// Keeps the slots for the next pass on the same state of the module.
-    pub fn keep(self, slots: Vec<FunctionSlot>) {
-        self.module.cache(Box::<Kept>::new((self.list, slots)));
-    }
-
-    /// The number of ids of ops that the module's functions have, those of dead ops included.
-    pub fn op_ids(&self) -> usize {
-        self.list.op_ids
+    /// Caches the slots for the next pass on the same state of the module.
+    pub fn cache(self, slots: Vec<FunctionSlot>) {
+        self.module
+            .cache(Box::<CachedInput>::new((self.functions, slots)));
     }
 }
 
-/// A runner of function passes of one module on one thread. Each thread makes its own from the
-/// shared [`ModuleInput`].
-pub struct FunctionRunner<'a> {
-    context: ContextSession<'a>,
-    module: ModuleSession<'a>,
-    function: FunctionSession,
-}
-
-impl<'a> FunctionRunner<'a> {
-    /// A runner for the functions of a module.
-    pub fn new(
-        input: &'a ModuleInput<'_>,
-        frame: &'a dyn Frame,
-        options: &'a ConfigValue,
-    ) -> FunctionRunner<'a> {
-        FunctionRunner {
-            context: ContextSession::new(frame, options),
-            module: ModuleSession::reading(input.module, &input.list.entries, input.version),
-            function: FunctionSession::vacant(),
+/// Runs a pass on the function of each slot. Calls `report` with the outcome on each function that the pass
+/// changed, failed on or emitted diagnostics about; an error of `report` ends the run.
+pub fn run_function_pass<'s, E>(
+    pass: FunctionCode<'_>,
+    input: &ModuleInput<'_>,
+    slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
+    frame: &dyn Frame,
+    options: &ConfigValue,
+    mut report: impl FnMut(&Arc<Function>, FunctionOutcome) -> Result<(), E>,
+) -> Result<(), E> {
+    let context = ContextSession::new(frame, options);
+    let module = ModuleSession::reading(input.module, &input.functions, input.version);
+    let session = FunctionSession::vacant();
+    let entered = frame.callee().map(|callee| callee.enter());
+    let _current = context.enter(&session, &module);
+    let (context_handle, module) = (context.handle(), module.reference());
+    let mut function = session.reference();
+    for slot in slots {
+        if let Some(entered) = &entered {
+            entered.set_function(|| slot.function().text(slot.function().name()));
         }
-    }
-
-    /// Runs a pass on the function of each slot. Calls `report` with the outcome on each function that the pass
-    /// changed, failed on or emitted diagnostics about; an error of `report` ends the run.
-    pub fn run_each<'s, E>(
-        &mut self,
-        pass: FunctionCode<'_>,
-        slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        report: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let module = self.module.reference();
-        let context = self.context.handle();
-        match pass {
+        // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
+        function.view = unsafe { session.start(slot) };
+        let status = match pass {
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
-                Some(run) => self.each(slots, report, |function| {
-                    // SAFETY: the function and its state come from the table of a plugin that stays
-                    // loaded; the handles live until it returns.
-                    unsafe { run(pass.entry.state, context, function, &module) }
-                }),
-                None => self.each(slots, report, |_| Status::UNSUPPORTED),
+                // SAFETY: the function and its state come from the table of a plugin that stays
+                // loaded; the handles live until it returns.
+                Some(run) => unsafe { run(pass.entry.state, context_handle, &function, &module) },
+                None => Status::UNSUPPORTED,
             },
-            FunctionCode::Closure(run) => self.each(slots, report, |function| {
-                gated(&self.context, |tables| {
-                    // SAFETY: the handles live until the closure returns, and nobody else edits.
-                    let mut function = unsafe { sdk::Function::from_raw(tables, *function) };
-                    // SAFETY: as above.
-                    let cx = unsafe { sdk::PassContext::from_raw(tables, context, &module) };
-                    run(&mut function, &cx)
-                })
+            FunctionCode::Closure(run) => gated(&context, |tables| {
+                // SAFETY: the handles live until the closure returns, and nobody else edits.
+                let mut function = unsafe { sdk::Function::from_raw(tables, function) };
+                // SAFETY: as above.
+                let cx = unsafe { sdk::PassContext::from_raw(tables, context_handle, &module) };
+                run(&mut function, &cx)
             }),
+        };
+        let is_same = session.stop();
+        if status != Status::OK || !is_same || !context.is_silent() {
+            let (result, brought) = session.finish(slot);
+            report(
+                slot.function(),
+                PassOutcome::new(&context, status, result, brought),
+            )?;
         }
     }
-
-    /// Calls `run` on each slot. A function that the pass leaves as it is costs a few
-    /// stores and the call.
-    #[inline(always)]
-    fn each<'s, E>(
-        &self,
-        slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        report: &mut dyn FnMut(&FunctionSlot, FunctionOutcome) -> Result<(), E>,
-        run: impl Fn(&abi::FunctionRef) -> Status,
-    ) -> Result<(), E> {
-        let callee = self.context.frame().callee();
-        let entered = callee.map(|callee| callee.enter());
-        let _current = self.context.enter(&self.function, &self.module);
-        let _vacate = Vacate(&self.function);
-        let mut function = self.function.reference();
-        for slot in slots {
-            if let Some(entered) = &entered {
-                entered.set_function(|| slot.function().text(slot.function().name()));
-            }
-            // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
-            function.view = unsafe { self.function.start(slot) };
-            let status = run(&function);
-            let is_same = self.function.stop();
-            if status != Status::OK || !is_same || !self.context.is_silent() {
-                let outcome = self.outcome(status, slot);
-                report(slot, outcome)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn outcome(&self, status: Status, slot: &mut FunctionSlot) -> FunctionOutcome {
-        let (result, brought) = self.function.finish(slot);
-        PassOutcome::new(&self.context, status, result, brought)
-    }
+    Ok(())
 }
 
 /// The outcome of a pass on a function or on a module.
@@ -229,15 +173,6 @@ impl<T> PassOutcome<T> {
 
 /// The outcome of a pass on a function.
 pub type FunctionOutcome = PassOutcome<Arc<Function>>;
-
-/// Makes a session vacant when it is dropped.
-struct Vacate<'s>(&'s FunctionSession);
-
-impl Drop for Vacate<'_> {
-    fn drop(&mut self) {
-        self.0.vacate();
-    }
-}
 
 /// Runs a module pass.
 pub fn run_module_pass(

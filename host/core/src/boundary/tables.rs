@@ -15,11 +15,8 @@ use std::ffi::c_void;
 use passdock_abi::*;
 
 use super::op;
-use super::session::context::ContextSession;
-use super::session::function::FunctionSession;
 use super::session::gate::Session;
-use super::session::module::ModuleSession;
-use super::session::{gate, input};
+use super::session::{ContextSession, FunctionSession, ModuleSession, gate, input};
 
 pub(super) static SYMBOLS: SymbolApi = SymbolApi {
     text: Some(super::table::symbols::text),

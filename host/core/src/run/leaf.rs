@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use super::inner::Inner;
 use super::{Job, Run, solo};
 use crate::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionRunner, FunctionSlot, ModuleCode,
-    ModuleInput, Rewrites, run_module_pass,
+    CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionSlot, ModuleCode, ModuleInput,
+    Rewrites, run_function_pass, run_module_pass,
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, running};
@@ -99,7 +99,7 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     let (mut functions, mut ops) = (0, 0);
     for slot in slots {
         functions += 1;
-        ops += slot.function().op_ids();
+        ops += slot.op_ids();
         if functions > 1 && ops >= PARALLEL_OPS {
             return true;
         }
@@ -226,9 +226,8 @@ impl LeafCall<'_> {
                 }
                 Ok(())
             };
-        let is_worth_it = declared.thread_safe
-            && input.op_ids() >= PARALLEL_OPS
-            && are_many(slots.iter().filter(|slot| is_meant(slot)));
+        let is_worth_it =
+            declared.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
         // Which rewrites are the first so many may not depend on threads.
         let is_limited = self.frame.context().settings().rewrite_limit.is_some();
         // Inside a pass that isn't thread-safe, another thread might wait for this one to leave it.
@@ -244,18 +243,15 @@ impl LeafCall<'_> {
                 .into_iter()
                 .try_for_each(|(function, outcome)| gather(&function, outcome))?;
         } else {
-            let mut runner = FunctionRunner::new(&input, &self.frame, self.options);
             let meant = slots.iter_mut().filter(|slot| is_meant(slot));
-            runner.run_each(pass, meant, &mut |slot, outcome| {
-                gather(slot.function(), outcome)
-            })?;
+            run_function_pass(pass, &input, meant, &self.frame, self.options, gather)?;
         }
         if let Some(error) = emitted_error {
             return Err(error);
         }
         if changed.is_empty() {
             // The next pass finds the module as this one did.
-            input.keep(slots);
+            input.cache(slots);
             return Ok(module.clone());
         }
         let mut after = module.clone();
@@ -284,15 +280,13 @@ impl LeafCall<'_> {
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {
             let _pushed = running::pushed(self.frame.context());
-            let mut runner = FunctionRunner::new(input, &self.frame, self.options);
             let mut all = Vec::new();
             let slots = slots.iter_mut().map(|slot| &mut **slot);
-            let Ok(()) = runner.run_each(pass, slots, &mut |slot,
-                                                            outcome|
-             -> Result<(), Infallible> {
-                all.push((slot.function().clone(), outcome));
-                Ok(())
-            });
+            let report = |function: &Arc<Function>, outcome| {
+                all.push((function.clone(), outcome));
+                Ok::<(), Infallible>(())
+            };
+            let Ok(()) = run_function_pass(pass, input, slots, &self.frame, self.options, report);
             all
         });
         pieces.flatten_iter().collect()

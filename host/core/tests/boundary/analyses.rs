@@ -577,11 +577,9 @@ fn functions_on_several_threads_have_their_own() {
         for half in 0..2 {
             let (input, around, module) = (&input, &around, &module);
             scope.spawn(move || {
-                let mut runner =
-                    passdock_core::boundary::FunctionRunner::new(input, around, &around.options);
                 for function in module.functions().skip(half).step_by(2) {
                     let work = passdock_core::boundary::FunctionCode::Closure(&pass);
-                    let (result, _) = run_on(&mut runner, work, function);
+                    let (result, _) = run_on(input, around, work, function);
                     result.expect("works").expect("changed");
                 }
             });

@@ -4,7 +4,7 @@ use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim};
 use passdock_core::Plugin;
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
@@ -364,9 +364,9 @@ fn a_static_plugin_goes_the_way_of_a_loaded_one() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut runner = FunctionRunner::new(&input, &around, &around.options);
                 for function in module.functions() {
-                    let (changed, _) = run_on(&mut runner, FunctionCode::Loaded(pass), function);
+                    let (changed, _) =
+                        run_on(&input, &around, FunctionCode::Loaded(pass), function);
                     assert!(changed.expect("does nothing").is_none());
                 }
             });

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
@@ -17,7 +17,6 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
         // SAFETY: the tables and handles live while the pass runs.
         unsafe {
@@ -65,7 +64,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
         }
     };
     let function = module.function_named("main").expect("is there");
-    let (failed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (failed, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
     expect!["The list of labels has 1 elements of 4 bytes."]
         .assert_eq(&failed.expect_err("it says so").message);
     let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
@@ -92,7 +91,6 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         let op = f.ops().next().expect("it has ops");
         let mut said = sdk::Diagnostic::warning("Much.")
@@ -106,7 +104,7 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (done, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (done, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
     assert!(done.is_ok());
     let [said] = &said[..] else {
         panic!("it is one");
@@ -131,7 +129,6 @@ fn what_is_said_is_heard_whatever_it_is() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         cx.emit(&sdk::Diagnostic::error("x".repeat((1 << 20) + 1)));
         let latin = b"caf\xe9";
@@ -168,7 +165,7 @@ fn what_is_said_is_heard_whatever_it_is() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (_, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (_, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
     let [long, latin] = &said[..] else {
         panic!("two were said: {said:?}");
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{DType, RegionId, Status, TypeId};
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_ir as ir;
 use passdock_ir::verify::interface::same_interface;
 use passdock_ir::verify::verify;
@@ -131,7 +131,6 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
         assert_eq!(cx.option("limit")?, Some(sdk::OptionValue::Int(8)));
         assert_eq!(cx.option("other")?, None);
@@ -162,7 +161,7 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (changed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (changed, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
     assert!(changed.expect("works").is_none());
     expect![[r#"
         warning[t::odd]: The op is odd.
@@ -195,15 +194,14 @@ fn slots_are_kept_while_the_module_stays_the_same() {
     };
     for _ in 0..2 {
         let (input, mut slots) = ModuleInput::new(&module);
-        let mut runner = FunctionRunner::new(&input, &around, &around.options);
         for slot in &mut slots {
-            let (changed, _) = run_in(&mut runner, FunctionCode::Closure(&cut), slot);
+            let (changed, _) = run_in(&input, &around, FunctionCode::Closure(&cut), slot);
             let changed = changed.expect("works").expect("changed");
             assert_eq!(ops(&changed), ["t.A", "return"]);
-            let (changed, _) = run_in(&mut runner, FunctionCode::Closure(&look), slot);
+            let (changed, _) = run_in(&input, &around, FunctionCode::Closure(&look), slot);
             assert!(changed.expect("works").is_none());
         }
-        input.keep(slots);
+        input.cache(slots);
     }
     let kept = module.take_cached().expect("the slots");
     module.cache(kept);

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, OpId, RegionId, Status};
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
@@ -147,7 +147,6 @@ fn what_is_said_gets_through() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
         let label = abi::Label {
             op: OpId(0),
@@ -181,7 +180,7 @@ fn what_is_said_gets_through() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (_, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (_, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
     expect![[r#"
         warning: Said.
          |

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_core::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, ModuleCode, ModuleInput, host,
-    run_module_pass,
+    CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionSlot, ModuleCode, ModuleInput, host,
+    run_function_pass, run_module_pass,
 };
 use passdock_core::{
     ConfigValue, Diagnostic, ErrorKind, MissingDefinition, OpDefs, PassError, PassKind, Plugin,
@@ -138,9 +138,8 @@ pub(crate) fn run(
     pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<Arc<ir::Function>>, String> {
     let (input, _) = ModuleInput::new(module);
-    let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
-    let (result, _) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let (result, _) = run_on(&input, around, FunctionCode::Closure(&pass), function);
     result.map_err(|failure| {
         let place = [&failure.at.function, &failure.at.op, &failure.at.location];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
@@ -159,26 +158,34 @@ pub(crate) type Outcome = (
     Vec<Diagnostic>,
 );
 
-/// Runs a pass on a function of the runner's module.
+/// Runs a pass on a function of the input's module.
 pub(crate) fn run_on(
-    runner: &mut FunctionRunner<'_>,
+    input: &ModuleInput<'_>,
+    around: &Around,
     pass: FunctionCode<'_>,
     function: &Arc<ir::Function>,
 ) -> Outcome {
-    run_in(runner, pass, &mut FunctionSlot::new(function.clone()))
+    run_in(
+        input,
+        around,
+        pass,
+        &mut FunctionSlot::new(function.clone()),
+    )
 }
 
 /// Runs a pass on the function of a slot.
 pub(crate) fn run_in(
-    runner: &mut FunctionRunner<'_>,
+    input: &ModuleInput<'_>,
+    around: &Around,
     pass: FunctionCode<'_>,
     slot: &mut FunctionSlot,
 ) -> Outcome {
     let mut all = (Ok(None), Vec::new());
-    let Ok(()) = runner.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
-        all = (made.result, made.diagnostics);
-        Ok(())
-    });
+    let report = |_: &Arc<ir::Function>, outcome: FunctionOutcome| {
+        all = (outcome.result, outcome.diagnostics);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = run_function_pass(pass, input, [slot], around, &around.options, report);
     all
 }
 

@@ -5,8 +5,7 @@ use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
 use super::{AskedFor, OpCall, Question, no_answer};
-use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::input;
+use crate::boundary::session::{ContextSession, input};
 
 /// The longest body of an op, in bytes.
 const MAX_BODY: usize = 1 << 24;

@@ -7,8 +7,7 @@ use passdock_loader::{LoadedOp, OpDefs};
 
 use super::{IS_WRONG, OpCall, Question, no_answer};
 use crate::analyses::{all_definitions, definition, definition_traits};
-use crate::boundary::session::context;
-use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::{FunctionSession, with_current};
 
 /// The reason why there is no answer about an op that no plugin defines.
 const UNDEFINED: &str = "no plugin defines it";
@@ -16,7 +15,7 @@ const UNDEFINED: &str = "no plugin defines it";
 impl FunctionSession {
     /// The traits of an op in the function; 0 if no plugin defines it.
     pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
-        let traits = context::with_current(|context| {
+        let traits = with_current(|context| {
             let session = self;
             Question { context, session }.look_up(name, definition_traits)
         });

@@ -7,7 +7,7 @@ use passdock_ir::{ConstantData, Edit, EditFailure, Function};
 
 use super::known_dims::{constant_dims, known_results};
 use super::{OpCall, Question};
-use crate::boundary::session::function::{FunctionSession, FunctionState};
+use crate::boundary::session::{FunctionSession, FunctionState};
 
 impl Question<'_> {
     pub(in crate::boundary) fn evaluate(

@@ -6,7 +6,7 @@ use passdock_ir::{Edit, EditFailure, Function};
 
 use super::MAX_SHAPE_DATA;
 use super::evaluate::EvaluatedResult;
-use crate::boundary::session::function::{FunctionSession, FunctionState};
+use crate::boundary::session::{FunctionSession, FunctionState};
 
 /// The results of an op, if inference found all their elements to be known numbers, whatever the
 /// operands are: the second dim of `[n, 3]` is 3.

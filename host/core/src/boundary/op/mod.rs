@@ -24,10 +24,10 @@ use passdock_ir::{Edit, EditFailure, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
 
 use crate::analyses::{is_settled, settle};
-use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::{Access, FunctionSession, FunctionState};
 use crate::boundary::session::gate::Session;
-use crate::boundary::session::{gate, input};
+use crate::boundary::session::{
+    Access, ContextSession, FunctionSession, FunctionState, gate, input,
+};
 use crate::boundary::table::{describe, functions};
 
 /// The most elements of a tensor whose shape data is kept.

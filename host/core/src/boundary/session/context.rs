@@ -1,7 +1,6 @@
 //! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::ptr;
+use std::cell::RefCell;
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
@@ -12,14 +11,10 @@ use passdock_ir::{Edit, EditFailure, Function, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
-use super::frame::Frame;
-use super::function::{FunctionSession, SessionBase};
 use super::gate::Session;
-use super::input;
-use super::module::ModuleSession;
 use super::rewrites::Rewrites;
+use super::{CURRENT, ContextSession, ModuleSession, SessionBase, input};
 use crate::analyses::SharedNames;
-use crate::config::ConfigValue;
 use crate::error::PassError;
 
 /// The failure of a pass or of an instrument's callback.
@@ -54,25 +49,9 @@ impl CallFailure {
     }
 }
 
-/// The object behind a `*mut abi::Context`.
-pub(in crate::boundary) struct ContextSession<'a> {
-    frame: &'a dyn Frame,
-    /// The options of the pass or the instrument, all layers applied.
-    options: &'a ConfigValue,
-    /// The function that the pass works on, or null.
-    function: Cell<*const FunctionSession>,
-    /// The module of the pass.
-    module: Cell<*const ModuleSession<'static>>,
-    /// Whether anything was asked about op definitions.
-    asked_ops: Cell<bool>,
-    /// Rarely used state, allocated when it is first needed.
-    extras: OnceCell<Box<Extras>>,
-    base: SessionBase,
-}
-
 /// The rarely used state of a context.
 #[derive(Default)]
-struct Extras {
+pub(super) struct ContextExtras {
     diagnostics: RefCell<KeptDiagnostics>,
     failure: RefCell<Option<CallFailure>>,
     /// Items of settings that were handed out, which live as long as the session.
@@ -108,33 +87,9 @@ impl Blamed {
 }
 
 impl<'a> ContextSession<'a> {
-    #[inline]
-    pub(in crate::boundary) fn new(
-        frame: &'a dyn Frame,
-        options: &'a ConfigValue,
-    ) -> ContextSession<'a> {
-        ContextSession {
-            frame,
-            options,
-            function: Cell::new(ptr::null()),
-            module: Cell::new(ptr::null()),
-            asked_ops: Cell::new(false),
-            extras: OnceCell::new(),
-            base: SessionBase::new(),
-        }
-    }
-
     #[cold]
-    fn extras(&self) -> &Extras {
+    fn extras(&self) -> &ContextExtras {
         self.extras.get_or_init(Box::default)
-    }
-
-    pub(in crate::boundary) fn handle(&self) -> *mut abi::Context {
-        ptr::from_ref(self).cast_mut().cast()
-    }
-
-    pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
-        self.frame
     }
 
     /// The op definitions of the run.
@@ -179,22 +134,6 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
         let asked = self.asked_ops.get().then_some(self.frame);
         asked?.missing_definition()
-    }
-
-    /// Makes this the context of the thread, and `function` in `module` the ones that its messages
-    /// are about, until the returned guard is dropped.
-    #[inline]
-    pub(in crate::boundary) fn enter(
-        &self,
-        function: *const FunctionSession,
-        module: *const ModuleSession<'_>,
-    ) -> CurrentPass<'_> {
-        self.function.set(function);
-        self.module.set(module.cast());
-        CurrentPass {
-            function: &self.function,
-            outer: CURRENT.replace(self.handle()),
-        }
     }
 
     /// Remembers that a definition was asked and what was wrong with it, for what the pass says.
@@ -246,12 +185,6 @@ impl<'a> ContextSession<'a> {
         let message = error.to_string();
         self.extras().nested.replace(Some((error, message.clone())));
         message
-    }
-
-    /// Whether there are neither diagnostics nor a failure to take.
-    #[inline]
-    pub(in crate::boundary) fn is_silent(&self) -> bool {
-        self.extras.get().is_none()
     }
 
     #[inline]
@@ -321,35 +254,6 @@ impl Session for ContextSession<'_> {
 
     fn base(&self) -> &SessionBase {
         &self.base
-    }
-}
-
-thread_local! {
-    /// The context of the pass that runs on this thread: what plugins get from `current`.
-    static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
-}
-
-/// Calls `then` with the context of the pass that runs on this thread; `None` if none runs.
-#[inline]
-pub(in crate::boundary) fn with_current<T>(
-    then: impl FnOnce(&ContextSession<'_>) -> T,
-) -> Option<T> {
-    // SAFETY: what stands here is a session whose pass hasn't returned.
-    let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
-    Some(then(session))
-}
-
-/// A guard for a pass that runs on this thread, until it is dropped.
-pub(in crate::boundary) struct CurrentPass<'c> {
-    function: &'c Cell<*const FunctionSession>,
-    outer: *mut abi::Context,
-}
-
-impl Drop for CurrentPass<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.function.set(ptr::null());
-        CURRENT.set(self.outer);
     }
 }
 

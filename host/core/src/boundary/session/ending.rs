@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use passdock_crash::caught;
 use passdock_diagnostic::Diagnostic;
 
-use super::context::{CallFailure, ContextSession};
+use super::ContextSession;
+use super::context::CallFailure;
 use super::frame::Frame;
 use crate::config::ConfigValue;
 use crate::error::PassError;

@@ -1,124 +1,21 @@
-//! Function sessions: a function as a plugin holds it, the view that it reads and the function
-//! behind it; and what all sessions have.
+//! Function sessions: what is done with the function behind a handle.
 //!
 //! The function is copied when it is first edited, not before: a pass that changes nothing costs
 //! the view's header and the call. The header stays where it is and is written again after each
 //! edit, as the contract promises.
 
-use std::cell::{Cell, RefCell};
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{AttrKind, FunctionKind, OpId, ValueId};
+use passdock_abi::{OpId, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
 use super::gate::Session;
 use super::laid_out::LayoutAnswer;
-
-/// The part that all sessions have: the thread that the session was created on, which alone may use its handle, and
-/// the message of the last error.
-pub(in crate::boundary) struct SessionBase {
-    /// The address of a thread-local of the thread.
-    thread: usize,
-    pub(super) last_error: RefCell<String>,
-}
-
-impl SessionBase {
-    /// Returns the base of a session of this thread.
-    #[inline]
-    pub(in crate::boundary) fn new() -> SessionBase {
-        SessionBase {
-            thread: this_thread(),
-            last_error: RefCell::default(),
-        }
-    }
-
-    /// Whether the session was created on this thread.
-    #[inline]
-    pub(super) fn is_of_this_thread(&self) -> bool {
-        self.thread == this_thread()
-    }
-}
-
-#[inline]
-fn this_thread() -> usize {
-    thread_local!(static OWN: u8 = const { 0 });
-    OWN.with(|own| ptr::from_ref(own).addr())
-}
-
-/// The object behind a `*mut abi::Function`.
-///
-/// Plugins read the view through raw pointers while the host is called, so everything here is
-/// behind cells and the host only ever holds a `&FunctionSession`.
-pub(in crate::boundary) struct FunctionSession {
-    /// The header that plugins read: a slot's, or the session's own.
-    view: Cell<*mut abi::FunctionView>,
-    own_view: Option<Fixed<abi::FunctionView>>,
-    state: RefCell<FunctionState>,
-    base: SessionBase,
-}
-
-/// A function that several passes run on, with the header of its view, which is written when the
-/// function changes, not for each pass.
-pub struct FunctionSlot {
-    function: Arc<Function>,
-    /// The function's kind, so that a pass for another doesn't have to go to the function.
-    kind: FunctionKind,
-    /// Whether an attribute of the function keeps function passes out of it.
-    is_excluded: bool,
-    view: abi::FunctionView,
-}
-
-// SAFETY: the view's pointers lead into the function, which is held and isn't changed while it is;
-// whoever has the slot for himself may write its header.
-unsafe impl Send for FunctionSlot {}
-// SAFETY: as above.
-unsafe impl Sync for FunctionSlot {}
-
-impl FunctionSlot {
-    /// A slot with a function.
-    pub fn new(function: Arc<Function>) -> FunctionSlot {
-        FunctionSlot {
-            view: function.view(),
-            kind: function.kind(),
-            is_excluded: is_excluded(&function),
-            function,
-        }
-    }
-
-    /// The function in the slot.
-    pub fn function(&self) -> &Arc<Function> {
-        &self.function
-    }
-
-    /// Whether passes on functions of a kind run on the function.
-    pub fn is_for(&self, kind: FunctionKind) -> bool {
-        self.kind == kind && !self.is_excluded
-    }
-}
-
-/// Whether an attribute keeps function passes out of a function: one of these, unless it is 0.
-fn is_excluded(function: &Function) -> bool {
-    let mut attrs = function.attrs(OpId::NONE).iter();
-    attrs.any(|attr| {
-        let name = function.text(attr.name);
-        matches!(name, "SkipOptimization" | "Compiler" | "Extern")
-            && (attr.kind != AttrKind::INT || attr.bits != 0)
-    })
-}
-
-/// The function behind the view, and the access to it.
-pub(in crate::boundary) struct FunctionState {
-    shared: Shared,
-    /// The copy that is edited.
-    own: Option<Box<Function>>,
-    access: Access,
-    /// Rarely used state, allocated when it is first needed.
-    extras: Option<Box<FunctionExtras>>,
-}
+use super::{Access, FunctionSession, FunctionSlot, FunctionState, SessionBase, Shared};
 
 /// The rarely used state of a function session.
 #[derive(Default)]
@@ -133,44 +30,7 @@ pub(in crate::boundary) struct FunctionExtras {
     brought: Vec<Arc<Function>>,
 }
 
-/// The function as it was handed out.
-enum Shared {
-    /// No function yet.
-    Nothing,
-    /// A slot's, which outlives the pass.
-    Slot(NonNull<FunctionSlot>),
-    Held(Arc<Function>),
-}
-
-/// The access that a session allows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::boundary) enum Access {
-    /// Reading and editing.
-    Edit,
-    /// Reading only: a snapshot, or a definition's look at an op.
-    Read,
-    /// No access: the function is gone, or another pass ran.
-    Ended,
-    /// No access: the host failed in the middle of an edit.
-    Broken,
-}
-
 impl FunctionSession {
-    /// A session on no function yet, for a pass that runs on one after the other.
-    pub(in crate::boundary) fn vacant() -> FunctionSession {
-        FunctionSession {
-            view: Cell::new(ptr::null_mut()),
-            own_view: None,
-            state: RefCell::new(FunctionState {
-                shared: Shared::Nothing,
-                own: None,
-                access: Access::Ended,
-                extras: None,
-            }),
-            base: SessionBase::new(),
-        }
-    }
-
     /// A session that holds its function.
     pub(in crate::boundary) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
         let mut session = FunctionSession::vacant();
@@ -188,42 +48,6 @@ impl FunctionSession {
         let mut session = FunctionSession::held(function, Access::Read);
         session.state.get_mut().extras().module = Some(module);
         session
-    }
-
-    /// Makes a vacant session one to edit the slot's function with; returns its view.
-    ///
-    /// # Safety
-    /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::stop`]; its function stays until
-    /// [`FunctionSession::vacate`].
-    #[inline]
-    pub(in crate::boundary) unsafe fn start(
-        &self,
-        slot: &mut FunctionSlot,
-    ) -> *const abi::FunctionView {
-        let slot = NonNull::from(slot);
-        // SAFETY: the slot is there; its header isn't borrowed.
-        let view = unsafe { ptr::addr_of_mut!((*slot.as_ptr()).view) };
-        self.view.set(view);
-        self.change(|state| {
-            // The slot itself isn't looked at: most passes need no more of it than its address.
-            state.shared = Shared::Slot(slot);
-            state.access = Access::Edit;
-        });
-        view
-    }
-
-    /// Ends the session for the plugin. Returns `true` if the slot's function is as it was and nothing was kept beside
-    /// it: then [`FunctionSession::finish`] has nothing to do.
-    #[inline]
-    pub(in crate::boundary) fn stop(&self) -> bool {
-        let is_same = self.with(|state| {
-            let is_broken = state.access == Access::Broken;
-            if !is_broken {
-                state.access = Access::Ended;
-            }
-            Ok(!is_broken && state.own.is_none() && state.extras.is_none())
-        });
-        is_same.unwrap_or(false)
     }
 
     /// Returns the slot's function after a session that was stopped, `None` if it is as it was; and the functions that
@@ -253,42 +77,9 @@ impl FunctionSession {
         (result, brought)
     }
 
-    /// Forgets the last slot: its function may go.
-    pub(in crate::boundary) fn vacate(&self) {
-        self.change(|state| state.shared = Shared::Nothing);
-    }
-
-    /// What a plugin gets. Good while the session stays where it is.
-    #[inline]
-    pub(in crate::boundary) fn reference(&self) -> abi::FunctionRef {
-        abi::FunctionRef {
-            handle: std::ptr::from_ref(self).cast_mut().cast(),
-            view: self.view.get().cast_const(),
-        }
-    }
-
-    /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
-    /// only a plugin that passes on a definition's handle could ask for.
-    #[inline]
-    pub(in crate::boundary) fn with<T>(
-        &self,
-        body: impl FnOnce(&mut FunctionState) -> Edit<T>,
-    ) -> Edit<T> {
-        body(&mut *self.state.try_borrow_mut().map_err(|_| busy())?)
-    }
-
     /// Whether this is the session of a state.
     pub(in crate::boundary) fn holds(&self, state: &FunctionState) -> bool {
         ptr::eq(self.state.as_ptr(), state)
-    }
-
-    /// Runs `body` on the state behind the view, unless the state is borrowed.
-    #[inline]
-    fn change(&self, body: impl FnOnce(&mut FunctionState)) {
-        let _ = self.with(|state| {
-            body(state);
-            Ok(())
-        });
     }
 
     /// Writes the view again after the function changed.
@@ -488,11 +279,6 @@ impl Shared {
             Shared::Nothing => unreachable!("a vacant session has no handle"),
         }
     }
-}
-
-#[cold]
-fn busy() -> EditFailure {
-    EditFailure::refused("The function is being edited already.")
 }
 
 #[cold]

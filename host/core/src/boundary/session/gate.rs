@@ -7,8 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::function::{FunctionSession, FunctionState, SessionBase};
-use super::input;
+use super::{FunctionSession, FunctionState, SessionBase, input};
 use crate::util;
 
 /// The text for a handle that has no session to keep one.

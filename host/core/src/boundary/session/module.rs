@@ -4,7 +4,6 @@
 //! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
 //! a plugin that kept one gets an error.
 
-use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 
 use passdock_abi as abi;
@@ -15,32 +14,18 @@ use passdock_ir::{Edit, EditFailure, Function, Module, column, name};
 use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
-use super::context::ContextSession;
 use super::fixed::Fixed;
-use super::function::{Access, FunctionSession, SessionBase};
 use super::gate::Session;
-use super::input;
 use super::outline::Naming;
+use super::{
+    Access, ContextSession, FunctionSession, Held, ModuleSession, ModuleState, SessionBase,
+    entries, entry, input,
+};
 use crate::analyses::SharedNames;
-
-/// What a `*mut abi::Module` points to.
-pub(in crate::boundary) struct ModuleSession<'a> {
-    view: UnsafeCell<abi::ModuleView>,
-    state: RefCell<State<'a>>,
-    /// The names that are shared with operators, as long as the list of functions is what it was.
-    shared_names: RefCell<Option<SharedNames>>,
-    base: SessionBase,
-}
-
-pub(super) struct State<'a> {
-    module: Held<'a>,
-    /// Rarely used state, allocated when it is first needed.
-    extras: Option<Box<Extras>>,
-}
 
 /// The rarely used state of a module session.
 #[derive(Default)]
-struct Extras {
+pub(super) struct ModuleExtras {
     /// The functions of the edited module; a removed one leaves an entry without a name.
     entries: Vec<FunctionEntry>,
     /// The indices of entries by name, and the number of entries without one; made when the first
@@ -55,58 +40,12 @@ struct Extras {
     naming: Naming,
 }
 
-enum Held<'a> {
-    /// The input of a function pass, or the module that an instrument reads.
-    Read(&'a Module),
-    /// The copy that a module pass edits.
-    Edit(Module),
-}
-
 impl<'a> ModuleSession<'a> {
-    /// A session on a module that is read only: the functions are listed in `entries`, and `version` is the list's.
-    #[inline]
-    pub(in crate::boundary) fn reading(
-        module: &'a Module,
-        entries: &'a [FunctionEntry],
-        version: u64,
-    ) -> ModuleSession<'a> {
-        let mut session = ModuleSession::new(Held::Read(module), entries);
-        session.view.get_mut().version = version;
-        session
-    }
-
     /// A session on a module to edit.
     pub(in crate::boundary) fn editing(module: &Module) -> ModuleSession<'static> {
         let session = ModuleSession::new(Held::Edit(module.clone()), &[]);
         session.refresh(0);
         session
-    }
-
-    #[inline]
-    fn new(module: Held<'a>, entries: &[FunctionEntry]) -> ModuleSession<'a> {
-        let view = abi::ModuleView {
-            symbols: Arc::as_ptr(module.get().symbols()).cast(),
-            functions: column(entries),
-            ..abi::ModuleView::EMPTY
-        };
-        ModuleSession {
-            view: UnsafeCell::new(view),
-            state: RefCell::new(State {
-                module,
-                extras: None,
-            }),
-            shared_names: RefCell::default(),
-            base: SessionBase::new(),
-        }
-    }
-
-    /// The reference that a plugin gets. Valid while the session isn't moved.
-    #[inline]
-    pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
-        abi::ModuleRef {
-            handle: std::ptr::from_ref(self).cast_mut().cast(),
-            view: self.view.get(),
-        }
     }
 
     /// Calls `look` with a function as it is now.
@@ -152,7 +91,7 @@ impl<'a> ModuleSession<'a> {
 
     /// The module as it is now, edits included.
     pub(in crate::boundary) fn now(&self) -> Edit<Module> {
-        self.with(State::now_all)
+        self.with(ModuleState::now_all)
     }
 
     /// Puts another module in the place of the edited one. Handles of its functions end.
@@ -167,7 +106,7 @@ impl<'a> ModuleSession<'a> {
         Ok(())
     }
 
-    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
+    pub(super) fn with<T>(&self, body: impl FnOnce(&mut ModuleState<'a>) -> Edit<T>) -> Edit<T> {
         let busy = |_| EditFailure::refused("The module is being edited already.");
         body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
@@ -178,7 +117,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// Changes the list of functions, and updates the plugin's view of it.
-    pub(super) fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
+    pub(super) fn list(&self, step: u64, change: impl FnOnce(&mut ModuleState<'_>)) {
         self.shared_names.take();
         let listed = self.with(|state| {
             change(state);
@@ -195,8 +134,8 @@ impl<'a> ModuleSession<'a> {
     }
 }
 
-impl State<'_> {
-    fn extras(&mut self) -> &mut Extras {
+impl ModuleState<'_> {
+    fn extras(&mut self) -> &mut ModuleExtras {
         self.extras.get_or_insert_default()
     }
 
@@ -337,30 +276,6 @@ impl State<'_> {
     }
 }
 
-impl Held<'_> {
-    fn get(&self) -> &Module {
-        match self {
-            Held::Read(module) => module,
-            Held::Edit(module) => module,
-        }
-    }
-}
-
-/// Lists the functions of a module for its view.
-pub(in crate::boundary) fn entries(module: &Module) -> Vec<FunctionEntry> {
-    module.functions().map(entry).collect()
-}
-
-#[inline]
-pub(in crate::boundary) fn entry(f: &Arc<Function>) -> FunctionEntry {
-    FunctionEntry {
-        name: f.name(),
-        kind: f.kind(),
-        op_count: f.live_op_count(),
-        reserved: 0,
-    }
-}
-
 fn missing(module: &Module, name: SymbolId) -> EditFailure {
     let name = module.symbols().text(name);
     if name.is_empty() {
@@ -452,7 +367,7 @@ impl ModuleSession<'_> {
     }
 }
 
-fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<SymbolId> {
+fn create(state: &mut ModuleState<'_>, desc: &FunctionDesc, text: &str) -> Edit<SymbolId> {
     if !matches!(desc.kind, FunctionKind::GRAPH | FunctionKind::PRIM) {
         return Err(input::unknown("function", desc.kind.0));
     }

@@ -7,7 +7,7 @@ use passdock_ir::{Edit, EditFailure, Function, MAX_OPSETS, Module, OpName, Outli
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::module::{ModuleSession, State};
+use super::{ModuleSession, ModuleState};
 use super::{gate, input};
 
 impl ModuleSession<'_> {
@@ -70,7 +70,7 @@ pub(super) struct Naming {
     ops: Option<FxHashSet<SymbolId>>,
 }
 
-impl State<'_> {
+impl ModuleState<'_> {
     /// The name for a new function: with a number if a function of this module has it, or an op that
     /// was there before, which would become a call. What other modules have doesn't count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {

@@ -20,8 +20,7 @@ use passdock_loader::OpDefs;
 use crate::analyses::{self, Operators, SharedNames};
 use crate::boundary::session::context::CallFailure;
 use crate::boundary::session::ending::Endings;
-use crate::boundary::session::function::FunctionState;
-use crate::boundary::session::{context, ending, gate, input};
+use crate::boundary::session::{FunctionState, ending, gate, input, with_current};
 use crate::error::{ErrorKind, PassError};
 
 /// The most analyses of plugins that a function may have. A result for each op counts as one
@@ -45,7 +44,7 @@ struct Keeper {
 impl Keeper {
     /// The pass that runs on this thread, if its frame hears of ends.
     fn now() -> Option<Keeper> {
-        context::with_current(|context| {
+        with_current(|context| {
             let frame = context.frame();
             let (pass, endings) = (frame.callee()?, frame.endings()?);
             Some(Keeper {
@@ -108,7 +107,7 @@ impl FunctionState {
         // SAFETY: see above.
         let name = unsafe { input::list(name.ptr, name.len, "bytes of the name")? };
         let function = self.read()?;
-        let found = context::with_current(|context| {
+        let found = with_current(|context| {
             let operators = Operators::with(context.op_defs(), context.shared_names());
             analyses::column(function, &operators, name)
         });
@@ -179,7 +178,7 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
     // Results may depend on what the definitions say of ops.
-    let stamp = context::with_current(|context| context.shared_names().stamp()).unwrap_or(0);
+    let stamp = with_current(|context| context.shared_names().stamp()).unwrap_or(0);
     Ok(CacheKey::new(owner.addr(), stamp, name))
 }
 

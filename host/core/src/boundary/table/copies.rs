@@ -5,9 +5,8 @@ use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId, Value
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
 
 use super::describe;
-use crate::boundary::session::function::{FunctionSession, FunctionState};
 use crate::boundary::session::gate::Session;
-use crate::boundary::session::{context, input};
+use crate::boundary::session::{FunctionSession, FunctionState, input, with_current};
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn clone_region(&mut self, desc: &CloneDesc) -> Edit {
@@ -106,7 +105,7 @@ fn imports(
 /// What [`Function::imports_of`] asks, by the definitions of the pass that runs.
 fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
     let symbols = source.symbols();
-    move |name, version| context::with_current(|cx| cx.since(symbols, name, version)).flatten()
+    move |name, version| with_current(|cx| cx.since(symbols, name, version)).flatten()
 }
 
 /// Calls `copy` with the state of a function and the function that something is copied from; `None` if that is

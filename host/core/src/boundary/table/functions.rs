@@ -9,8 +9,7 @@ use passdock_abi::{
 use passdock_ir::{ConstantData, Edit, EditFailure, Function, MAX_OPSETS, Payload, name};
 
 use super::describe;
-use crate::boundary::session::function::{FunctionSession, FunctionState};
-use crate::boundary::session::{context, input};
+use crate::boundary::session::{FunctionSession, FunctionState, input, with_current};
 
 impl FunctionState {
     pub(in crate::boundary) fn constant_data(&mut self, id: ConstId) -> Edit<Bytes> {
@@ -199,7 +198,7 @@ impl FunctionSession {
                 return Ok(module.function(name).is_some());
             }
             let symbols = state.read()?.symbols();
-            let asked = context::with_current(|context| context.names_function(symbols, name));
+            let asked = with_current(|context| context.names_function(symbols, name));
             Ok(asked.unwrap_or(false))
         });
         u32::from(named.unwrap_or(false))
