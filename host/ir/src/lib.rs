@@ -35,7 +35,6 @@ pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;
 pub use function::reserve::OutgrownPools;
 pub use function::types::{BufferSpec, TypeData};
-pub use function::walk::OpWalk;
 pub use function::{Function, column};
 pub use module::Module;
 pub use name::OpName;

@@ -69,53 +69,72 @@ impl Extras {
     }
 }
 
+/// The entity at a place of each column of [`Origins`].
+const KINDS: [fn(u32) -> Entity; 6] = [
+    |_| Entity::Function,
+    |at| Entity::Op(OpId(at)),
+    |at| Entity::Value(ValueId(at)),
+    |at| Entity::Region(RegionId(at)),
+    Entity::Port,
+    |at| Entity::Constant(ConstId(at)),
+];
+
+impl Entity {
+    /// The column of the entity's kind, and its place there.
+    fn place(self) -> (usize, usize) {
+        match self {
+            Entity::Function => (0, 0),
+            Entity::Op(id) => (1, id.index()),
+            Entity::Value(id) => (2, id.index()),
+            Entity::Region(id) => (3, id.index()),
+            Entity::Port(id) => (4, id as usize),
+            Entity::Constant(id) => (5, id.index()),
+        }
+    }
+}
+
 /// The origins and extras of one function's entities.
 #[derive(Clone, Default, Debug)]
 pub struct Origins {
-    pub(crate) ops: Vec<SourceSpan>,
-    pub(crate) values: Vec<SourceSpan>,
-    pub(crate) regions: Vec<SourceSpan>,
-    pub(crate) ports: Vec<SourceSpan>,
-    pub(crate) constants: Vec<SourceSpan>,
-    pub(crate) function: Option<SourceSpan>,
+    /// The span of each entity, a column for each kind.
+    pub(crate) spans: [Vec<SourceSpan>; KINDS.len()],
     pub(crate) extras: FxHashMap<Entity, Arc<Extras>>,
-}
-
-fn get(column: &[SourceSpan], at: usize) -> SourceSpan {
-    column.get(at).copied().unwrap_or(SourceSpan::NONE)
-}
-
-/// Sets the origin at a place of a column.
-pub(crate) fn set_origin(column: &mut Vec<SourceSpan>, at: usize, origin: SourceSpan) {
-    if column.len() <= at {
-        column.resize(at + 1, SourceSpan::NONE);
-    }
-    column[at] = origin;
 }
 
 impl Origins {
     /// The origin of an entity.
     pub fn get(&self, entity: Entity) -> SourceSpan {
-        match entity {
-            Entity::Function => self.function.unwrap_or(SourceSpan::NONE),
-            Entity::Op(id) => get(&self.ops, id.index()),
-            Entity::Value(id) => get(&self.values, id.index()),
-            Entity::Region(id) => get(&self.regions, id.index()),
-            Entity::Port(id) => get(&self.ports, id as usize),
-            Entity::Constant(id) => get(&self.constants, id.index()),
-        }
+        let (column, at) = entity.place();
+        let known = self.spans[column].get(at);
+        known.copied().unwrap_or(SourceSpan::NONE)
     }
 
     /// Sets the origin of an entity.
     pub fn set(&mut self, entity: Entity, origin: SourceSpan) {
-        match entity {
-            Entity::Function => self.function = Some(origin),
-            Entity::Op(id) => set_origin(&mut self.ops, id.index(), origin),
-            Entity::Value(id) => set_origin(&mut self.values, id.index(), origin),
-            Entity::Region(id) => set_origin(&mut self.regions, id.index(), origin),
-            Entity::Port(id) => set_origin(&mut self.ports, id as usize, origin),
-            Entity::Constant(id) => set_origin(&mut self.constants, id.index(), origin),
+        let (column, at) = entity.place();
+        let column = &mut self.spans[column];
+        if column.len() <= at {
+            column.resize(at + 1, SourceSpan::NONE);
         }
+        column[at] = origin;
+    }
+
+    /// The origins and extras of entities that have become others; `None`: of those that are gone.
+    pub(crate) fn moved(&self, map: impl Fn(Entity) -> Option<Entity>) -> Origins {
+        let mut moved = Origins::default();
+        for (column, spans) in self.spans.iter().enumerate() {
+            for (at, &span) in spans.iter().enumerate() {
+                if span.is_some()
+                    && let Some(entity) = map(KINDS[column](at as u32))
+                {
+                    moved.set(entity, span);
+                }
+            }
+        }
+        let extras = self.extras.iter();
+        let extras = extras.filter_map(|(&entity, extras)| Some((map(entity)?, extras.clone())));
+        moved.extras = extras.collect();
+        moved
     }
 
     /// Whether anything has extras.
@@ -151,9 +170,6 @@ impl Origins {
 
     /// Forgets all spans; extras stay.
     pub fn drop_spans(&mut self) {
-        *self = Origins {
-            extras: std::mem::take(&mut self.extras),
-            ..Origins::default()
-        };
+        self.spans = Default::default();
     }
 }

@@ -24,12 +24,12 @@ struct Memory {
     /// The remembered definitions, by op symbol.
     slots: Vec<Option<Slot>>,
     /// The premises from which nothing new follows, with the constants whose addresses are among them.
-    settled: FxHashMap<Box<[u32]>, Box<[Weak<ConstantData>]>>,
-    settled_words: usize,
+    settled: FxHashMap<Vec<u8>, Vec<Weak<ConstantData>>>,
+    settled_bytes: usize,
 }
 
-/// The most words of premises that are remembered: 16 MiB.
-const MOST_WORDS: usize = 1 << 22;
+/// The most bytes of premises that are remembered.
+const MAX_SETTLED: usize = 16 << 20;
 
 struct Slot {
     domain: SymbolId,
@@ -93,7 +93,7 @@ pub(crate) fn all_definitions(
 pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
-        memory.settled.contains_key(premises.words())
+        memory.settled.contains_key(&premises.key)
     })
 }
 
@@ -101,13 +101,14 @@ pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises
 pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
-        let (words, constants) = premises.into_parts();
-        if memory.settled_words + words.len() > MOST_WORDS {
+        let Premises { mut key, constants } = premises;
+        if memory.settled_bytes + key.len() > MAX_SETTLED {
             memory.settled.clear();
-            memory.settled_words = 0;
+            memory.settled_bytes = 0;
         }
-        memory.settled_words += words.len();
-        memory.settled.insert(words, constants);
+        memory.settled_bytes += key.len();
+        key.shrink_to_fit();
+        memory.settled.insert(key, constants);
     });
 }
 

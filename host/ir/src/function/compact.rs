@@ -13,7 +13,7 @@ use passdock_abi::{
 use super::Function;
 use super::locs::loc_range;
 use crate::cache::CachedValues;
-use crate::origin::{Entity, Origins, SourceSpan, set_origin};
+use crate::origin::Entity;
 use crate::pool::{AttrPools, push_range, slice, span};
 
 /// Fewer dead records than this aren't worth the copy.
@@ -72,7 +72,7 @@ impl Function {
         self.function_attrs = self.moved_attrs(attrs, &maps, &mut lists);
         (self.uses, self.ports, self.attrs) = (lists.uses, lists.ports, lists.attrs);
         (self.ids, self.pools) = (lists.ids, lists.pools);
-        self.origins = maps.origins(std::mem::take(&mut self.origins));
+        self.origins = self.origins.moved(|entity| maps.entity(entity));
         self.body = maps.region(self.body);
         self.version += 1;
         self.cached = CachedValues::default();
@@ -231,28 +231,6 @@ impl Maps {
             Value::RESULT => &self.ops,
             Value::ARG => &self.regions,
             _ => &self.constants,
-        }
-    }
-
-    fn origins(&self, old: Origins) -> Origins {
-        let column = |column: &[SourceSpan], map: &[u32]| {
-            let mut moved = Vec::new();
-            for (&origin, &id) in column.iter().zip(map).filter(|(_, id)| **id != NONE) {
-                set_origin(&mut moved, id as usize, origin);
-            }
-            moved
-        };
-        let extras = old.extras.into_iter();
-        Origins {
-            ops: column(&old.ops, &self.ops),
-            values: column(&old.values, &self.values),
-            regions: column(&old.regions, &self.regions),
-            ports: column(&old.ports, &self.ports),
-            constants: column(&old.constants, &self.constants),
-            function: old.function,
-            extras: extras
-                .filter_map(|(entity, extras)| Some((self.entity(entity)?, extras)))
-                .collect(),
         }
     }
 

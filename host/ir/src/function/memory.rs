@@ -29,10 +29,6 @@ impl Function {
             + of(&self.pools.strings)
             + of(&self.pools.bytes)
             + of(&self.data)
-            + of(&self.origins.ops)
-            + of(&self.origins.values)
-            + of(&self.origins.regions)
-            + of(&self.origins.ports)
-            + of(&self.origins.constants)
+            + self.origins.spans.iter().map(of).sum::<u64>()
     }
 }

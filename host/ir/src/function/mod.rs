@@ -23,7 +23,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use passdock_abi::{
     Attr, Column, ConstId, Constant, Dim, DimExpr, FunctionKind, FunctionView, Loc, LocId, Op,
-    OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, Use, Value,
+    OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, TypeId, Use, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -73,7 +73,8 @@ pub struct Function {
     /// The constants of nested regions, which die with their region.
     pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
     pub(crate) origins: Origins,
-    pub(crate) type_index: HashTable<u32>,
+    /// The types with their hashes.
+    pub(crate) type_index: HashTable<(u64, TypeId)>,
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
     pub(crate) names: Option<NameTable>,

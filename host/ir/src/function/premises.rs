@@ -1,77 +1,62 @@
-//! What the types of an op's results follow from, so that its definition isn't asked the same twice.
+//! Premises: what the types of an op's results follow from, so that its definition isn't asked the same twice.
 
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-use passdock_abi::{AttrKind, ConstId, Dim, DimKind, OpId, Type, TypeId, TypeKind, Value, ValueId};
+use passdock_abi::{
+    AttrKind, ConstId, Dim, DimKind, OpId, Range, Type, TypeId, TypeKind, Value, ValueId,
+};
 
 use super::Function;
 use crate::constant::ConstantData;
 
 /// An op's name and attributes, the versions of domains, the types of operands and results, and which constants
-/// operands are. Equal ones are those of ops of which an inference says the same, in functions of the same symbols.
+/// operands are. Inference says the same of ops with equal keys, in functions of the same symbols.
 pub struct Premises {
-    words: Vec<u32>,
-    /// The constants. A weak pointer keeps the address, which is among the words, from being given to others.
-    constants: Vec<Weak<ConstantData>>,
+    /// All of it, as it is hashed.
+    pub key: Vec<u8>,
+    /// The constants. A weak pointer keeps the address, which is part of the key, from being given to others.
+    pub constants: Vec<Weak<ConstantData>>,
 }
 
-/// What is known of an operand's elements: each, which constant they are, or nothing.
-const KNOWN: u32 = 0;
-const CONSTANT: u32 = 1;
-const OPEN: u32 = 2;
+/// The usual length of a key, in bytes.
+const USUAL_KEY: usize = 512;
+/// The largest length of a key, in bytes: an op with a longer one is asked again.
+const MAX_KEY: usize = 8192;
 
-/// The words for which there is room at once.
-const USUAL: usize = 128;
-/// The most words: what is longer is asked again.
-const MOST: usize = 2048;
+/// Appends what is hashed to a key.
+struct KeyWriter<'k>(&'k mut Vec<u8>);
+
+impl Hasher for KeyWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
 
 impl Premises {
-    /// Both parts, of which the words alone are to be compared.
-    pub fn into_parts(self) -> (Box<[u32]>, Box<[Weak<ConstantData>]>) {
-        (self.words.into(), self.constants.into())
+    fn add(&mut self, part: impl Hash) {
+        part.hash(&mut KeyWriter(&mut self.key));
     }
 
-    /// The words.
-    pub fn words(&self) -> &[u32] {
-        &self.words
+    /// Returns `None` if the key would be too long with so many more bytes.
+    fn check_room(&self, more: usize) -> Option<()> {
+        (self.key.len().saturating_add(more) <= MAX_KEY).then_some(())
     }
 
-    /// None if there is no room for so many more words.
-    fn has_room(&self, more: usize) -> Option<()> {
-        (self.words.len().saturating_add(more) <= MOST).then_some(())
-    }
-
-    fn long(&mut self, word: u64) {
-        self.words.extend([word as u32, (word >> 32) as u32]);
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.words.push(bytes.len() as u32);
-        let (words, rest) = bytes.as_chunks();
-        let words = words.iter().map(|word| u32::from_le_bytes(*word));
-        self.words
-            .extend(words.chain(rest.iter().map(|&byte| byte.into())));
-    }
-
-    /// None if a size is said by an expression, which has other numbers elsewhere.
-    fn dims(&mut self, dims: &[Dim]) -> Option<()> {
-        self.words.push(dims.len() as u32);
-        for dim in dims {
-            let value = dim.value as u64;
-            self.words.extend([
-                dim.kind.0,
-                value as u32,
-                (value >> 32) as u32,
-                dim.denotation.0,
-            ]);
-        }
+    /// Returns `None` if a dim is an expression, which has other ids in other functions.
+    fn add_dims(&mut self, dims: &[Dim]) -> Option<()> {
+        self.add(dims);
         let is_expr = |dim: &Dim| dim.kind == DimKind::EXPR;
         (!dims.iter().any(is_expr)).then_some(())
     }
 }
 
 impl Function {
-    /// The premises of an op; `None` if it has regions, or anything else that words here can't say. `known` answers the
+    /// The premises of an op; `None` if it has regions, or anything else that a key here can't say. `known` returns the
     /// elements of an operand that are known otherwise than by a constant.
     pub fn premises<'k>(
         &self,
@@ -83,45 +68,33 @@ impl Function {
             return None;
         }
         let mut premises = Premises {
-            words: Vec::with_capacity(USUAL),
+            key: Vec::with_capacity(USUAL_KEY),
             constants: Vec::new(),
         };
-        premises.words.push(record.name.0);
-        premises.words.push(self.opsets.len() as u32);
-        for opset in &self.opsets {
-            premises.words.push(opset.domain.0);
-            premises.long(opset.version as u64);
-        }
-        let counts = [record.operands, record.results, record.attrs];
-        premises.words.extend(counts.map(|range| range.len));
+        premises.add((record.name, &self.opsets));
+        let lists = [record.operands, record.results, record.attrs];
+        premises.add(lists.map(|list| list.len));
         for slot in self.operands(op) {
-            if slot.value.is_none() {
-                premises.words.push(u32::MAX);
-                continue;
-            }
-            let value = self.value(slot.value);
-            premises.words.push(value.flags & Value::KIND);
+            let value = slot.value.option().map(|value| self.value(value));
+            premises.add(value.map(|value| value.flags & Value::KIND));
+            let Some(value) = value else { continue };
             self.add_type_premise(value.ty, &mut premises)?;
-            match (known(slot.value), value.constant.option()) {
-                (Some(elements), _) => {
-                    premises.words.push(KNOWN);
-                    premises.dims(elements)?;
-                }
-                (None, Some(constant)) => {
-                    premises.words.push(CONSTANT);
-                    self.add_data_premise(constant, &mut premises);
-                }
-                (None, None) => premises.words.push(OPEN),
+            let elements = known(slot.value);
+            let constant = value.constant.option().filter(|_| elements.is_none());
+            premises.add((elements.is_some(), constant.is_some()));
+            if let Some(elements) = elements {
+                premises.add_dims(elements)?;
             }
-            premises.has_room(0)?;
+            if let Some(constant) = constant {
+                self.add_data_premise(constant, &mut premises);
+            }
+            premises.check_room(0)?;
         }
         for result in self.results(op) {
             let value = self.value(result);
-            premises
-                .words
-                .push(value.flags & (Value::ABSENT | Value::DECLARED));
+            premises.add(value.flags & (Value::ABSENT | Value::DECLARED));
             self.add_type_premise(value.ty, &mut premises)?;
-            premises.has_room(0)?;
+            premises.check_room(0)?;
         }
         self.add_attr_premises(op, &mut premises)?;
         Some(premises)
@@ -132,45 +105,38 @@ impl Function {
         if ![TypeKind::TENSOR, TypeKind::UNKNOWN].contains(&record.kind) {
             return None;
         }
-        let Type {
-            kind,
-            dtype,
-            flags,
-            name,
-            ..
-        } = *record;
-        premises.words.extend([kind.0, dtype.0, flags, name.0]);
-        premises.dims(self.dims_in(record.dims))
+        premises.add(Type {
+            dims: Range::EMPTY,
+            aux: Range::EMPTY,
+            ..*record
+        });
+        premises.add_dims(self.dims_in(record.dims))
     }
 
     fn add_data_premise(&self, constant: ConstId, premises: &mut Premises) {
         let data = self.constant_data(constant);
-        premises.long(Arc::as_ptr(data) as u64);
+        premises.add(Arc::as_ptr(data));
         premises.constants.push(Arc::downgrade(data));
     }
 
     fn add_attr_premises(&self, op: OpId, premises: &mut Premises) -> Option<()> {
         for attr in self.attrs(op) {
-            premises.has_room(attr.list.len as usize)?;
-            premises.words.extend([attr.name.0, attr.kind.0]);
+            premises.check_room(attr.list.len as usize)?;
+            premises.add((attr.name, attr.kind));
             match attr.kind {
-                AttrKind::INT | AttrKind::FLOAT => premises.long(attr.bits),
-                AttrKind::STRING => premises.bytes(self.bytes_in(attr.list)),
-                AttrKind::INTS => {
-                    premises.words.push(attr.list.len);
-                    let ints = self.ints_in(attr.list).iter();
-                    ints.for_each(|&int| premises.long(int as u64));
-                }
+                AttrKind::INT | AttrKind::FLOAT => premises.add(attr.bits),
+                AttrKind::STRING => premises.add(self.bytes_in(attr.list)),
+                AttrKind::INTS => premises.add(self.ints_in(attr.list)),
                 AttrKind::FLOATS => {
-                    premises.words.push(attr.list.len);
+                    premises.add(attr.list.len);
                     let floats = self.floats_in(attr.list).iter();
-                    premises.words.extend(floats.map(|float| float.to_bits()));
+                    floats.for_each(|float| premises.add(float.to_bits()));
                 }
                 AttrKind::STRINGS => {
-                    premises.words.push(attr.list.len);
+                    premises.add(attr.list.len);
                     for string in self.strings_in(attr.list) {
-                        premises.has_room(string.len())?;
-                        premises.bytes(string);
+                        premises.check_room(string.len())?;
+                        premises.add(string);
                     }
                 }
                 AttrKind::TENSOR => {
@@ -181,7 +147,7 @@ impl Function {
                 _ => return None,
             }
         }
-        Some(())
+        premises.check_room(0)
     }
 }
 
@@ -215,7 +181,7 @@ mod tests {
         for b in 0..all.len() {
             for a in 0..b {
                 if let (Some(one), Some(other)) = (&all[a], &all[b])
-                    && one.words() == other.words()
+                    && one.key == other.key
                 {
                     found.push((a, b));
                 }
@@ -225,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn ops_of_the_same_words_have_the_same_premises() {
+    fn ops_of_the_same_kind_have_the_same_premises() {
         check(
             &[(0, 1), (0, 2), (1, 2)],
             "%0 = onnx.Relu(%x) : f32[2,n]
@@ -272,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_is_very_long_has_no_premises() {
-        let ints = vec!["7"; MOST + 1].join(", ");
+        let ints = vec!["7"; MAX_KEY + 1].join(", ");
         check(
             &[],
             &format!(

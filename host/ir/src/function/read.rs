@@ -59,11 +59,8 @@ impl Function {
     /// # Errors
     /// If the op is gone, or none of this function.
     pub fn live_op(&self, id: OpId) -> Edit<&Op> {
-        match self.ops.get(id.index()) {
-            Some(op) if op.flags & Op::DEAD == 0 => Ok(op),
-            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
-            None => Err(self.unknown("op", id)),
-        }
+        let op = self.ops.get(id.index());
+        self.live(op, |op| op.flags & Op::DEAD == 0, "op", id)
     }
 
     /// A value, if it is alive.
@@ -71,11 +68,8 @@ impl Function {
     /// # Errors
     /// If the value is gone, or none of this function.
     pub fn live_value(&self, id: ValueId) -> Edit<&Value> {
-        match self.values.get(id.index()) {
-            Some(value) if value.flags & Value::DEAD == 0 => Ok(value),
-            Some(_) => Err(EditFailure::stale(format!("The value {id} is gone."))),
-            None => Err(self.unknown("value", id)),
-        }
+        let value = self.values.get(id.index());
+        self.live(value, |value| value.flags & Value::DEAD == 0, "value", id)
     }
 
     /// A region, if it is alive.
@@ -83,11 +77,9 @@ impl Function {
     /// # Errors
     /// If the region is gone, or none of this function.
     pub fn live_region(&self, id: RegionId) -> Edit<&Region> {
-        match self.regions.get(id.index()) {
-            Some(region) if region.flags & Region::DEAD == 0 => Ok(region),
-            Some(_) => Err(EditFailure::stale(format!("{id} was erased with its op."))),
-            None => Err(self.unknown("region", id)),
-        }
+        let region = self.regions.get(id.index());
+        let is_live = |region: &Region| region.flags & Region::DEAD == 0;
+        self.live(region, is_live, "region", id)
     }
 
     /// A constant, if it is alive.
@@ -95,11 +87,9 @@ impl Function {
     /// # Errors
     /// If the constant is gone, or none of this function.
     pub fn live_constant(&self, id: ConstId) -> Edit<&Constant> {
-        match self.constants.get(id.index()) {
-            Some(constant) if self.is_live_constant(constant) => Ok(constant),
-            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
-            None => Err(self.unknown("constant", id)),
-        }
+        let constant = self.constants.get(id.index());
+        let is_live = |constant: &Constant| self.is_live_constant(constant);
+        self.live(constant, is_live, "constant", id)
     }
 
     /// A type id that is one of this function's.
@@ -107,9 +97,25 @@ impl Function {
     /// # Errors
     /// If the type is none of this function.
     pub fn live_type(&self, id: TypeId) -> Edit<&Type> {
-        self.types
-            .get(id.index())
-            .ok_or_else(|| self.unknown("type", id))
+        self.live(self.types.get(id.index()), |_| true, "type", id)
+    }
+
+    #[inline]
+    fn live<'f, T>(
+        &self,
+        record: Option<&'f T>,
+        is_live: impl Fn(&T) -> bool,
+        what: &str,
+        id: impl std::fmt::Display,
+    ) -> Edit<&'f T> {
+        match record {
+            Some(record) if is_live(record) => Ok(record),
+            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
+            None => Err(EditFailure::stale(format!(
+                "There is no {what} {id} in function @{}.",
+                self.text(self.name)
+            ))),
+        }
     }
 
     /// Refuses a location that is none of this function's; NONE is allowed.
@@ -123,11 +129,6 @@ impl Function {
                 "There is no location {id} in the function."
             ))),
         }
-    }
-
-    fn unknown(&self, what: &str, id: impl std::fmt::Display) -> EditFailure {
-        let name = self.text(self.name);
-        EditFailure::stale(format!("There is no {what} {id} in function @{name}."))
     }
 
     fn is_live_constant(&self, constant: &Constant) -> bool {

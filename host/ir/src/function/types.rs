@@ -169,19 +169,20 @@ impl Function {
         record.dims = Range::EMPTY;
         record.aux = Range::EMPTY;
         let hash = FxBuildHasher.hash_one((record, dims, layout, items));
-        let found = self.type_index.find(hash, |&id| {
-            let known = &self.types[id as usize];
-            Type {
+        let found = self.type_index.find(hash, |&(_, id)| {
+            let known = self.ty(id);
+            let bare = Type {
                 dims: Range::EMPTY,
                 aux: Range::EMPTY,
                 ..*known
-            } == record
+            };
+            bare == record
                 && self.dims_in(known.dims) == dims
                 && self.layout_of(known) == layout
                 && self.items_of(known).eq(items.iter().copied())
         });
-        if let Some(&id) = found {
-            return TypeId(id);
+        if let Some(&(_, id)) = found {
+            return id;
         }
         record.dims = push_range(&mut self.dims, dims.iter().copied());
         record.aux = if items.is_empty() {
@@ -189,26 +190,11 @@ impl Function {
         } else {
             push_range(&mut self.ids, items.iter().map(|item| item.0))
         };
-        let id = self.types.len() as u32;
+        let id = TypeId(self.types.len() as u32);
         self.types.push(record);
-        let (types, dims, ids) = (&self.types, &self.dims, &self.ids);
-        self.type_index.insert_unique(hash, id, |&id| {
-            let known = &types[id as usize];
-            let bare = Type {
-                dims: Range::EMPTY,
-                aux: Range::EMPTY,
-                ..*known
-            };
-            let shape = slice(dims, known.dims);
-            let buffer = known.kind == TypeKind::BUFFER;
-            let layout = if buffer { slice(dims, known.aux) } else { &[] };
-            let items: Vec<TypeId> = match buffer {
-                true => Vec::new(),
-                false => slice(ids, known.aux).iter().map(|&id| TypeId(id)).collect(),
-            };
-            FxBuildHasher.hash_one((bare, shape, layout, &items[..]))
-        });
-        TypeId(id)
+        self.type_index
+            .insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        id
     }
 
     /// Interns a type with another dim for each that it or a type in it has.

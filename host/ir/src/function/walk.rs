@@ -1,52 +1,97 @@
-//! Going over the ops of a region and of the regions in it.
+//! Walks over nested regions, with a stack of their own.
 
 use passdock_abi::{OpId, RegionId};
 
 use crate::function::Function;
 
-/// Ops in pre-order; keeps its own stack. It ends, however ops are linked: it meets no more than there
-/// are.
-pub struct OpWalk<'f> {
+/// A step of the walk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// The start of a region.
+    Enter(RegionId),
+    /// An op; its regions follow.
+    Op(OpId),
+    /// The end of a region.
+    Leave,
+    /// The end of the last region of an op that has some.
+    After(OpId),
+}
+
+enum Step {
+    Ops(RegionId, OpId),
+    Regions(OpId, u32),
+}
+
+/// The events of a region and the regions nested in it, in program order.
+pub(crate) struct Events<'f> {
     function: &'f Function,
-    next: OpId,
-    /// The ops to go on with: first those of the regions still to enter, then the op after.
-    after: Vec<OpId>,
-    /// The number of ops that it may still meet.
+    entry: Option<RegionId>,
+    stack: Vec<Step>,
+    /// The number of ops that it may still meet: it ends, however they are linked.
     left: usize,
 }
 
-impl Function {
-    /// All ops of a region and the regions nested in it, each before those nested in it.
-    pub fn walk(&self, region: RegionId) -> OpWalk<'_> {
-        OpWalk {
-            function: self,
-            next: self.region(region).first,
-            after: Vec::new(),
-            left: self.op_ids(),
+impl<'f> Events<'f> {
+    pub(crate) fn new(function: &'f Function, region: RegionId) -> Events<'f> {
+        Events {
+            function,
+            entry: Some(region),
+            stack: Vec::new(),
+            left: function.op_ids(),
+        }
+    }
+
+    fn enter(&mut self, region: RegionId) -> Event {
+        let first = self.function.region(region).first;
+        self.stack.push(Step::Ops(region, first));
+        Event::Enter(region)
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        if let Some(entry) = self.entry.take() {
+            return Some(self.enter(entry));
+        }
+        match *self.stack.last()? {
+            Step::Ops(region, next) => {
+                let Some(op) = next.option().filter(|_| self.left > 0) else {
+                    self.stack.pop();
+                    return Some(Event::Leave);
+                };
+                self.left -= 1;
+                let record = self.function.op(op);
+                if let Some(top) = self.stack.last_mut() {
+                    *top = Step::Ops(region, record.next);
+                }
+                if record.regions.len > 0 {
+                    self.stack.push(Step::Regions(op, 0));
+                }
+                Some(Event::Op(op))
+            }
+            Step::Regions(op, at) => {
+                let regions = self.function.ids_in(self.function.op(op).regions);
+                let Some(&region) = regions.get(at as usize) else {
+                    self.stack.pop();
+                    return Some(Event::After(op));
+                };
+                if let Some(top) = self.stack.last_mut() {
+                    *top = Step::Regions(op, at + 1);
+                }
+                Some(self.enter(RegionId(region)))
+            }
         }
     }
 }
 
-impl Iterator for OpWalk<'_> {
-    type Item = OpId;
-
-    fn next(&mut self) -> Option<OpId> {
-        while self.next.is_none() {
-            self.next = self.after.pop()?;
-        }
-        self.left = self.left.checked_sub(1)?;
-        let id = self.next;
-        let op = self.function.op(id);
-        self.next = op.next;
-        if op.regions.len > 0 {
-            self.after.push(op.next);
-            let firsts = self
-                .function
-                .regions_of(id)
-                .map(|region| self.function.region(region));
-            self.after.extend(firsts.rev().map(|region| region.first));
-            self.next = OpId::NONE;
-        }
-        Some(id)
+impl Function {
+    /// All ops of a region and the regions nested in it, each before those nested in it.
+    pub fn walk(&self, region: RegionId) -> impl Iterator<Item = OpId> + '_ {
+        Events::new(self, region).filter_map(|event| match event {
+            Event::Op(op) => Some(op),
+            _ => None,
+        })
     }
 }

@@ -126,10 +126,10 @@ fn stale_ids_are_errors() {
         op2 was erased.
         There is no op op77 in function @f.
         op2 was erased.
-        The value v5 is gone.
+        v5 was erased.
         There is no value v99 in function @f.
-        The value v5 is gone.
-        The value v5 is gone.
+        v5 was erased.
+        v5 was erased.
         There is no region region9 in function @f.
         There is no type type99 in function @f.
         There is no constant const9 in function @f.

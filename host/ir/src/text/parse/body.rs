@@ -104,13 +104,7 @@ impl<'t> Parser<'t, '_> {
             self.args(region)?;
         }
         let ports = self.ports()?;
-        loop {
-            match self.cur.peek_word() {
-                "loc" => self.f.regions[region.index()].loc = self.loc()?,
-                _ if self.is_extras() => self.extras_of(Entity::Region(region))?,
-                _ => break,
-            }
-        }
+        self.f.regions[region.index()].loc = self.clauses(Entity::Region(region))?;
         self.cur.expect("{", "before a region's ops")?;
         self.push_frame(region, ports, Some(owner), start, mark);
         Ok(())

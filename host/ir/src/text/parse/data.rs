@@ -44,13 +44,10 @@ impl<'t> Parser<'t, '_> {
 
     /// The location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) -> Parse<()> {
-        loop {
-            match self.cur.peek_word() {
-                "loc" => self.f.constants[id.index()].loc = self.loc()?,
-                _ if self.is_extras() => self.extras_of(Entity::Constant(id))?,
-                _ => return Ok(()),
-            }
+        if let Some(loc) = self.clauses(Entity::Constant(id))?.option() {
+            self.f.constants[id.index()].loc = loc;
         }
+        Ok(())
     }
 
     fn data(&mut self, ty: TypeId, elements: u64) -> Parse<Data> {

@@ -196,6 +196,18 @@ impl<'t> Parser<'t, '_> {
         Ok(self.f.fuse_locs(&parts))
     }
 
+    /// The location of an entity, if it comes next, and its extras.
+    pub(super) fn clauses(&mut self, entity: Entity) -> Parse<LocId> {
+        let mut loc = LocId::NONE;
+        loop {
+            match self.cur.peek_word() {
+                "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
+                _ if self.is_extras() => self.extras_of(entity)?,
+                _ => return Ok(loc),
+            }
+        }
+    }
+
     /// Whether extras come next: `doc(`, `meta {` or `extra(`.
     pub(super) fn is_extras(&mut self) -> bool {
         match self.cur.peek_word() {

@@ -94,16 +94,11 @@ impl<'t> Parser<'t, '_> {
         if let Some(extras) = result.extras {
             self.f.origins.set_extras(Entity::Value(value), extras);
         }
-        loop {
-            match self.cur.peek_word() {
-                "node" if self.cur.after_word() != b'(' && self.cur.after_word() != b'.' => {
-                    self.cur.word();
-                    self.await_anchor(id);
-                }
-                "loc" => self.constant_clauses(id)?,
-                _ if self.is_extras() => self.constant_clauses(id)?,
-                _ => break,
-            }
+        self.constant_clauses(id)?;
+        while self.cur.peek_word() == "node" && !matches!(self.cur.after_word(), b'(' | b'.') {
+            self.cur.word();
+            self.await_anchor(id);
+            self.constant_clauses(id)?;
         }
         self.define(name, value, result.start)?;
         self.check_inside(value, result.start)
@@ -302,17 +297,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn op_clauses(&mut self, op: OpId) -> Parse<LocId> {
-        let mut loc = LocId::NONE;
-        loop {
-            match self.cur.peek_word() {
-                "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
-                _ if self.is_extras() => {
-                    self.f.import_annotated(op);
-                    self.extras_of(Entity::Op(op))?;
-                }
-                _ => return Ok(loc),
-            }
+        let loc = self.clauses(Entity::Op(op))?;
+        if self.f.origins.extras(Entity::Op(op)).is_some() {
+            self.f.import_annotated(op);
         }
+        Ok(loc)
     }
 
     /// An op without a location is where it stands in the text, if the text has a name.

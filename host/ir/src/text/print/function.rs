@@ -8,8 +8,8 @@ use passdock_abi::{
 
 use super::super::syntax::RESERVED;
 use super::super::syntax::types::write_type;
-use super::super::syntax::walk::{Event, Events};
 use super::printer::Printer;
+use crate::function::walk::{Event, Events};
 use crate::origin::{Entity, Extras};
 use crate::quote::write_name;
 
@@ -18,7 +18,7 @@ pub(super) const MAX_INDENT: usize = 32;
 
 impl<'p> Printer<'p, '_> {
     pub(super) fn function(&mut self) {
-        for event in Events::new(self.f) {
+        for event in Events::new(self.f, self.f.body()) {
             match event {
                 Event::Enter(region) => {
                     if region == self.f.body() {

@@ -9,9 +9,9 @@ use passdock_abi::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::syntax::element::literal;
-use super::super::syntax::walk::{Event, Events};
 use super::super::syntax::write_number;
 use crate::function::Function;
+use crate::function::walk::{Event, Events};
 use crate::origin::Entity;
 use crate::pool::of_region;
 use crate::quote::write_name;
@@ -217,7 +217,7 @@ struct Binder<'f> {
 impl Binder<'_> {
     fn function(&mut self) {
         let mut marks = Vec::new();
-        for event in Events::new(self.f) {
+        for event in Events::new(self.f, self.f.body()) {
             match event {
                 Event::Enter(region) => {
                     marks.push(self.log.len());

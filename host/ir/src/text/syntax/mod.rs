@@ -4,7 +4,6 @@ pub(super) mod element;
 pub(super) mod error;
 pub(super) mod lex;
 pub(crate) mod types;
-pub(super) mod walk;
 
 use passdock_abi::{AttrKind, ExprKind, TypeId, TypeKind};
 
