@@ -34,6 +34,7 @@ use passdock_plugin_api::prelude::*;
 use crate::bind_symbolic_vars::bind;
 use crate::shared::call_graph::{entries, unknown};
 use crate::shared::literal::{Literal, from_file, literal};
+use crate::shared::read::add_tensor;
 
 options! {
     /// The parameters that become constants.
@@ -100,8 +101,7 @@ fn bind_params_of(
     let mut names = Vec::new();
     for (param, value, dtype, literal) in &bound {
         check_shape(f, *param, value, &literal.shape)?;
-        let ty = f.add_type(&TypeSpec::shaped(*dtype, &literal.shape))?;
-        let constant = f.add_constant(&ConstantSpec::new(ty, &literal.bytes))?;
+        let constant = add_tensor(f, *dtype, &literal.shape, &literal.bytes)?;
         f.replace_uses(*param, constant)?;
         let name = f.value_name(*param).unwrap_or_default();
         names.push((constant, name.to_owned()));

@@ -150,25 +150,20 @@ fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         {
             continue;
         }
+        let called = m.snapshot(name)?;
+        let params: Vec<Vec<Dim>> = called
+            .params()
+            .iter()
+            .map(|&param| dims(&called, param))
+            .collect();
+        drop(called);
         let mut sizes: HashMap<SymbolId, Option<i64>> = HashMap::new();
-        {
-            let called = m.snapshot(name)?;
-            let params = called.params().iter().map(|&param| dims(&called, param));
-            let params: Vec<Vec<Dim>> = params.collect();
-            if params
-                .iter()
-                .flatten()
-                .all(|dim| dim.kind != DimKind::SYMBOL)
-            {
-                continue;
-            }
-            for caller in callers {
-                let f = m.snapshot(caller)?;
-                for op in f.ops_named(name) {
-                    let given = |index| f.operand(op, index).map_or(Vec::new(), |v| dims(&f, v));
-                    for (index, param) in params.iter().enumerate() {
-                        unify(param, &given(index), &mut sizes);
-                    }
+        for caller in callers {
+            let f = m.snapshot(caller)?;
+            for op in f.ops_named(name) {
+                for (index, param) in params.iter().enumerate() {
+                    let given = f.operand(op, index).map_or(Vec::new(), |v| dims(&f, v));
+                    unify(param, &given, &mut sizes);
                 }
             }
         }

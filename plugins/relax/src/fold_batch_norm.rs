@@ -45,7 +45,7 @@ use crate::channels::fold::Folder;
 use crate::channels::numbers::push;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{only_use, operand, operator, optional, size};
+use crate::shared::read::{add_tensor, only_use, operand, operator, optional, size};
 
 options! {
     /// The limits of what folding may cost.
@@ -184,8 +184,7 @@ impl Chain {
         }
         let loc = f.fused_loc(&self.ops)?;
         for (name, bytes) in steps {
-            let scalar = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
-            let number = f.add_constant(&ConstantSpec::new(scalar, &bytes))?;
+            let number = add_tensor(f, dtype, &[], &bytes)?;
             let op = OpBuilder::new(name).operands([value, number]);
             let op = f.create_op(op.result(ty).loc(loc), Position::before(last))?;
             value = f.result(op, 0);

@@ -37,7 +37,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::channels::affine::is_inference;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{float_or, operand};
+use crate::shared::read::{add_tensor, float_or, operand};
 
 options! {
     /// The ops that are simplified.
@@ -151,10 +151,9 @@ impl BatchNorm {
 fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
     let [x, scale, bias, mean, var] = norm.operands;
     let dtype = f.dtype(x);
-    let scalar = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
     let mut bytes = Vec::new();
     element::push(dtype, norm.epsilon.into(), &mut bytes);
-    let epsilon = f.add_constant(&ConstantSpec::new(scalar, &bytes))?;
+    let epsilon = add_tensor(f, dtype, &[], &bytes)?;
     // One number a channel, which is dim 1, stretches over all other dims.
     let mut shape = vec![1; norm.rank.max(2) - 1];
     shape[0] = -1;

@@ -26,13 +26,14 @@ const LARGE: u64 = 1 << 16;
 const ROUNDS: usize = 16;
 const USES_AT_ONCE: usize = 16;
 
-/// An op that goes, and who takes over what it does.
+/// A fold: an op that is removed, and the ops whose weights absorb it.
 pub(crate) struct Plan {
     pub(crate) going: OpId,
-    /// The index of the operand that stands for its result then.
+    /// The index of the operand that replaces its result.
     pub(crate) data: usize,
+    /// The ops whose weights absorb it, on which side, and what they absorb.
     pub(crate) linears: Vec<(Linear, Side, Affine)>,
-    /// Operands of ops between that are other numbers then.
+    /// Operands of ops in between that become other numbers.
     pub(crate) moved: Vec<Moved>,
 }
 
@@ -55,13 +56,13 @@ pub(crate) struct Moved {
     pub(crate) axis: Axis,
 }
 
-/// What becomes of an op with weights.
+/// The change of an op with weights.
 struct Change {
     linear: Linear,
     weights: Option<New>,
-    /// What is added then, and its numbers.
+    /// The new bias, and its numbers.
     bias: Option<(New, Numbers)>,
-    /// How many ops share the weights and will share what they become.
+    /// The number of ops that share the weights before and after.
     sharers: i64,
 }
 
@@ -70,7 +71,7 @@ pub(crate) struct Folder<'c> {
     /// Groups that runtimes have kernels for, which stay whole.
     kernels: Kernels,
     tensors: Tensors,
-    /// The places of what each op took over.
+    /// The locations of the ops that each op absorbed.
     merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
     /// The bytes by which the function may grow, if they cover the cost of all remaining folds.
@@ -143,9 +144,9 @@ impl<'c> Folder<'c> {
         self.shared.clear();
     }
 
-    /// Does it, unless something can't be, or costs more than it saves. Answers whether it did.
+    /// Carries out a fold if it is possible and profitable. Returns whether it did.
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
-        // What nobody uses takes along what it is made of.
+        // An unused op is dead code.
         if f.use_count(f.result(plan.going, 0)) == 0 {
             return Ok(false);
         }
@@ -183,7 +184,7 @@ impl<'c> Folder<'c> {
             profit = self.profit(f, &plan, &changes, &moved);
         }
         if !self.accepts(profit) {
-            self.note_shared(f, &changes);
+            self.record_shared(f, &changes);
             return Ok(false);
         }
         // Weights are read last: they may be large.
@@ -219,10 +220,11 @@ impl<'c> Folder<'c> {
             linear: linear.clone(),
         };
         if !factor.are(1.0) {
-            let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
+            let has_few_uses =
+                change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
             NoMatch::unless(
                 self.allow_growth
-                    || goes
+                    || has_few_uses
                     || linear.weights.byte_len(f) <= LARGE.max(self.budget.unsigned_abs()),
             )?;
             change.weights = self.tensors.scaled(f, linear, side, factor);
@@ -291,13 +293,13 @@ impl<'c> Folder<'c> {
         is_profitable
     }
 
-    /// Notes which weights a plan would have made once more.
-    fn note_shared(&mut self, f: &Function, changes: &[Change]) {
+    /// Records the weights that a rejected fold would have duplicated.
+    fn record_shared(&mut self, f: &Function, changes: &[Change]) {
         let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
         for change in changes {
             let weights = change.linear.weights.value;
-            let stay = change.sharers == 1 && !are_among(f, weights, &users);
-            if change.weights.is_some() && stay {
+            let is_kept = change.sharers == 1 && !are_among(f, weights, &users);
+            if change.weights.is_some() && is_kept {
                 *self.shared.entry(weights).or_default() += 1;
             }
         }
@@ -307,8 +309,8 @@ impl<'c> Folder<'c> {
     fn cost_for_all(&self, f: &Function) -> i64 {
         let shared = self.shared.iter();
         let going = shared.filter(|&(&weights, &plans)| f.use_count(weights) == plans);
-        let given_back: i64 = going.map(|(&weights, _)| size(f, weights)).sum();
-        self.cost - given_back
+        let freed: i64 = going.map(|(&weights, _)| size(f, weights)).sum();
+        self.cost - freed
     }
 
     /// Records a fold. A cost is taken from the allowance; a profit isn't added to it.
@@ -320,41 +322,38 @@ impl<'c> Folder<'c> {
     /// Returns the bytes that a plan saves: those of what it removes, without those of what it creates.
     fn profit(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> i64 {
         let mut profit = OP;
+        let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
         for (at, change) in changes.iter().enumerate() {
             let linear = &change.linear;
             let weights = linear.weights.value;
-            let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
             let is_first = !changes[..at]
                 .iter()
                 .any(|one| one.linear.weights.value == weights);
             if let (Some(new), true) = (&change.weights, is_first) {
-                let goes = change.sharers > 1 || are_among(f, weights, &users);
-                let saved = if goes { size(f, weights) } else { 0 };
+                let is_freed = change.sharers > 1 || are_among(f, weights, &users);
+                let saved = if is_freed { size(f, weights) } else { 0 };
                 profit += (saved - new.cost()) / change.sharers;
             }
             if let Some((new, _)) = &change.bias {
                 profit -= new.cost() / change.sharers;
                 if let Some(bias) = linear.bias {
-                    let goes =
-                        are_among(f, bias, &users) || f.use_count(bias) as i64 == change.sharers;
-                    profit += if goes {
-                        size(f, bias) / change.sharers
-                    } else {
-                        0
-                    };
+                    let is_shared = f.use_count(bias) as i64 == change.sharers;
+                    let is_freed = is_shared || are_among(f, bias, &users);
+                    let saved = if is_freed { size(f, bias) } else { 0 };
+                    profit += saved / change.sharers;
                 }
             }
         }
         for (one, new) in plan.moved.iter().zip(moved) {
-            let goes = |&old: &ValueId| are_among(f, old, &[one.op]);
-            let old = f.operand(one.op, one.index).filter(goes);
+            let is_freed = |&old: &ValueId| are_among(f, old, &[one.op]);
+            let old = f.operand(one.op, one.index).filter(is_freed);
             profit += old.map_or(0, |old| size(f, old)) - new.cost();
         }
         let mut seen = Vec::new();
         for (index, value) in f.operands(plan.going).enumerate() {
             if index != plan.data && value.is_some() && !seen.contains(&value) {
                 seen.push(value);
-                profit += given_back(f, plan, index, value);
+                profit += freed(f, plan, index, value);
             }
         }
         profit
@@ -371,7 +370,7 @@ impl<'c> Folder<'c> {
             return Ok(false);
         };
         let gone = f.loc(plan.going);
-        // What the file declares of the result may say otherwise.
+        // The declared type of the result may contradict.
         if optional(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
             return Ok(false);
         }
@@ -417,7 +416,7 @@ impl<'c> Folder<'c> {
         Ok(true)
     }
 
-    /// Notes at each op what it took over: once, as the places of a long chain are many.
+    /// Sets the locations of ops that absorbed others: once, as a long chain has many.
     fn finish(self, f: &mut Function) -> Result<(), EditError> {
         for (op, more) in self.merged {
             if f.is_live(op) {
@@ -470,7 +469,7 @@ impl<'c> Folder<'c> {
     }
 }
 
-/// The name that a plan is counted and disabled by: what goes, and where the weights are that take it over.
+/// Returns the name that a fold is counted and disabled by, from the removed op and the side of the weights.
 fn rule(f: &Function, plan: &Plan) -> &'static str {
     let is_behind = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
     match (operator(f, plan.going), is_behind) {
@@ -483,7 +482,7 @@ fn rule(f: &Function, plan: &Plan) -> &'static str {
     }
 }
 
-/// The bytes that go with a constant; none with one that the file keeps, nor with the op that makes a splat.
+/// Returns the bytes that are freed with a constant: none for a part of the interface, or the op of a splat.
 fn size(f: &Function, value: ValueId) -> i64 {
     match f.constant(value).and_then(|id| f.constant_record(id)) {
         Some(constant) if constant.flags & record::Constant::KEPT != 0 => 0,
@@ -497,8 +496,7 @@ fn are_among(f: &Function, value: ValueId, ops: &[OpId]) -> bool {
     f.use_count(value) <= USES && f.iter_uses(value).all(|one| ops.contains(&one.op))
 }
 
-/// The number of ops that multiply by the same weights, if all of them are in the place in which this one is:
-/// before an op that does what the going one does, or behind one. 1 if not.
+/// Returns the number of ops with the same weights, if each of them is next to an op like the removed one; else 1.
 fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     let weights = linear.weights.value;
     let count = f.use_count(weights);
@@ -509,7 +507,7 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
             && f.symbol(op) == f.symbol(linear.op)
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
-            && beside(f, op, side, linear.data_at())
+            && neighbour(f, op, side, linear.data_at())
                 .is_some_and(|other| is_same(f, other, plan.going, plan.data))
     };
     match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
@@ -518,8 +516,8 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     }
 }
 
-/// The op that alone uses the result of an op, or the one that makes an operand.
-fn beside(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
+/// Returns the only user of an op's result, or the op that defines an operand.
+fn neighbour(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     match side {
         Side::Input => f.defining_op(f.operand(op, data)?),
         Side::Output => only_use(f, f.result(op, 0)).map(|one| one.op),
@@ -536,8 +534,8 @@ fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
             && attrs(f, a) == attrs(f, b)
 }
 
-/// The bytes of an operand that goes with the op: in equal parts, if others use it that are in the same place.
-fn given_back(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
+/// Returns the bytes of an operand that are freed with the op: in equal parts, if ops in the same position share it.
+fn freed(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
     if are_among(f, value, &[plan.going]) {
         return size(f, value);
     }
@@ -550,7 +548,7 @@ fn given_back(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
                 .operand(one.op, plan.data)
                 .filter(|&data| f.use_count(data) == 1)
                 .and_then(|data| f.defining_op(data)),
-            Side::Input => beside(f, one.op, Side::Output, 0),
+            Side::Input => neighbour(f, one.op, Side::Output, 0),
         };
         one.index == index
             && f.symbol(one.op) == f.symbol(plan.going)

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::KnownTensor;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
-use crate::shared::read::optional;
+use crate::shared::read::{add_tensor, optional};
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
@@ -149,9 +149,7 @@ impl Tensors {
                 if let Some(&known) = known.filter(|&&known| f.is_live_value(known)) {
                     return Ok(known);
                 }
-                let ty = TypeSpec::shaped(content.dtype, &content.dims);
-                let ty = f.add_type(&ty)?;
-                let value = f.add_constant(&ConstantSpec::new(ty, &content.bytes))?;
+                let value = add_tensor(f, content.dtype, &content.dims, &content.bytes)?;
                 match key {
                     Some(key) => self.scaled.insert(key, value),
                     None => self.constants.insert(content, value),
@@ -219,9 +217,8 @@ fn make_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, 
         Some(shape) if is_alike && f.constant(shape).is_some() => shape,
         _ => f.add_ints(&content.dims)?,
     };
-    let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
     let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
-    let element = f.add_constant(&ConstantSpec::new(one, &content.bytes))?;
+    let element = add_tensor(f, dtype, &[1], &content.bytes)?;
     let mut made = OpBuilder::new("onnx.ConstantOfShape")
         .operand(shape)
         .result(ty)

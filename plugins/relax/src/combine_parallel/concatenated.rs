@@ -2,9 +2,12 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::read::add_tensor;
+
 /// Constants put beside one another along an axis.
 pub(super) struct Concatenated {
-    ty: TypeSpec,
+    dtype: DType,
+    shape: Vec<i64>,
     bytes: Vec<u8>,
 }
 
@@ -37,12 +40,14 @@ impl Concatenated {
                 bytes.extend_from_slice(&data[row * width..(row + 1) * width]);
             }
         }
-        let ty = TypeSpec::shaped(dtype, &shape);
-        Ok(Concatenated { ty, bytes })
+        Ok(Concatenated {
+            dtype,
+            shape,
+            bytes,
+        })
     }
 
     pub(super) fn make(self, f: &mut Function) -> Result<ValueId, EditError> {
-        let ty = f.add_type(&self.ty)?;
-        f.add_constant(&ConstantSpec::new(ty, &self.bytes))
+        add_tensor(f, self.dtype, &self.shape, &self.bytes)
     }
 }

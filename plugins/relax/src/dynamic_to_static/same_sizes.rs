@@ -11,7 +11,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::gives_shape;
 use crate::shared::column::live_ops;
-use crate::shared::read::operand;
+use crate::shared::read::{add_tensor, operand};
 
 const SHAPE: &str = "onnx.Shape";
 const GATHER: &str = "onnx.Gather";
@@ -75,12 +75,8 @@ impl SameSizes {
         {
             let at = same.len() - 1;
             let sizes = f.shape(result).unwrap_or_default();
-            let ty = f.add_type(&TypeSpec::shaped(DType::I64, &sizes))?;
-            let bytes: Vec<u8> = places
-                .iter()
-                .flat_map(|place| place.to_le_bytes())
-                .collect();
-            let places = f.add_constant(&ConstantSpec::new(ty, &bytes))?;
+            let places: Vec<u8> = places.iter().flat_map(|at| at.to_le_bytes()).collect();
+            let places = add_tensor(f, DType::I64, &sizes, &places)?;
             let gather = OpBuilder::new(GATHER)
                 .operands([shape, places])
                 .attr("axis", 0)

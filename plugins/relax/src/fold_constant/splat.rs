@@ -14,7 +14,7 @@ use super::forward::Forward;
 use super::typed;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, stretches};
+use crate::shared::read::{add_tensor, like, stretches};
 
 const MADE: &str = "onnx.ConstantOfShape";
 /// The version since which there is one.
@@ -149,8 +149,7 @@ impl Forward {
         if let Some(&known) = self.singles.get(&key) {
             return Ok(known);
         }
-        let ty = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
-        let value = f.add_constant(&ConstantSpec::new(ty, element))?;
+        let value = add_tensor(f, dtype, &[], element)?;
         self.left.extend(f.constant(value));
         self.singles.insert(key, value);
         Ok(value)
@@ -166,8 +165,7 @@ impl Forward {
         self.left
             .extend(f.operands(op).filter_map(|v| f.constant(v)));
         let shape = f.add_ints(&sizes)?;
-        let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
-        let value = f.add_constant(&ConstantSpec::new(one, &element))?;
+        let value = add_tensor(f, dtype, &[1], &element)?;
         let Some(value) = f.constant(value) else {
             return Ok(op);
         };

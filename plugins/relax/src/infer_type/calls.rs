@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{record, symbol};
+use passdock_plugin_api::record;
 
 use super::sort::Sort;
 use crate::shared::attr_params::{AttrParams, Bindings, bind};
@@ -78,16 +78,9 @@ impl Calls {
         if self.functions.is_empty() {
             return None;
         }
-        let name = f.symbol(op);
-        let callee = match name {
-            symbol::CALL => match f.attr(op, symbol::CALLEE)? {
-                Attr::String(text) => f.find_symbol(std::str::from_utf8(text).ok()?)?,
-                _ => return None,
-            },
-            _ => name,
-        };
-        let is_call = self.functions.contains_key(&callee) && !f.traits(op).is_ambiguous();
-        is_call.then_some(callee)
+        let is_call =
+            |callee: &SymbolId| self.functions.contains_key(callee) && !f.traits(op).is_ambiguous();
+        f.callee(op).filter(is_call)
     }
 
     /// A call of a function.

@@ -10,10 +10,43 @@ use crate::shared::read::redeclare;
 const CODE: &str = "relax::infer-type";
 const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
 
-/// A report of what a definition says is wrong with an op.
-pub(crate) fn wrong(f: &Function, op: OpId, error: EditError) -> Diagnostic {
-    let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+/// Reports that an op is wrong.
+pub(crate) fn wrong(f: &Function, op: OpId, message: String) -> Diagnostic {
+    let wrong = Diagnostic::warning(message).at(Place::op(op).within(f));
     wrong.code(CODE)
+}
+
+/// Reports that the inferred type of a result isn't the declared one.
+fn other_type(
+    f: &Function,
+    op: OpId,
+    index: usize,
+    declared: TypeId,
+    why: &str,
+    help: &str,
+) -> Diagnostic {
+    let (inferred, declared) = (f.type_of(f.result(op, index)), f.ty(declared));
+    let message = format!(
+        "{} gives {inferred}, and {declared} is declared{why}.",
+        f.name(op)
+    );
+    let place = Place::result(op, index).within(f);
+    Diagnostic::warning(message)
+        .at(Place::name(op).within(f))
+        .label(place, format!("is declared {declared}"))
+        .code(CODE)
+        .help(help)
+}
+
+/// Labels the first use of a region's argument or a parameter with its declared type.
+fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnostic {
+    match f.uses(value).next() {
+        Some(one) => report.label(
+            Place::operand(one.op, one.index).within(f),
+            format!("is declared {}", f.type_of(value)),
+        ),
+        None => report,
+    }
 }
 
 /// A report of what an op isn't that its definition describes.
@@ -39,48 +72,27 @@ pub(crate) fn contradiction(
     };
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
-    let (inferred, declared) = (f.type_of(value), f.ty(known[index]));
-    let message = format!(
-        "{} gives {inferred}, and {declared} is declared.",
-        f.name(op)
-    );
-    let found = Diagnostic::warning(message)
-        .at(Place::name(op).within(f))
-        .label(
-            Place::result(op, index).within(f),
-            format!("is declared {declared}"),
-        )
-        .code(CODE)
-        .help(HELP);
-    Some((value, found))
+    Some((value, other_type(f, op, index, known[index], "", HELP)))
 }
 
 /// Reports of the results of an op whose types leave sizes open that were numbers before.
-pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], said: &mut Vec<Diagnostic>) {
+pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut Vec<Diagnostic>) {
     for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
         let is = f.type_id(value);
         if is == known || !Sort::of_type(f, known).narrows(&Sort::of_type(f, is)) {
             continue;
         }
-        let (name, is, declared) = (f.name(op), f.ty(is), f.ty(known));
-        let message = format!(
-            "{name} gives {is}, and {declared} is declared, which isn't so for all inputs."
-        );
-        let declared = format!("is declared {declared}");
-        let found = Diagnostic::warning(message)
-            .at(Place::name(op).within(f))
-            .label(Place::result(op, index).within(f), declared)
-            .code(CODE);
-        said.push(found.help(
-            "The inferred type is used: bind the size (`--bind`), or correct what is declared.",
-        ));
+        let why = ", which isn't so for all inputs";
+        let help =
+            "The inferred type is used: bind the size (`--bind`), or correct what is declared.";
+        reports.push(other_type(f, op, index, known, why, help));
     }
 }
 
 /// The first of such reports, and how many there are: one stale size is mostly in all types that depend on it.
-pub(crate) fn first_narrowed(said: Vec<Diagnostic>) -> Option<Diagnostic> {
-    let others = said.len().saturating_sub(1);
-    let first = said.into_iter().next()?;
+pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
+    let others = reports.len().saturating_sub(1);
+    let first = reports.into_iter().next()?;
     let have = match others {
         0 => return Some(first),
         1 => "1 more declared type has".to_owned(),
@@ -91,13 +103,13 @@ pub(crate) fn first_narrowed(said: Vec<Diagnostic>) -> Option<Diagnostic> {
     )))
 }
 
-/// Reports what a region gives out under a declared type that it can't be, but for what `was_said`, and declares what
+/// Reports what a region gives out under a declared type that it can't be, but for what `is_reported`, and declares what
 /// it is.
 pub(crate) fn given_out(
     f: &mut Function,
     region: RegionId,
-    was_said: &HashSet<ValueId>,
-    said: &mut Vec<Diagnostic>,
+    is_reported: &HashSet<ValueId>,
+    reports: &mut Vec<Diagnostic>,
 ) -> Result<(), EditError> {
     let Some(last) = f.terminator(region) else {
         return Ok(());
@@ -116,16 +128,16 @@ pub(crate) fn given_out(
         }
         let [is, declared] = [f.type_of(value), f.ty(ty)].map(|ty| ty.to_string());
         // A size that nothing names stays without a name outside.
-        let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
-        let sort = Sort::from_value(f, value).without(&made_up);
-        if !was_said.contains(&value) {
+        let is_invented = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
+        let sort = Sort::from_value(f, value).without(&is_invented);
+        if !is_reported.contains(&value) {
             let message = format!("What is given out is {is}, and {declared} is declared.");
             let place = Place::operand(last, index).within(f);
             let wrong = Diagnostic::warning(message)
                 .label(place, format!("is declared {declared}"))
                 .code(CODE)
                 .help(HELP);
-            said.push(match made(f, value) {
+            reports.push(match made(f, value) {
                 Some(place) => wrong.label(place, format!("is {is}")),
                 None => wrong,
             });
@@ -142,7 +154,7 @@ pub(crate) fn given_in(
     operand: usize,
     arg: ValueId,
     given: &Sort,
-    said: &mut Vec<Diagnostic>,
+    reports: &mut Vec<Diagnostic>,
 ) {
     if !Sort::from_value(f, arg).contradicts(given) {
         return;
@@ -160,13 +172,7 @@ pub(crate) fn given_in(
         }
         None => wrong.at(Place::op(op).within(f)),
     };
-    said.push(match f.uses(arg).next() {
-        Some(one) => wrong.label(
-            Place::operand(one.op, one.index).within(f),
-            format!("is declared {declared}"),
-        ),
-        None => wrong,
-    });
+    reports.push(label_declared(wrong, f, arg));
 }
 
 /// An operand of a call that the function declares as something else.
@@ -174,7 +180,7 @@ pub(crate) fn called_with(
     caller: &Function,
     op: OpId,
     callee: &Function,
-    said: &mut Vec<Diagnostic>,
+    reports: &mut Vec<Diagnostic>,
 ) {
     for (index, &param) in callee.params().iter().enumerate() {
         let Some(value) = caller.operand(op, index) else {
@@ -192,13 +198,7 @@ pub(crate) fn called_with(
             .label(Place::operand(op, index).within(caller), format!("is {is}"))
             .code(CODE)
             .help("The declared type was kept: correct it, or the call.");
-        said.push(match callee.uses(param).next() {
-            Some(one) => wrong.label(
-                Place::operand(one.op, one.index).within(callee),
-                format!("is declared {declared}"),
-            ),
-            None => wrong,
-        });
+        reports.push(label_declared(wrong, callee, param));
     }
 }
 

@@ -331,9 +331,8 @@ impl Frame {
         match builtin::results(f, op) {
             None => {}
             Some(Ok(sorts)) => return self.set_results(f, fresh, op, &sorts, inner),
-            Some(Err(wrong)) => {
-                let wrong = Diagnostic::warning(wrong).at(Place::op(op).within(f));
-                self.diagnostics.push(wrong.code("relax::infer-type"));
+            Some(Err(message)) => {
+                self.diagnostics.push(wrong(f, op, message));
                 return Ok(());
             }
         }
@@ -369,7 +368,7 @@ impl Frame {
         let inferred = cx.infer(f, op);
         let is_contradiction = self.compare(f, op, &known);
         if let (Err(error), false) = (inferred, is_contradiction) {
-            self.diagnostics.push(wrong(f, op, error));
+            self.diagnostics.push(wrong(f, op, error.message));
         }
     }
 

@@ -249,9 +249,7 @@ impl Forms {
             f.replace_op_with(op, &values)?;
         }
         for value in left {
-            if value.is_some() {
-                f.erase_dead(value)?;
-            }
+            f.erase_dead(value)?;
         }
         Ok(())
     }

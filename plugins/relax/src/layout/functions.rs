@@ -8,25 +8,25 @@ use passdock_plugin_api::prelude::*;
 /// The domain of the functions.
 pub(crate) const DOMAIN: &str = "passdock.layout";
 
-/// A function to make: it is called already.
-pub(crate) struct Wanted {
-    /// The function's name, with its domain.
-    name: String,
-    /// Its body: the IR text of one function.
-    body: String,
+/// The body of a function to make.
+#[derive(Debug)]
+pub(crate) struct FunctionText {
+    /// The IR text of one function.
+    pub(crate) text: String,
     /// Which of the text's parameters are the function's: those of operands that are there.
-    params: Vec<bool>,
+    pub(crate) params: Vec<bool>,
     /// Which of the text's results are.
-    results: Vec<bool>,
+    pub(crate) results: Vec<bool>,
     /// The attribute parameters that the text refers to.
-    attrs: Vec<String>,
+    pub(crate) attrs: Vec<String>,
 }
 
 /// The functions of a module that are made, each under its body.
 pub(crate) struct Functions {
     names: HashMap<String, String>,
     free: FreeNames,
-    wanted: Vec<Wanted>,
+    /// The names and bodies of the functions that are called and not made yet.
+    wanted: Vec<(String, FunctionText)>,
 }
 
 impl Functions {
@@ -39,31 +39,17 @@ impl Functions {
     }
 
     /// The name of the function of a body; `base` is what a new one is called.
-    pub(crate) fn name(
-        &mut self,
-        f: &Function,
-        base: &str,
-        body: &str,
-        params: Vec<bool>,
-        results: Vec<bool>,
-        attrs: Vec<String>,
-    ) -> String {
+    pub(crate) fn name(&mut self, f: &Function, base: &str, body: FunctionText) -> String {
         let mut opsets: Vec<(&str, i64)> = f.opsets().collect();
         opsets.retain(|(domain, _)| *domain != DOMAIN);
         opsets.sort_unstable();
-        let key = format!("{opsets:?} {params:?} {results:?} {body}");
+        let key = format!("{opsets:?} {body:?}");
         if let Some(name) = self.names.get(&key) {
             return name.clone();
         }
         let name = self.free.take(base);
         self.names.insert(key, name.clone());
-        self.wanted.push(Wanted {
-            name: name.clone(),
-            body: body.to_owned(),
-            params,
-            results,
-            attrs,
-        });
+        self.wanted.push((name.clone(), body));
         name
     }
 
@@ -74,8 +60,8 @@ impl Functions {
         cx: &PassContext,
         holder: SymbolId,
     ) -> PassResult {
-        for wanted in self.wanted.drain(..) {
-            let f = m.create(&wanted.name, FunctionKind::GRAPH, Some(holder.into()))?;
+        for (name, wanted) in self.wanted.drain(..) {
+            let f = m.create(&name, FunctionKind::GRAPH, Some(holder.into()))?;
             let body = f.body();
             let mut args = Vec::with_capacity(wanted.params.len());
             for is_there in &wanted.params {
@@ -90,7 +76,7 @@ impl Functions {
             f.set_results(body, &[])?;
             let end = f.terminator(body).ok_or("A new function has no end.")?;
             let count = wanted.results.len();
-            let values = cx.insert_text(f, end, &wanted.body, &args, count)?;
+            let values = cx.insert_text(f, end, &wanted.text, &args, count)?;
             let results = values.into_iter().zip(&wanted.results);
             let results: Vec<ValueId> = results
                 .filter(|(_, given)| **given)

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{AttrKind, Evaluated, LaidOut};
 
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
-use crate::layout::functions::{DOMAIN, Functions};
+use crate::layout::functions::{DOMAIN, FunctionText, Functions};
 use crate::shared::call_graph::optimized_functions;
 use crate::shared::read::between;
 
@@ -297,13 +297,16 @@ impl Walk<'_> {
         references: &[(SymbolId, AttrKind)],
     ) -> Result<Vec<ValueId>, PassError> {
         let base = base_name(f, op, laid);
-        let params = args.iter().map(|value| value.is_some()).collect();
         let results = f.results(op).iter();
         let given: Vec<bool> = results.map(|result| !f.is_absent(*result)).collect();
         let attrs = references.iter();
-        let attrs = attrs.map(|(param, _)| f.text(*param).to_owned()).collect();
-        let functions = &mut self.functions;
-        let name = functions.name(f, &base, &laid.body, params, given.clone(), attrs);
+        let body = FunctionText {
+            text: laid.body.clone(),
+            params: args.iter().map(|value| value.is_some()).collect(),
+            results: given.clone(),
+            attrs: attrs.map(|(param, _)| f.text(*param).to_owned()).collect(),
+        };
+        let name = self.functions.name(f, &base, body);
         f.add_domain(DOMAIN)?;
         let mut types = Vec::new();
         for (index, layout) in laid.results.iter().enumerate() {

@@ -6,6 +6,7 @@ use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use super::{operands, resize, softmax, training};
+use crate::shared::read::add_tensor;
 
 /// Rewrites an op of the version before; answers the op that stands for it.
 pub(super) type Adapt = fn(&mut Site<'_>, OpId) -> Result<OpId, Stop>;
@@ -114,17 +115,7 @@ impl<'s> Site<'s> {
         let dtype = dtype.ok_or("its operand's element type isn't known, or not one of floats")?;
         let mut bytes = Vec::new();
         element::push(dtype, number, &mut bytes);
-        Ok(self.constant_scalar(dtype, &bytes)?)
-    }
-
-    /// A constant of rank 0.
-    pub(super) fn constant_scalar(
-        &mut self,
-        dtype: DType,
-        bytes: &[u8],
-    ) -> Result<ValueId, EditError> {
-        let ty = self.f.add_type(&TypeSpec::shaped(dtype, &[]))?;
-        self.f.add_constant(&ConstantSpec::new(ty, bytes))
+        Ok(add_tensor(self.f, dtype, &[], &bytes)?)
     }
 
     /// Takes an attribute of integers away.

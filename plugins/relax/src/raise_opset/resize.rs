@@ -3,6 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::adapter::{Site, Stop};
+use crate::shared::read::add_tensor;
 
 /// The version that lets operands be left out.
 const OPTIONAL: i64 = 13;
@@ -40,10 +41,7 @@ pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
         .set_attr(op, "coordinate_transformation_mode", "asymmetric")?;
     let region = match site.to {
         OPTIONAL.. => ValueId::NONE,
-        _ => {
-            let empty = site.f.add_type(&TypeSpec::shaped(DType::F32, &[0]))?;
-            site.f.add_constant(&ConstantSpec::new(empty, &[]))?
-        }
+        _ => add_tensor(site.f, DType::F32, &[0], &[])?,
     };
     site.f.set_operand(op, 1, region)?;
     site.set_operand(op, 2, scales)?;

@@ -6,6 +6,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::adapter::{Site, Stop};
+use crate::shared::read::add_tensor;
 
 pub(super) fn without_training(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     match site.take_int(op, "is_test")? {
@@ -40,7 +41,7 @@ pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     // Nothing was said of it before, and runtimes made it all false.
     check_mask(site, op, "is all true from version 12 on")?;
     if let Some(ratio) = site.take_float(op, "ratio")? {
-        let ratio = site.constant_scalar(DType::F32, &ratio.to_le_bytes())?;
+        let ratio = add_tensor(site.f, DType::F32, &[], &ratio.to_le_bytes())?;
         site.set_operand(op, 1, ratio)?;
     }
     Ok(op)

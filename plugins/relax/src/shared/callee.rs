@@ -220,10 +220,11 @@ impl<'h> Callee<'h> {
             has_symbols |= values.any(|&v| names_dims(&f, f.type_id(v)));
         }
         // Of its own domains those count that it has ops of.
-        let used = Domains::new(names.into_iter().map(|name| f.text(name)));
         let taken = &grown.taken;
-        let needed = |domain: &String| used.contain(domain) || taken.contains(domain);
-        grown.opsets.retain(|domain, _| needed(domain));
+        grown.opsets.retain(|domain, _| {
+            let mut names = names.iter().map(|&name| f.text(name));
+            taken.contains(domain) || names.any(|name| may_be_of(name, domain))
+        });
         Callee {
             body: Body::new(f),
             has_symbols,
@@ -281,32 +282,11 @@ impl<'h> Callee<'h> {
     }
 }
 
-/// The domains that names of ops may be of.
-struct Domains<'f> {
-    /// Prefixes: what stands before a point in a name.
-    prefixes: HashSet<&'f str>,
-    /// Whether a domain is in quotes: it may be any.
-    any: bool,
-}
-
-impl<'f> Domains<'f> {
-    fn new(names: impl Iterator<Item = &'f str>) -> Domains<'f> {
-        let mut domains = Domains {
-            prefixes: HashSet::new(),
-            any: false,
-        };
-        for name in names {
-            domains.any |= name.starts_with('"');
-            let prefixes = name.match_indices('.').map(|(at, _)| &name[..at]);
-            domains.prefixes.extend(prefixes);
-        }
-        domains
-    }
-
-    fn contain(&self, domain: &str) -> bool {
-        let prefix = if domain.is_empty() { "onnx" } else { domain };
-        self.any || self.prefixes.contains(prefix)
-    }
+/// Whether an op of a name may be of a domain. A name in quotes may be of any.
+fn may_be_of(name: &str, domain: &str) -> bool {
+    let domain = if domain.is_empty() { "onnx" } else { domain };
+    let rest = name.strip_prefix(domain);
+    name.starts_with('"') || rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
 fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {

@@ -5,6 +5,8 @@ use std::path::Path;
 use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
+use super::read::is_float;
+
 /// A tensor's sizes, and its elements as constants keep them.
 pub(crate) struct Literal {
     pub(crate) shape: Vec<i64>,
@@ -85,26 +87,18 @@ fn collect<'v>(
 fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
     let name = dtype.name().unwrap_or("?");
     let wrong = || format!("{value} isn't one of {name}");
-    let (is_signed, size) = match dtype {
-        DType::I8 => (true, 1),
-        DType::I16 => (true, 2),
-        DType::I32 => (true, 4),
-        DType::I64 => (true, 8),
-        DType::BOOL | DType::U8 => (false, 1),
-        DType::U16 => (false, 2),
-        DType::U32 => (false, 4),
-        DType::U64 => (false, 8),
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
-            return push_float(value, dtype, bytes).ok_or_else(wrong);
-        }
-        _ => return Err(format!("tensors of {name} can't be written in an option")),
-    };
+    if is_float(dtype) {
+        return push_float(value, dtype, bytes).ok_or_else(wrong);
+    }
+    let size = element::size_of(dtype)
+        .ok_or_else(|| format!("tensors of {name} can't be written in an option"))?;
     let int = match *value {
         OptionValue::Bool(bool) if dtype == DType::BOOL => i128::from(bool),
         OptionValue::Int(int) if dtype != DType::BOOL => i128::from(int),
         _ => return Err(wrong()),
     };
     let half = 1_i128 << (8 * size - 1);
+    let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
     let range = if is_signed { -half..half } else { 0..2 * half };
     if !range.contains(&int) {
         return Err(wrong());

@@ -1,4 +1,4 @@
-//! Readers of ops, operands and attributes.
+//! Readers of ops, operands and attributes, and short edits.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, Status, Use, element};
@@ -130,6 +130,17 @@ pub(crate) fn pair(f: &Function, op: OpId) -> [ValueId; 2] {
 /// The size of an axis, if it is known.
 pub(crate) fn size(f: &Function, value: ValueId, axis: usize) -> Option<i64> {
     f.dims(value)?.get(axis)?.as_const()
+}
+
+/// Adds a constant tensor.
+pub(crate) fn add_tensor(
+    f: &mut Function,
+    dtype: DType,
+    dims: &[i64],
+    bytes: &[u8],
+) -> Result<ValueId, EditError> {
+    let ty = f.add_type(&TypeSpec::shaped(dtype, dims))?;
+    f.add_constant(&ConstantSpec::new(ty, bytes))
 }
 
 /// Adds axes to an op that takes them as an operand from a version on, and as an attribute before.

@@ -11,9 +11,7 @@ const MOST: usize = 80;
 pub(super) fn name_of(f: &Function, ops: &[OpId]) -> String {
     let mut name = "fused".to_owned();
     for &op in ops {
-        let full = f.name(op);
-        let own = full.rsplit('.').next().unwrap_or(full);
-        let part = snake_case(own);
+        let part = snake_case(f.name(op));
         if name.len() + part.len() >= MOST {
             name += "_etc";
             break;

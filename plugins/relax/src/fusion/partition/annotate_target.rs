@@ -114,10 +114,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 _ => None,
             };
             match why.or_else(|| options.refuses(&f, op, traits).map(str::to_owned)) {
-                None => {
-                    let own = f.name(op).rsplit('.').next().unwrap_or("");
-                    taken.push((op, snake_case(own)));
-                }
+                None => taken.push((op, snake_case(f.name(op)))),
                 Some(why) => *reasons.entry(why).or_default() += 1,
             }
         }

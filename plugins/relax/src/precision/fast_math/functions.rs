@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use super::{DOMAIN, Kind};
+use crate::shared::read::add_tensor;
 use crate::shared::retype::retype;
 
 /// A function, by what is in it.
@@ -140,8 +141,7 @@ fn written(
 }
 
 fn sigmoid(f: &mut Function, exp: SymbolId, x: ValueId) -> Result<ValueId, EditError> {
-    let scalar = f.add_type(&TypeSpec::shaped(DType::F32, &[]))?;
-    let one = f.add_constant(&ConstantSpec::new(scalar, &1.0_f32.to_le_bytes()))?;
+    let one = add_tensor(f, DType::F32, &[], &1.0_f32.to_le_bytes())?;
     let mut b = FunctionBuilder::new(f);
     let minus = b.value("onnx.Neg", [x])?;
     let e = b.value(exp, [minus])?;

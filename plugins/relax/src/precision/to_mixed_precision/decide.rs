@@ -224,9 +224,7 @@ fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: V
     };
     let message = format!("This op stays in float32: {why} in {low}.");
     let note = Diagnostic::note(message).code("relax::precision-range");
-    let index = f.operands(op).position(|operand| operand == value);
-    let place = Place::operand(op, index.unwrap_or(0));
-    cx.emit(&note.at(place.within(f)));
+    cx.emit(&note.at(place_of(f, op, value)));
 }
 
 /// Notes the constants of which much is smaller than what the type has full precision for.
@@ -253,12 +251,16 @@ fn note_small(
                 called(f, flow.value)
             );
             let note = Diagnostic::note(message).code("relax::precision-small");
-            let index = f.operands(op).position(|operand| operand == flow.value);
-            let place = Place::operand(op, index.unwrap_or(0));
-            cx.emit(&note.at(place.within(f)));
+            cx.emit(&note.at(place_of(f, op, flow.value)));
         }
     }
     Ok(())
+}
+
+/// The place of a value among the operands of an op.
+fn place_of(f: &Function, op: OpId, value: ValueId) -> Place {
+    let index = f.operands(op).position(|operand| operand == value);
+    Place::operand(op, index.unwrap_or(0)).within(f)
 }
 
 fn called(f: &Function, constant: ValueId) -> String {

@@ -21,14 +21,11 @@ impl Low {
 /// A tensor type with other elements.
 fn like(f: &Function, ty: TypeId, dtype: DType) -> TypeSpec {
     let ty = f.ty(ty);
-    let made = match ty.dims() {
+    let spec = match ty.dims() {
         Some(dims) => TypeSpec::tensor(dtype, dims),
         None => TypeSpec::unranked(dtype),
     };
-    match f.find_symbol(ty.name()) {
-        Some(name) if !ty.name().is_empty() => made.named(name),
-        _ => made,
-    }
+    spec.named(ty.record().name)
 }
 
 pub(super) fn rewrite(

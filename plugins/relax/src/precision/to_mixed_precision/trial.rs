@@ -4,6 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::operators::{Signature, Slots};
 use super::{CAST, Low};
+use crate::shared::read::like;
 
 /// The operands and results of an op that change; `None`, with a note, if its definition doesn't say.
 ///
@@ -18,16 +19,15 @@ pub(super) fn signature(
     let is_float =
         |f: &Function, value| f.type_of(value).is_tensor() && f.dtype(value) == DType::F32;
     let floats: Vec<bool> = operands.iter().map(|value| is_float(f, *value)).collect();
-    let attrs: Option<Vec<_>> = f
-        .attrs(op)
-        .map(|(name, attr)| Some((name, attr.to_value()?)))
-        .collect();
-    let (Some(attrs), true) = (attrs, floats.contains(&true) && f.regions(op).is_empty()) else {
+    let (Ok(copy), true) = (
+        like(f, op, &[]),
+        floats.contains(&true) && f.regions(op).is_empty(),
+    ) else {
         return Ok(None);
     };
     let at = Position::before(op);
     let mut made = Vec::new();
-    let mut builder = OpBuilder::new(f.symbol(op)).untyped_results(f.result_count(op));
+    let mut builder = copy.untyped_results(f.result_count(op));
     for (&operand, is_float) in operands.iter().zip(&floats) {
         if !is_float {
             builder = builder.operand(operand);
@@ -38,9 +38,6 @@ pub(super) fn signature(
         let cast = f.create_op(cast.result(ty), at)?;
         builder = builder.operand(f.result(cast, 0));
         made.push(cast);
-    }
-    for (name, value) in attrs {
-        builder = builder.attr(name, value);
     }
     let copy = f.create_op(builder, at)?;
     made.push(copy);

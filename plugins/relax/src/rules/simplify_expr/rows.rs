@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::fused_with_sums;
 use crate::shared::read::{
-    axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, optional, viewed,
+    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, optional, viewed,
 };
 use crate::shared::union_find::UnionFind;
 
@@ -392,9 +392,7 @@ impl Group {
             f.erase_op(op)?;
         }
         for value in read {
-            if f.is_live_value(value) {
-                f.erase_dead(value)?;
-            }
+            f.erase_dead(value)?;
         }
         Ok(())
     }
@@ -468,10 +466,6 @@ fn entered(
 
 /// A constant's elements in another shape.
 fn reshaped(f: &mut Function, value: ValueId, shape: &[i64]) -> Result<ValueId, EditError> {
-    let ty = f.add_type(&TypeSpec::shaped(f.dtype(value), shape))?;
-    let data = f
-        .constant_data(value)?
-        .map(<[u8]>::to_vec)
-        .unwrap_or_default();
-    f.add_constant(&ConstantSpec::new(ty, &data))
+    let data = f.constant_data(value)?.map(<[u8]>::to_vec);
+    add_tensor(f, f.dtype(value), shape, &data.unwrap_or_default())
 }
