@@ -9,28 +9,29 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 use crate::attributes;
 use crate::decompose::render;
 use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor};
-use crate::infer::{Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known};
+use crate::infer::{
+    Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known, integer_tensor,
+};
 use crate::layout::{self, LayoutRequest};
 use crate::operands;
 use crate::ops::{self, Operator};
 
 /// The type rule of every operator.
 pub(crate) fn infer(host: &OpCall) -> OpResult {
-    let Some((operator, version)) = find(host) else {
+    let Ok((operator, call)) = row(host) else {
         return Ok(());
     };
-    let attrs = HostAttrs(host);
-    let (said, answer) = said(host, operator, &question(operator, version, &attrs));
-    for (index, said) in said.into_iter().enumerate() {
-        if let Some(ty) = said.ty {
+    let (facts, answer) = facts(host, operator, &call);
+    for (index, facts) in facts.into_iter().enumerate() {
+        if let Some(ty) = facts.ty {
             host.set_result_type(index, &ty.spec())?;
         }
-        if let Some(values) = said.values {
+        if let Some(values) = facts.values {
             // A host may keep the elements of fewer tensors than are known here; that is no mistake.
             let _ = host.set_result_dims(index, &values);
         }
     }
-    // What was said before is so all the same.
+    // What was inferred before is so all the same.
     match answer {
         Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
         _ => Ok(()),
@@ -39,68 +40,44 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
 
 /// The evaluation of every operator that has one.
 pub(crate) fn evaluate(host: &OpCall) -> OpResult {
-    let Some((operator, version)) = find(host) else {
-        return Err(Refusal::new("its version isn't known"));
-    };
-    let attrs = HostAttrs(host);
-    let question = question(operator, version, &attrs);
-    let said = match said(host, operator, &question) {
-        (said, Ok(())) => said,
+    let (operator, call) = row(host)?;
+    let facts = match facts(host, operator, &call) {
+        (facts, Ok(())) => facts,
         _ => Vec::new(),
     };
-    match operands(host)? {
-        Some(inputs) => {
-            let outputs = host.result_count();
-            fold(
-                host,
-                operator,
-                &Call {
-                    inputs: &inputs,
-                    outputs,
-                    ..question
-                },
-                &said,
-            )
-        }
+    let Some(inputs) = operands(host)? else {
         // Its elements may follow from types alone.
-        None => from_values(host, &said),
-    }
+        return from_values(host, &facts);
+    };
+    let (inputs, outputs) = (&inputs[..], host.result_count());
+    let call = Call {
+        inputs,
+        outputs,
+        ..call
+    };
+    fold(host, operator, &call, &facts)
 }
 
 /// The body of every operator that has one.
 pub(crate) fn decompose(host: &OpCall) -> OpResult {
-    let Some((operator, version)) = find(host) else {
-        return Err(Refusal::new("its version isn't known"));
-    };
+    let (operator, call) = checked_row(host)?;
     let Some(body) = operator.body() else {
         return Err(Refusal::new("it isn't made of others"));
     };
-    let attrs = HostAttrs(host);
-    let question = question(operator, version, &attrs);
-    operator.check(&question)?;
-    operator.check_operands(host.operand_count())?;
-    match render(operator, body, &Infer::new(host, &question)) {
-        Ok(text) => Ok(host.set_body(&text)?),
-        Err(stop) => Err(refusal(stop)),
-    }
+    let text = render(operator, body, &Infer::new(host, &call))?;
+    Ok(host.set_body(&text)?)
 }
 
 /// Every operator that can be had in other layouts, in those that are asked for.
 pub(crate) fn layout(host: &OpCall) -> OpResult {
-    let Some((operator, version)) = find(host) else {
-        return Err(Refusal::new("its version isn't known"));
-    };
+    let (operator, call) = checked_row(host)?;
     let Some(rule) = layout::rule(operator) else {
         return Err(Refusal::new("nothing is known of its axes"));
     };
-    let attrs = HostAttrs(host);
-    let question = question(operator, version, &attrs);
-    operator.check(&question)?;
-    operator.check_operands(host.operand_count())?;
-    let op = Infer::new(host, &question);
+    let op = Infer::new(host, &call);
     let wanted = (0..host.operand_count()).map(|index| host.wanted_layout(index));
     let wanted = wanted.map(|text| text.map(str::to_owned)).collect();
-    let laid = rule(&LayoutRequest::new(&op, wanted)).map_err(refusal)?;
+    let laid = rule(&LayoutRequest::new(&op, wanted))?;
     for (index, layout) in laid.operands.iter().enumerate() {
         if let Some(layout) = layout {
             host.set_operand_layout(index, &layout.to_string())?;
@@ -111,50 +88,61 @@ pub(crate) fn layout(host: &OpCall) -> OpResult {
             host.set_result_layout(index, &layout.to_string())?;
         }
     }
-    Ok(host.set_body(&laid.text().map_err(refusal)?)?)
+    Ok(host.set_body(&laid.text()?)?)
 }
 
-fn refusal(stop: Stop) -> Refusal {
-    match stop {
-        Stop::Unknown => Refusal::new("too little is known of it"),
-        Stop::Wrong(reason) => Refusal::new(reason),
+impl From<Stop> for Refusal {
+    fn from(stop: Stop) -> Refusal {
+        match stop {
+            Stop::Unknown => Refusal::new("too little is known of it"),
+            Stop::Wrong(reason) => Refusal::new(reason),
+        }
     }
 }
 
-/// The row of an op, and the version of its domain.
-fn find(host: &OpCall) -> Option<(&'static Operator, i64)> {
+/// The row of an op, and the op as a call without operands: name, version and attributes.
+fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
     let name = host.name(host.op());
-    let domain = match name.rsplit_once('.')?.0 {
-        "onnx" => "",
-        other => other,
+    let domain = match name.rsplit_once('.') {
+        Some(("onnx", _)) => "",
+        Some((domain, _)) => domain,
+        None => return Err(Refusal::new("its name has no domain")),
     };
-    let version = host.opset(domain)?;
-    Some((ops::find(name, version)?, version))
-}
-
-/// A call without operands: name, version and attributes.
-fn question<'a>(operator: &'static Operator, version: i64, attrs: &'a HostAttrs<'a>) -> Call<'a> {
-    Call {
+    let version = host.opset(domain);
+    let row = version.and_then(|version| Some((ops::find(name, version)?, version)));
+    let Some((operator, version)) = row else {
+        return Err(Refusal::new("its version isn't known"));
+    };
+    let call = Call {
         name: operator.name,
         version,
         inputs: &[],
-        attrs,
+        attrs: host,
         attr_defs: operator.attrs.unwrap_or_default(),
         outputs: 0,
         max_bytes: u64::MAX,
-    }
+    };
+    Ok((operator, call))
 }
 
-/// The results as the operator's rule says them, and why it stopped if it did.
-fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<ResultFacts>, Answer) {
+/// As [`row`], of an op that its row says all about.
+fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
+    let (operator, call) = row(host)?;
+    operator.check(&call)?;
+    operator.check_operands(host.operand_count())?;
+    Ok((operator, call))
+}
+
+/// The facts of the results as the operator's rule says them, and why it stopped if it did.
+fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, Answer) {
     let Some(rule) = operator.rule() else {
         return (Vec::new(), Err(Stop::Unknown));
     };
-    let op = Infer::new(host, question);
+    let op = Infer::new(host, call);
     let ruled = match operator.evaluate {
         None => rule(&op),
         Some(evaluate) => {
-            let known = operator.check(question).map_err(Stop::from);
+            let known = operator.check(call).map_err(Stop::from);
             known.and_then(|()| rule(&op)).map(|()| {
                 match operator.moved() {
                     Moves::Nothing => compute_known(&op, evaluate),
@@ -196,17 +184,20 @@ fn tensor<'a>(dtype: DType, shape: &[i64], bytes: &'a [u8]) -> Result<Tensor<'a>
 
 /// Evaluates and hands over. Where the rule knows the results' sizes, room is asked for first, so
 /// that nothing is computed that the host wouldn't take.
-fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[ResultFacts]) -> OpResult {
+fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) -> OpResult {
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
         return Err(Refusal::new("it is never folded"));
     };
+    let room = |index, dtype, shape: &[i64], length| {
+        host.allocate_result(index, &api::TypeSpec::shaped(dtype, shape), length)
+    };
     let mut rooms = Vec::new();
     for index in 0..host.result_count() {
-        rooms.push(match said.get(index).and_then(expected) {
-            Some((dtype, shape, len)) => {
-                Some(host.allocate_result(index, &api::TypeSpec::shaped(dtype, &shape), len)?)
+        rooms.push(match facts.get(index).and_then(expected) {
+            Some((dtype, shape, length)) => {
+                Some((room(index, dtype, &shape, length)?, dtype, shape))
             }
             None => None,
         });
@@ -215,18 +206,12 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[ResultFacts]) -
     if results.len() < rooms.len() {
         return Err(Refusal::new("not all of its results are computed"));
     }
-    for (index, (room, result)) in rooms.into_iter().zip(&results).enumerate() {
+    for (index, (given, result)) in rooms.into_iter().zip(&results).enumerate() {
         let shape: Vec<i64> = result.shape().iter().map(|&dim| dim as i64).collect();
-        let room = match (room, said.get(index).and_then(expected)) {
-            (Some(room), Some((dtype, dims, _))) if dtype == result.dtype() && dims == shape => {
-                room
-            }
-            (Some(_), _) => return Err(Refusal::new("its type rule and its evaluation disagree")),
-            (None, _) => host.allocate_result(
-                index,
-                &api::TypeSpec::shaped(result.dtype(), &shape),
-                result.bytes().len(),
-            )?,
+        let room = match given {
+            Some((room, dtype, dims)) if dtype == result.dtype() && dims == shape => room,
+            Some(_) => return Err(Refusal::new("its type rule and its evaluation disagree")),
+            None => room(index, result.dtype(), &shape, result.bytes().len())?,
         };
         room.copy_from_slice(result.bytes());
     }
@@ -234,8 +219,8 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[ResultFacts]) -
 }
 
 /// The element type, shape and bytes of a result whose size is known.
-fn expected(said: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
-    let Some(Ty::Tensor(dtype, Some(dims))) = &said.ty else {
+fn expected(facts: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
+    let Some(Ty::Tensor(dtype, Some(dims))) = &facts.ty else {
         return None;
     };
     let shape = as_consts(dims)?;
@@ -248,34 +233,20 @@ fn expected(said: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
 
 /// Hands over results whose elements the rule knows: `Shape` of a tensor of known dims, and what is
 /// picked out of one that is known in part.
-fn from_values(host: &OpCall, said: &[ResultFacts]) -> OpResult {
-    let unknown = || Refusal::new("its operands aren't constant");
+fn from_values(host: &OpCall, facts: &[ResultFacts]) -> OpResult {
     for index in 0..host.result_count() {
-        let said = said.get(index).ok_or_else(unknown)?;
-        let (dtype, shape, len) = expected(said).ok_or_else(unknown)?;
-        let values = said
-            .values
-            .as_deref()
-            .and_then(as_consts)
-            .ok_or_else(unknown)?;
-        let bytes: Vec<u8> = match dtype {
-            DType::I64 => values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect(),
-            DType::I32 => values
-                .iter()
-                .filter_map(|&value| i32::try_from(value).ok())
-                .flat_map(i32::to_le_bytes)
-                .collect(),
-            DType::BOOL => values.iter().map(|&value| u8::from(value != 0)).collect(),
-            _ => return Err(unknown()),
+        let elements = |facts: &ResultFacts| {
+            let (dtype, shape, length) = expected(facts)?;
+            let values = as_consts(facts.values.as_deref()?)?;
+            let elements = integer_tensor(dtype, vec![values.len()], values)?;
+            (elements.bytes().len() == length).then_some((shape, elements))
         };
-        if bytes.len() != len {
-            return Err(unknown());
-        }
-        host.allocate_result(index, &api::TypeSpec::shaped(dtype, &shape), len)?
-            .copy_from_slice(&bytes);
+        let Some((shape, elements)) = facts.get(index).and_then(elements) else {
+            return Err(Refusal::new("its operands aren't constant"));
+        };
+        let spec = api::TypeSpec::shaped(elements.dtype(), &shape);
+        let room = host.allocate_result(index, &spec, elements.bytes().len())?;
+        room.copy_from_slice(elements.bytes());
     }
     Ok(())
 }
@@ -287,34 +258,27 @@ impl From<NotFolded> for Refusal {
 }
 
 /// The attributes of the op that is asked about.
-struct HostAttrs<'a>(&'a OpCall);
-
-impl Attrs for HostAttrs<'_> {
+impl Attrs for OpCall {
     fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
-        let host = self.0;
-        Some(match host.attr(host.op(), name)? {
+        Some(match self.attr(self.op(), name)? {
             api::Attr::Int(value) => EvalAttr::Int(value),
             api::Attr::Float(value) => EvalAttr::Float(value),
             api::Attr::String(value) => EvalAttr::String(value),
             api::Attr::Ints(values) => EvalAttr::Ints(Cow::Borrowed(values)),
             api::Attr::Floats(values) => EvalAttr::Floats(Cow::Borrowed(values)),
             api::Attr::Strings(values) => EvalAttr::Strings(values.collect()),
-            api::Attr::Tensor(id) => self.tensor(id).map_or(EvalAttr::Other, EvalAttr::Tensor),
+            api::Attr::Tensor(id) => constant(self, id).map_or(EvalAttr::Other, EvalAttr::Tensor),
             _ => EvalAttr::Other,
         })
     }
 
     fn names(&self) -> Vec<&str> {
-        self.0
-            .attrs(self.0.op())
-            .map(|(name, _)| self.0.text(name))
-            .collect()
+        let attrs = self.attrs(self.op());
+        attrs.map(|(name, _)| self.text(name)).collect()
     }
 }
 
-impl HostAttrs<'_> {
-    fn tensor(&self, id: api::ConstId) -> Option<Tensor<'_>> {
-        let ty = self.0.ty(self.0.constant_record(id)?.ty);
-        tensor(ty.dtype(), &ty.shape()?, self.0.constant_bytes(id).ok()?).ok()
-    }
+fn constant(host: &OpCall, id: api::ConstId) -> Option<Tensor<'_>> {
+    let ty = host.ty(host.constant_record(id)?.ty);
+    tensor(ty.dtype(), &ty.shape()?, host.constant_bytes(id).ok()?).ok()
 }

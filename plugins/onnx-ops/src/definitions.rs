@@ -10,69 +10,76 @@ use crate::ops::{FAMILIES, Operator};
 /// All operators as the host takes them.
 pub const DEFINITIONS: &[OpDef] = &definitions();
 
-/// The number of rows, and of the attributes of all.
-const fn count() -> (usize, usize) {
-    let (mut family, mut rows, mut attrs) = (0, 0, 0);
-    while family < FAMILIES.len() {
-        let mut row = 0;
-        while row < FAMILIES[family].len() {
-            attrs += attr_count(&FAMILIES[family][row]);
-            row += 1;
-        }
-        rows += row;
-        family += 1;
-    }
-    (rows, attrs)
-}
+/// The rows of all families.
+const ROWS: [Operator; row_count()] = rows();
 
 /// The attributes of all rows, one row after the other, with what they mean.
-const fn documented() -> [AttrDef; count().1] {
-    let mut documented = [AttrDef::new("", AttrKind::INT); count().1];
-    let (mut family, mut next) = (0, 0);
+const ATTRS: [AttrDef; attr_count()] = attrs();
+
+const fn row_count() -> usize {
+    let (mut family, mut count) = (0, 0);
     while family < FAMILIES.len() {
-        let mut row = 0;
-        while row < FAMILIES[family].len() {
-            let operator = &FAMILIES[family][row];
-            let mut at = 0;
-            while at < attr_count(operator) {
-                if let Some(attrs) = operator.attrs {
-                    documented[next] = attributes::documented(operator.name, attrs[at]);
-                }
-                next += 1;
-                at += 1;
-            }
-            row += 1;
-        }
+        count += FAMILIES[family].len();
         family += 1;
     }
-    documented
+    count
 }
 
-const fn definitions() -> [OpDef; count().0] {
-    const ATTRS: &[AttrDef] = &documented();
-    let mut definitions = [OpDef::new("", 0); count().0];
-    let (mut family, mut next, mut rest) = (0, 0, ATTRS);
-    while family < FAMILIES.len() {
-        let mut row = 0;
-        while row < FAMILIES[family].len() {
-            let operator = &FAMILIES[family][row];
-            let (attrs, more) = rest.split_at(attr_count(operator));
-            definitions[next] = definition(operator, attrs);
-            rest = more;
-            next += 1;
-            row += 1;
+const fn rows() -> [Operator; row_count()] {
+    let mut rows = [FAMILIES[0][0]; row_count()];
+    let (mut family, mut row, mut next) = (0, 0, 0);
+    while next < rows.len() {
+        if row == FAMILIES[family].len() {
+            (family, row) = (family + 1, 0);
+        } else {
+            rows[next] = FAMILIES[family][row];
+            (row, next) = (row + 1, next + 1);
         }
-        family += 1;
+    }
+    rows
+}
+
+/// The attributes that a row lists.
+const fn listed(operator: &Operator) -> &'static [AttrDef] {
+    match operator.attrs {
+        Some(attrs) => attrs,
+        None => &[],
+    }
+}
+
+const fn attr_count() -> usize {
+    let (mut row, mut count) = (0, 0);
+    while row < ROWS.len() {
+        count += listed(&ROWS[row]).len();
+        row += 1;
+    }
+    count
+}
+
+const fn attrs() -> [AttrDef; attr_count()] {
+    let mut attrs = [AttrDef::new("", AttrKind::INT); attr_count()];
+    let (mut row, mut at, mut next) = (0, 0, 0);
+    while next < attrs.len() {
+        if at == listed(&ROWS[row]).len() {
+            (row, at) = (row + 1, 0);
+        } else {
+            attrs[next] = attributes::documented(ROWS[row].name, listed(&ROWS[row])[at]);
+            (at, next) = (at + 1, next + 1);
+        }
+    }
+    attrs
+}
+
+const fn definitions() -> [OpDef; row_count()] {
+    const ALL: &[AttrDef] = &ATTRS;
+    let mut definitions = [OpDef::new("", 0); row_count()];
+    let (mut row, mut rest) = (0, ALL);
+    while row < ROWS.len() {
+        let (attrs, more) = rest.split_at(listed(&ROWS[row]).len());
+        definitions[row] = definition(&ROWS[row], attrs);
+        (row, rest) = (row + 1, more);
     }
     definitions
-}
-
-/// The number of attributes that are listed.
-const fn attr_count(operator: &Operator) -> usize {
-    match operator.attrs {
-        Some(attrs) => attrs.len(),
-        None => 0,
-    }
 }
 
 /// An operator as the host takes it, given its attributes with what they mean.

@@ -63,10 +63,9 @@ impl<'a> Call<'a> {
     /// The integers in an operand of rank 0 or 1.
     pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
         let tensor = self.input(index)?;
-        ensure!(
-            tensor.rank() <= 1,
-            "operand {index} must be a list of integers"
-        );
+        if tensor.rank() > 1 {
+            return refuse!("operand {index} must be a list of integers");
+        }
         integers(tensor)
     }
 

@@ -26,10 +26,9 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     let at = axis(call.int_or("axis", 0)?, x.rank())?;
     let last = call.flag("select_last_index", false)?;
     let mut shape = x.shape().to_vec();
-    ensure!(
-        shape[at] != 0,
-        "a dim of 0 has no greatest or least element"
-    );
+    if shape[at] == 0 {
+        return refuse!("a dim of 0 has no greatest or least element");
+    }
     if call.flag("keepdims", true)? {
         shape[at] = 1;
     } else {
@@ -74,10 +73,9 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(count) if count <= x.shape()[at] => count,
         _ => return refuse!("its count isn't one of a dim of {}", x.shape()[at]),
     };
-    ensure!(
-        call.flag("sorted", true)?,
-        "the order of what isn't sorted isn't defined"
-    );
+    if !call.flag("sorted", true)? {
+        return refuse!("the order of what isn't sorted isn't defined");
+    }
     let largest = call.flag("largest", true)?;
     let mut shape = x.shape().to_vec();
     shape[at] = count;

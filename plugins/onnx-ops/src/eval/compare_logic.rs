@@ -9,7 +9,7 @@ use super::broadcast::{shape_of, spread, zip};
 use super::cast::as_number;
 use super::cells::{flat, rearrange};
 use super::number::{Number, with_number};
-use super::{Call, Folded, NotFolded, Tensor, ensure, name_of};
+use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
 /// Compares two tensors of numbers. NaN is neither less nor greater than anything, nor equal to it.
@@ -60,11 +60,9 @@ pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -
 /// The bytes of a tensor of bools.
 pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
     let dtype = tensor.dtype();
-    ensure!(
-        dtype == DType::BOOL,
-        "{} where bools are needed",
-        name_of(dtype)
-    );
+    if dtype != DType::BOOL {
+        return refuse!("{} where bools are needed", name_of(dtype));
+    }
     Ok(tensor.bytes())
 }
 
@@ -96,10 +94,9 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
 /// Positions of the elements that aren't zero, one column each.
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    ensure!(
-        x.rank() > 0,
-        "what NonZero of a scalar is isn't defined alike everywhere"
-    );
+    if x.rank() == 0 {
+        return refuse!("what NonZero of a scalar is isn't defined alike everywhere");
+    }
     let number = as_number(x)?;
     let hits: Vec<usize> = with_number!(number.dtype(), T => {
         let elements = number.stored::<T>()?;

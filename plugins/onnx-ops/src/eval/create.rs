@@ -148,10 +148,9 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let fits = depth.len() == 1 && values.len() == 2;
     ensure!(fits, "it needs one depth and two values");
     let depth = doubles(depth)?[0];
-    ensure!(
-        (0.0..=u32::MAX.into()).contains(&depth),
-        "its depth is out of range"
-    );
+    if !(0.0..=u32::MAX.into()).contains(&depth) {
+        return refuse!("its depth is out of range");
+    }
     let depth = depth.trunc();
     let at = axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
     let mut shape = indices.shape().to_vec();
@@ -201,10 +200,9 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
     let period = size - i64::from(!call.flag("periodic", true)?);
     let (name, is_wide) = (name_of(dtype), matches!(dtype, DType::F32 | DType::F64));
-    ensure!(
-        period != 0 && is_wide,
-        "a window of {size} elements of {name} isn't evaluated"
-    );
+    if period == 0 || !is_wide {
+        return refuse!("a window of {size} elements of {name} isn't evaluated");
+    }
     let shape = dims(&[size])?;
     little_work(&[shape[0], COSINE])?;
     let count = call.room_for(dtype, &shape)?;

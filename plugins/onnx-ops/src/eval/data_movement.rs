@@ -82,10 +82,9 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> Folded<'a> {
         .try_fold(0usize, |sum, &size| sum.checked_add(size));
     let results = call.outputs;
     let fits = whole == Some(dim) && lengths.len() == results;
-    ensure!(
-        fits,
-        "pieces of {lengths:?} don't make up {dim} in {results} results"
-    );
+    if !fits {
+        return refuse!("pieces of {lengths:?} don't make up {dim} in {results} results");
+    }
     let mut start = 0;
     let piece = |size: usize| {
         let mut plan = vec![SliceInfoElem::from(..); x.rank()];
@@ -104,10 +103,9 @@ pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, No
     let length = dim / pieces + i64::from(dim % pieces != 0);
     let last = dim - length * (pieces - 1);
     let fits = last >= 0 && (last == length || uneven);
-    ensure!(
-        fits,
-        "{dim} elements don't split evenly into {pieces} pieces"
-    );
+    if !fits {
+        return refuse!("{dim} elements don't split evenly into {pieces} pieces");
+    }
     let mut lengths = vec![length; pieces as usize - 1];
     lengths.push(last);
     Ok(lengths)
@@ -242,10 +240,9 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         let d = axis(name, x.rank())?;
         let (before, after, dim) = (given[at], given[at + count], shape[d]);
         let cuts = before < 0 || after < 0;
-        ensure!(
-            mode == "constant" || !cuts,
-            "whether what is cut is padded with isn't defined"
-        );
+        if cuts && mode != "constant" {
+            return refuse!("whether what is cut is padded with isn't defined");
+        }
         let length = (dim as i64)
             .checked_add(before)
             .and_then(|length| length.checked_add(after));

@@ -57,11 +57,9 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         widest = widest.max(dotted);
         let labels = labels(term, dotted)?;
-        ensure!(
-            labels.len() == operand.rank(),
-            "`{term}` for {} dims",
-            operand.rank()
-        );
+        if labels.len() != operand.rank() {
+            return refuse!("`{term}` for {} dims", operand.rank());
+        }
         for (&label, &size) in labels.iter().zip(operand.shape()) {
             let known = sizes.entry(label).or_insert(size);
             match (*known, size) {
@@ -90,10 +88,9 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_twice = |at: usize| kept[..at].contains(&kept[at]);
     let is_once = !(0..kept.len()).any(is_twice);
     let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
-    ensure!(
-        fits,
-        "its result has a letter twice, or one that no term has"
-    );
+    if !fits {
+        return refuse!("its result has a letter twice, or one that no term has");
+    }
     let added = sizes.keys().filter(|label| !kept.contains(label));
     let added: Vec<Label> = added.copied().collect();
     let dims_of =

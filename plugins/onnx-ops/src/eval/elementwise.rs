@@ -200,9 +200,8 @@ fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
         return Ok(None);
     };
     let fits = tensor.dtype() == T::DTYPE && tensor.len() == 1;
-    ensure!(
-        fits,
-        "operand {index} isn't a scalar of the first operand's type"
-    );
+    if !fits {
+        return refuse!("operand {index} isn't a scalar of the first operand's type");
+    }
     Ok(tensor.stored::<T>()?.first().copied())
 }

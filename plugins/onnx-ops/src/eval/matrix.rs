@@ -30,11 +30,12 @@ pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
 /// ONNX doesn't say how precise the sums of 16-bit floats are, and runtimes differ in the last bit.
 pub(super) fn sums_are_defined(x: &Tensor) -> Result<(), NotFolded> {
     let is_short = matches!(x.dtype(), DType::F16 | DType::BF16);
-    ensure!(
-        !is_short,
-        "ONNX doesn't say how precise sums of type {} are",
-        name_of(x.dtype())
-    );
+    if is_short {
+        return refuse!(
+            "ONNX doesn't say how precise sums of type {} are",
+            name_of(x.dtype())
+        );
+    }
     Ok(())
 }
 
@@ -89,11 +90,9 @@ fn multiply<T: Clone>(
 /// Refuses more multiplications than are a compiler's business.
 pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     let work = element_count(dims)?;
-    ensure!(
-        work <= MOST,
-        "it would take {} multiplications",
-        grouped(work as u64)
-    );
+    if work > MOST {
+        return refuse!("it would take {} multiplications", grouped(work as u64));
+    }
     Ok(())
 }
 
@@ -134,12 +133,9 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let (dtype, a, b) = (a.dtype(), operand(a, "transA")?, operand(b, "transB")?);
     let shape = [a.nrows(), b.ncols()];
-    ensure!(
-        a.ncols() == b.nrows(),
-        "rows of {} don't fit columns of {}",
-        a.ncols(),
-        b.nrows()
-    );
+    if a.ncols() != b.nrows() {
+        return refuse!("rows of {} don't fit columns of {}", a.ncols(), b.nrows());
+    }
     little_work(&[a.nrows(), a.ncols(), b.ncols()])?;
     call.room_for(dtype, &shape)?;
     let mut result = a.dot(&b) * alpha;

@@ -19,10 +19,9 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_trained = call.version >= SAYS_TRAINED && call.int_or("training_mode", 0)? != 0;
     let is_shared = call.version >= 9 || call.int_or("spatial", 1)? == 1;
     ensure!(is_shared, "each element has a mean of its own");
-    ensure!(
-        is_trained || call.outputs <= 1,
-        "only what is trained has more than one result"
-    );
+    if !is_trained && call.outputs > 1 {
+        return refuse!("only what is trained has more than one result");
+    }
     let epsilon = f64::from(call.float_or("epsilon", 1e-5)?);
     let momentum = f64::from(call.float_or("momentum", 0.9)?);
     call.room_for(x.dtype(), x.shape())?;
@@ -123,10 +122,9 @@ impl Channels {
     fn numbers(&self, call: &Call, operand: usize) -> Result<Vec<f64>, NotFolded> {
         let (x, numbers, count) = (call.input(0)?, call.input(operand)?, self.count);
         let fits = numbers.dtype() == x.dtype() && numbers.shape() == [count];
-        ensure!(
-            fits,
-            "operand {operand} isn't {count} numbers of the first one's type"
-        );
+        if !fits {
+            return refuse!("operand {operand} isn't {count} numbers of the first one's type");
+        }
         doubles(numbers)
     }
 

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use passdock_plugin_api::DType;
 
-use super::{NotFolded, Tensor, ensure, refuse};
+use super::{NotFolded, Tensor, name_of, refuse};
 
 /// The reason why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
@@ -310,10 +310,9 @@ pub(crate) fn rounded_sums<'a>(
     sums: Vec<f64>,
 ) -> Result<Tensor<'a>, NotFolded> {
     let sums = rounded(dtype, shape, sums)?;
-    ensure!(
-        doubles(&sums)?.into_iter().all(f64::is_finite),
-        "{OVERFLOW}"
-    );
+    if !doubles(&sums)?.into_iter().all(f64::is_finite) {
+        return refuse!("{OVERFLOW}");
+    }
     Ok(sums)
 }
 
@@ -333,7 +332,7 @@ pub(crate) fn exact<'a>(
     with_integer!(dtype, T => {
         match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {
             Some(sums) => Ok(Tensor::from_vec(dtype, shape, sums)),
-            None => refuse!("{OVERFLOW}"),
+            None => refuse!("a sum is larger than {} holds", name_of(dtype)),
         }
     })
 }

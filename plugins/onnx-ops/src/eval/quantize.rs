@@ -22,10 +22,11 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     if let Some(zero) = zero_point {
         let fits = zero.shape() == scale.shape() || (zero.len(), scale.len()) == (1, 1);
         let fits = fits && zero.dtype() == x.dtype();
-        ensure!(
-            fits,
-            "its zero point has another type than x or another shape than the scale"
-        );
+        if !fits {
+            return refuse!(
+                "its zero point has another type than x or another shape than the scale"
+            );
+        }
     }
     call.room_for(result, x.shape())?;
     let places = scale_places(call, x, scale)?;
@@ -38,11 +39,12 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
                 .stored::<i32>()?
                 .iter()
                 .all(|x| x.unsigned_abs() <= 1 << 23);
-        ensure!(
-            is_exact,
-            "how {} beyond 2^23 is rounded isn't defined",
-            name_of(DType::I32)
-        );
+        if !is_exact {
+            return refuse!(
+                "how {} beyond 2^23 is rounded isn't defined",
+                name_of(DType::I32)
+            );
+        }
     }
     let value = |(value, place): (f32, usize)| {
         let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
@@ -64,10 +66,9 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let (one, other) = (name_of(x.dtype()), name_of(scale.dtype()));
     let is_single = x.dtype() == DType::F32 && scale.dtype() == DType::F32;
-    ensure!(
-        is_single,
-        "how {one} is divided by {other} isn't defined alike everywhere"
-    );
+    if !is_single {
+        return refuse!("how {one} is divided by {other} isn't defined alike everywhere");
+    }
     let fits = zero_point.is_none_or(|zero| zero.len() == scale.len());
     ensure!(fits, "its zero point has another shape than the scale");
     let (low, high) = match result {
@@ -92,10 +93,9 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         name_of(result),
         zeros.iter().flatten().any(|&zero| zero != 0.0),
     );
-    ensure!(
-        small.is_none() || !is_moved,
-        "a zero point other than 0 isn't defined for {name}"
-    );
+    if is_moved && small.is_some() {
+        return refuse!("a zero point other than 0 isn't defined for {name}");
+    }
     let code = |(value, place): (f32, usize)| {
         let scaled = value / scales[place];
         if let Some(small) = &small {
@@ -139,10 +139,9 @@ fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, N
             .chain(dims[at + 1..].iter().map(|_| 1))
             .collect();
     } else {
-        ensure!(
-            block > 0 && scales.len() == dims.len(),
-            "scales of {scales:?} don't fit {dims:?}"
-        );
+        if block == 0 || scales.len() != dims.len() {
+            return refuse!("scales of {scales:?} don't fit {dims:?}");
+        }
         shared = block;
         let fits = |d: usize| scales[d] == dims[d].div_ceil(if d == at { block } else { 1 });
         ensure!((0..dims.len()).all(fits), "its scales don't fit its blocks");

@@ -175,10 +175,9 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
             (old as f64 * scale - new as f64).abs() < 1e-5 * scale
         };
         let is_whole = zip(&old, &resized).all(is_whole);
-        ensure!(
-            is_whole,
-            "runtimes differ in the places of a size that is rounded down"
-        );
+        if !is_whole {
+            return refuse!("runtimes differ in the places of a size that is rounded down");
+        }
     }
     let count = chosen.len();
     let parts = match place {
@@ -198,10 +197,9 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     let lines: Vec<Line> = zip(chosen, resized).enumerate().map(line).collect();
     let is_defined = |line: &Line| !line.is_same() || line.part == [0.0, 1.0];
     let is_defined = lines.iter().all(is_defined);
-    ensure!(
-        is_defined,
-        "runtimes differ in parts that keep their axis's size"
-    );
+    if !is_defined {
+        return refuse!("runtimes differ in parts that keep their axis's size");
+    }
     Ok(lines)
 }
 
@@ -209,7 +207,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
 pub(crate) fn in_proportion(old: usize, scale: f64) -> Option<usize> {
     let size = (old as f64 * scale + 0.5).floor();
     let single = (old as f32 * scale as f32 + 0.5).floor();
-    (size == f64::from(single)).then_some(size as usize)
+    (size == f64::from(single) && size >= 0.0).then_some(size as usize)
 }
 
 /// An operand that is there, and no empty list, which stands for one that isn't.
@@ -279,10 +277,9 @@ impl Way {
         };
         let (exact, rounded) = (outside(double), outside(single));
         let is_cropped = self.place == "tf_crop_and_resize";
-        ensure!(
-            !is_cropped || exact == rounded,
-            "what is outside is a matter of rounding"
-        );
+        if is_cropped && exact != rounded {
+            return refuse!("what is outside is a matter of rounding");
+        }
         Ok(is_cropped && exact)
     }
 
@@ -292,16 +289,14 @@ impl Way {
         if line.is_same() {
             return Ok(at.min(last));
         }
-        ensure!(
-            !self.is_outside(at, line)?,
-            "some of its results are of no element"
-        );
+        if self.is_outside(at, line)? {
+            return refuse!("some of its results are of no element");
+        }
         let [exact, single] =
             [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
-        ensure!(
-            exact == single,
-            "which element is nearest is a matter of rounding"
-        );
+        if exact != single {
+            return refuse!("which element is nearest is a matter of rounding");
+        }
         Ok((exact.max(0.0) as usize).min(last))
     }
 
@@ -326,10 +321,9 @@ impl Way {
             1.0
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
-        ensure!(
-            place.abs() < 1e9 && reach < 1e6,
-            "a place of {place} isn't evaluated"
-        );
+        if !(place.abs() < 1e9 && reach < 1e6) {
+            return refuse!("a place of {place} isn't evaluated");
+        }
         let first = place.floor();
         let start = (-reach).floor() as i64 + 1;
         let mut taps = Vec::new();

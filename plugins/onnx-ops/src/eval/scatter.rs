@@ -15,10 +15,9 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
     let targets = element_positions(x.shape(), at, axis)?;
     let (indices, updated) = (at.shape(), updates.shape());
-    ensure!(
-        updated == indices,
-        "it has updates of {updated:?} for {indices:?}"
-    );
+    if updated != indices {
+        return refuse!("it has updates of {updated:?} for {indices:?}");
+    }
     write(call, x, updates, &targets)
 }
 
@@ -46,10 +45,9 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
         let mut taken = vec![false; x.len()];
         let is_taken = |&target: &usize| std::mem::replace(&mut taken[target], true);
         let is_twice = targets.iter().any(is_taken);
-        ensure!(
-            !is_twice,
-            "two updates of one element leave open which one wins"
-        );
+        if is_twice {
+            return refuse!("two updates of one element leave open which one wins");
+        }
         let written = rearrange!(call, &[x, updates], cells, T => {
             let mut result = cells.row::<T>(0)?.into_owned();
             for (&target, &update) in targets.iter().zip(&*cells.row::<T>(1)?) {

@@ -105,10 +105,9 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     ensure!(is_padded_once, "it has pads beside its `auto_pad`");
     let is_dilated = dilations.iter().any(|&dilation| dilation != 1);
     let is_defined = !auto.starts_with("SAME") || !is_dilated;
-    ensure!(
-        is_defined,
-        "runtimes differ in the automatic pads of a dilated kernel"
-    );
+    if !is_defined {
+        return refuse!("runtimes differ in the automatic pads of a dilated kernel");
+    }
     let axis = |d: usize| {
         let mut axis = Axis {
             stride: strides[d],
@@ -197,10 +196,9 @@ fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     };
     let axes = axes(call, spatial, &dims(&kernel)?)?;
     let is_narrow = |axis: &Axis| axis.pads.iter().all(|&pad| pad < axis.kernel);
-    ensure!(
-        axes.iter().all(is_narrow),
-        "its pads are as wide as its kernel"
-    );
+    if !axes.iter().all(is_narrow) {
+        return refuse!("its pads are as wide as its kernel");
+    }
     Ok(axes)
 }
 
@@ -247,10 +245,9 @@ pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let axes = pool_axes(call)?;
     let counts_pads = call.flag("count_include_pad", false)?;
     let is_defined = !counts_pads || !axes.iter().any(Axis::overhangs);
-    ensure!(
-        is_defined,
-        "whether what is after the padding counts isn't defined"
-    );
+    if !is_defined {
+        return refuse!("whether what is after the padding counts isn't defined");
+    }
     let kernel = volume(&axes, |axis| axis.kernel);
     means(call, &axes, counts_pads.then_some(kernel))
 }
@@ -314,15 +311,13 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     let ((batch, channels, spatial), (kernels, deep, kernel)) = (split(x)?, split(w)?);
     let group = usize::try_from(call.int_or("group", 1)?).unwrap_or(0);
     let fits = group > 0 && deep.checked_mul(group) == Some(channels) && kernels % group == 0;
-    ensure!(
-        fits,
-        "{channels} channels don't fit {group} groups of {kernels} kernels"
-    );
+    if !fits {
+        return refuse!("{channels} channels don't fit {group} groups of {kernels} kernels");
+    }
     if let Some(given) = call.ints("kernel_shape")? {
-        ensure!(
-            dims(&given)? == kernel,
-            "a kernel of {given:?} for weights of {kernel:?}"
-        );
+        if dims(&given)? != kernel {
+            return refuse!("a kernel of {given:?} for weights of {kernel:?}");
+        }
     }
     let bias = call.optional(2);
     let fits = |bias: &Tensor| bias.shape() == [kernels] && bias.dtype() == x.dtype();

@@ -145,10 +145,9 @@ impl<'a> Tensor<'a> {
     /// The same elements in another shape of as many.
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
         let count = self.len();
-        ensure!(
-            element_count(&shape)? == count,
-            "{count} elements don't fill the shape {shape:?}"
-        );
+        if element_count(&shape)? != count {
+            return refuse!("{count} elements don't fill the shape {shape:?}");
+        }
         Ok(Tensor {
             shape,
             ..self.borrow()
@@ -176,11 +175,9 @@ impl<'a> Tensor<'a> {
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();
-        ensure!(
-            fits,
-            "elements of {} have another size",
-            name_of(self.dtype)
-        );
+        if !fits {
+            return refuse!("elements of {} have another size", name_of(self.dtype));
+        }
         Ok(match bytemuck::try_cast_slice(bytes) {
             Ok(elements) => Cow::Borrowed(elements),
             Err(_) => {
@@ -199,11 +196,9 @@ impl<'a> Tensor<'a> {
     /// The codes of elements of less than a byte, one a byte, in their shape.
     pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
         let bits = self.dtype.bits() as usize;
-        ensure!(
-            matches!(bits, 1..8),
-            "elements of {} aren't packed",
-            name_of(self.dtype)
-        );
+        if !matches!(bits, 1..8) {
+            return refuse!("elements of {} aren't packed", name_of(self.dtype));
+        }
         let mask = (1u8 << bits) - 1;
         let bytes = self.bytes();
         let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
@@ -263,11 +258,9 @@ impl<'a> Tensor<'a> {
     /// The strings.
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
         let is_string = self.dtype == DType::STRING;
-        ensure!(
-            is_string,
-            "a tensor of {} has no strings",
-            name_of(self.dtype)
-        );
+        if !is_string {
+            return refuse!("a tensor of {} has no strings", name_of(self.dtype));
+        }
         let (table, text) = self.bytes().split_at((self.len() + 1) * 8);
         let ends: Vec<usize> = table.chunks_exact(8).map(offset).collect();
         Ok(ends
@@ -361,9 +354,8 @@ fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
             && ends.next_back() == Some(text.len())
     };
     let parts = table.and_then(|table| bytes.split_at_checked(table));
-    ensure!(
-        parts.is_some_and(is_whole),
-        "the offsets of a string tensor are damaged"
-    );
+    if !parts.is_some_and(is_whole) {
+        return refuse!("the offsets of a string tensor are damaged");
+    }
     Ok(())
 }

@@ -170,6 +170,28 @@ impl Infer<'_> {
         Ok(result)
     }
 
+    /// The shape that the first operands broadcast to, if the dims of all are known.
+    pub(crate) fn broadcast_operands(&self, count: usize) -> Answer<Option<Vec<Dim>>> {
+        let shapes: Option<Vec<_>> = (0..count).map(|index| self.dims(index)).collect();
+        shapes.map(|shapes| self.broadcast(&shapes)).transpose()
+    }
+
+    /// Dims known from two sides, if they are as many on both: the more certain of each.
+    pub(crate) fn agree_all(
+        &self,
+        a: Option<Vec<Dim>>,
+        b: Option<Vec<Dim>>,
+    ) -> Answer<Option<Vec<Dim>>> {
+        let (Some(x), Some(y)) = (&a, &b) else {
+            return Ok(a.or(b));
+        };
+        if x.len() != y.len() {
+            return wrong!("its operands have {} and {} dims", x.len(), y.len());
+        }
+        let dims = x.iter().zip(y).map(|(&x, &y)| self.agree(x, y));
+        Ok(Some(dims.collect::<Answer<_>>()?))
+    }
+
     /// One dim known from two sides: the more certain of them.
     pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
         match (as_const(a), as_const(b)) {

@@ -199,6 +199,16 @@ impl<'a> Infer<'a> {
         self.say(index, |said| said.ty = Some(Ty::Tensor(dtype, dims)))
     }
 
+    /// The first result is a tensor whose dims follow from the first operand's, if these are known.
+    pub(crate) fn set_from<R: Into<Option<Vec<Dim>>>>(
+        &self,
+        dtype: DType,
+        dims: impl FnOnce(Vec<Dim>) -> Answer<R>,
+    ) -> Answer {
+        let dims = self.dims(0).map(dims).transpose()?;
+        self.set(0, dtype, dims.and_then(R::into))
+    }
+
     /// A result has another type.
     pub(crate) fn set_type(&self, index: usize, ty: Ty) -> Answer {
         self.say(index, |said| said.ty = Some(ty))

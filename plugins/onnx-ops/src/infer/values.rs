@@ -5,7 +5,7 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
-use super::dims::{as_const, is_known, same, sizes};
+use super::dims::{as_const, as_consts, is_known, same, sizes};
 use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
 
@@ -35,13 +35,7 @@ impl Moves {
 /// if all that it needs for that is known.
 pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> {
     let mut pool = Vec::new();
-    let mut inputs = Vec::new();
-    for index in 0..op.host.operand_count() {
-        inputs.push(match op.has(index) {
-            true => Some(operand(op, index, moves, &mut pool)?),
-            false => None,
-        });
-    }
+    let inputs = operands(op, moves, &mut pool)?;
     let call = Call {
         inputs: &inputs,
         outputs: op.host.result_count(),
@@ -56,6 +50,19 @@ pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> 
         }
     }
     Some(())
+}
+
+/// The operands of a call, if all is known that it needs of them.
+fn operands<'a>(
+    op: &Infer<'a>,
+    moves: Moves,
+    pool: &mut Vec<Dim>,
+) -> Option<Vec<Option<Tensor<'a>>>> {
+    let mut operand = |index| match op.has(index) {
+        true => operand(op, index, moves, pool).map(Some),
+        false => Some(None),
+    };
+    (0..op.host.operand_count()).map(&mut operand).collect()
 }
 
 /// An operand of the call: the positions of its elements in the pool, or the elements themselves.
@@ -99,7 +106,15 @@ fn operand<'a>(
         let positions: Vec<i64> = (start..pool.len() as i64).collect();
         return Some(Tensor::from_vec(DType::I64, shape, positions));
     }
-    let ints: Vec<i64> = values.into_iter().map(as_const).collect::<Option<_>>()?;
+    integer_tensor(dtype, shape, as_consts(&values)?)
+}
+
+/// A tensor of integers or bools, if its type holds them.
+pub(crate) fn integer_tensor(
+    dtype: DType,
+    shape: Vec<usize>,
+    ints: Vec<i64>,
+) -> Option<Tensor<'static>> {
     Some(match dtype {
         DType::BOOL => {
             let bools: Vec<bool> = ints.iter().map(|&int| int != 0).collect();
@@ -120,13 +135,7 @@ pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
     if op.host.result_count() != 1 || !op.may_be_shape(0) {
         return None;
     }
-    let mut inputs = Vec::new();
-    for index in 0..op.host.operand_count() {
-        inputs.push(match op.has(index) {
-            true => Some(operand(op, index, Moves::Nothing, &mut Vec::new())?),
-            false => None,
-        });
-    }
+    let inputs = operands(op, Moves::Nothing, &mut Vec::new())?;
     let call = Call {
         inputs: &inputs,
         outputs: 1,

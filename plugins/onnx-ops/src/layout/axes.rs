@@ -1,10 +1,11 @@
 //! Operators with an axis: the same ops, along the place where it lies.
 
+use passdock_plugin_api::DType;
 use passdock_plugin_api::op::Layout;
 
-use super::elementwise::{bring, integer_name};
+use super::elementwise::bring;
 use super::request::LayoutRequest;
-use super::result::{Change, LayoutResult, own_operands};
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The place of an axis that isn't cut.
@@ -24,9 +25,9 @@ fn axis_of(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize
 fn along(asked: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
     let layout = common(asked, operands)?;
     let place = whole(&layout, axis_of(asked, &layout, default)?)?;
-    let mut laid = together(asked, operands, &layout)?;
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    asked
+        .together(operands, &layout)?
+        .itself(asked, Change::attr("axis", place))
 }
 
 /// The first layout that one of the first operands is asked for in.
@@ -39,21 +40,6 @@ fn common(asked: &LayoutRequest, operands: usize) -> Answer<Layout> {
     wrong!("no other layout is asked for")
 }
 
-/// An answer in which the first operands, and all results, have a layout.
-fn together(asked: &LayoutRequest, operands: usize, layout: &Layout) -> Answer<LayoutResult> {
-    let mut laid = asked.answer();
-    for index in 0..operands.min(asked.count()) {
-        if asked.has(index) {
-            asked.fits(index, layout)?;
-            laid.operand(index, layout);
-        }
-    }
-    for index in 0..laid.results.len() {
-        laid.result(index, layout);
-    }
-    Ok(laid)
-}
-
 /// Along an axis; before version 13 along it and all behind it.
 pub(super) fn softmax(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if asked.version >= 13 {
@@ -61,9 +47,9 @@ pub(super) fn softmax(asked: &LayoutRequest) -> Answer<LayoutResult> {
     }
     let layout = asked.layout(0)?;
     let place = behind(asked, &layout, 1)?;
-    let mut laid = together(asked, 1, &layout)?;
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    asked
+        .together(1, &layout)?
+        .itself(asked, Change::attr("axis", place))
 }
 
 /// The place from which on the axes lie that are meant by one and all behind it.
@@ -86,9 +72,9 @@ pub(super) fn concat(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = common(asked, count)?;
     let axis = axis_of(asked, &layout, 1)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    let mut laid = together(asked, count, &layout)?;
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    asked
+        .together(count, &layout)?
+        .itself(asked, Change::attr("axis", place))
 }
 
 /// As [`concat`], the other way.
@@ -96,7 +82,7 @@ pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axis = axis_of(asked, &layout, 0)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    let mut laid = together(asked, 1, &layout)?;
+    let mut laid = asked.together(1, &layout)?;
     let block = layout.block(axis);
     let mut change = Change::attr("axis", place);
     if block > 1 {
@@ -110,10 +96,7 @@ pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
         }
         if asked.int("num_outputs")?.is_none() {
             if asked.version >= 13 {
-                let sizes = laid.ints(&sizes);
-                change.operands = own_operands(asked);
-                change.operands.resize(2, None);
-                change.operands[1] = Some(sizes);
+                change.operands.push((1, laid.ints(&sizes)));
             } else {
                 change.attrs.push(("split", format!("{sizes:?}")));
             }
@@ -121,8 +104,7 @@ pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
             return wrong!("its parts aren't equal");
         }
     }
-    laid.itself(asked, change)?;
-    Ok(laid)
+    laid.itself(asked, change)
 }
 
 /// The axis is an operand.
@@ -132,11 +114,9 @@ pub(super) fn running(asked: &LayoutRequest) -> Answer<LayoutResult> {
         return wrong!("its axis isn't known");
     };
     let place = whole(&layout, asked.axis(axis, layout.rank())?)?;
-    let mut laid = together(asked, 1, &layout)?;
+    let mut laid = asked.together(1, &layout)?;
     let place = laid.int(place as i64);
-    let operands = vec![Some("operand0".to_owned()), Some(place)];
-    laid.itself(asked, Change::operands(operands))?;
-    Ok(laid)
+    laid.itself(asked, Change::operand(1, place))
 }
 
 pub(super) fn top_k(asked: &LayoutRequest) -> Answer<LayoutResult> {
@@ -153,10 +133,9 @@ pub(super) fn gather(asked: &LayoutRequest) -> Answer<LayoutResult> {
         1 => layout.clone(),
         _ => return wrong!("its indices have several axes"),
     };
-    let mut laid = together(asked, 1, &layout)?;
+    let mut laid = asked.together(1, &layout)?;
     laid.result(0, &result);
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    laid.itself(asked, Change::attr("axis", place))
 }
 
 /// Indices, and what is put there, are of the same axes.
@@ -173,11 +152,10 @@ pub(super) fn reverse_sequence(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
         let axis = asked.axis(asked.int_or(name, default)?, layout.rank())?;
-        change.attrs.push((name, whole(&layout, axis)?.to_string()));
+        let place = whole(&layout, axis)?;
+        change.attrs.push((name, place.to_string()));
     }
-    let mut laid = together(asked, 1, &layout)?;
-    laid.itself(asked, change)?;
-    Ok(laid)
+    asked.together(1, &layout)?.itself(asked, change)
 }
 
 /// Without an axis it takes the elements in their order.
@@ -198,9 +176,7 @@ pub(super) fn trilu(asked: &LayoutRequest) -> Answer<LayoutResult> {
             return wrong!("it works on the last two axes, and others lie there");
         }
     }
-    let mut laid = together(asked, 1, &layout)?;
-    laid.itself(asked, Change::default())?;
-    Ok(laid)
+    asked.together(1, &layout)?.itself(asked, Change::default())
 }
 
 /// Along an axis and all behind it, with scales and numbers to add of these axes.
@@ -210,19 +186,13 @@ pub(super) fn layer_normalization(asked: &LayoutRequest) -> Answer<LayoutResult>
     if layout.is_blocked() && (asked.gives(1) || asked.gives(2)) {
         return wrong!("its mean has one element along axes that are cut");
     }
-    let mut laid = together(asked, 1, &layout)?;
-    let mut names = own_operands(asked);
-    for (index, own) in names.iter_mut().enumerate().skip(1) {
-        if own.is_some()
-            && let Some(name) = bring(asked, &mut laid, index, &layout)?
-        {
-            *own = Some(name);
-        }
-    }
+    let mut laid = asked.together(1, &layout)?;
     let mut change = Change::attr("axis", place);
-    change.operands = names;
-    laid.itself(asked, change)?;
-    Ok(laid)
+    for index in (1..asked.count()).filter(|index| asked.has(*index)) {
+        let brought = bring(asked, &mut laid, index, &layout)?;
+        change.operands.extend(brought.map(|name| (index, name)));
+    }
+    laid.itself(asked, change)
 }
 
 /// A list of axes of an operand's type, as constants in the body.
@@ -232,6 +202,9 @@ pub(super) fn axes_like(
     index: usize,
     axes: &[i64],
 ) -> Answer<String> {
-    let dtype = integer_name(asked.dtype(index)?)?;
-    Ok(laid.ints_of(dtype, axes))
+    match asked.dtype(index)? {
+        DType::I32 => Ok(laid.ints_of("i32", axes)),
+        DType::I64 => Ok(laid.ints(axes)),
+        _ => Err(Stop::Unknown),
+    }
 }

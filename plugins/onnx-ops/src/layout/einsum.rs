@@ -35,7 +35,6 @@ pub(super) fn einsum(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if laid.operands.iter().all(Option::is_none) {
         return wrong!("no other layout is asked for");
     }
-    let equation = format!("\"{}->{result}\"", terms.join(","));
-    laid.itself(asked, Change::attr("equation", equation))?;
-    Ok(laid)
+    let equation = format!("{}->{result}", terms.join(","));
+    laid.itself(asked, Change::attr("equation", equation))
 }

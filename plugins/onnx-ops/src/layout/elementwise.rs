@@ -1,81 +1,58 @@
 //! What works element by element: it keeps the layout, and operands of fewer axes are brought along.
 
-use passdock_plugin_api::DType;
 use passdock_plugin_api::op::Layout;
 
 use super::request::LayoutRequest;
-use super::result::{Change, LayoutResult, own_operands};
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// The first operand's layout is the result's; the others are numbers, or say a type.
+/// The first operand's layout is the first result's; the other operands are numbers, or say a type.
 pub(super) fn first(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     laid.result(0, &layout);
-    laid.itself(asked, Change::default())?;
-    Ok(laid)
+    laid.itself(asked, Change::default())
 }
 
-/// As [`first`]; the mask has the operand's layout. In training the mask is another one, so it stays.
+/// The mask has the operand's layout, too. In training the mask is another one, so it stays.
 pub(super) fn dropout(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if asked.has(2) && asked.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return wrong!(
             "it may be in training, where its mask is drawn in the order of the elements"
         );
     }
-    let mut laid = first(asked)?;
-    if let Some(layout) = laid.operands[0].clone() {
-        laid.result(1, &layout);
-    }
-    Ok(laid)
-}
-
-/// As [`first`]; scale and zero point are numbers.
-pub(super) fn dynamic_quantize(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    first(asked)
+    let layout = asked.layout(0)?;
+    asked.together(1, &layout)?.itself(asked, Change::default())
 }
 
 /// Numbers for all elements, or for each place along an axis, or for blocks of one.
 pub(super) fn quantize(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
-    let mut laid = asked.answer();
-    laid.operand(0, &layout);
-    laid.result(0, &layout);
     let scales = asked.rank(1)?;
     if scales == 0 || asked.is_one(1) && scales == 1 {
-        laid.itself(asked, Change::default())?;
-        return Ok(laid);
+        return first(asked);
     }
     let axis = asked.axis(asked.int_or("axis", 1)?, layout.rank())?;
     if layout.block(axis) > 1 {
         return wrong!("its scales are those of an axis that is cut");
     }
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    if scales > 1 {
-        // Blocks along the axis: the scales have all its axes.
-        for index in 1..asked.count() {
-            if asked.has(index) {
-                asked.fits(index, &layout)?;
-                laid.operand(index, &layout);
-            }
-        }
-    }
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    // Of blocks along the axis, the scales have all its axes.
+    let operands = if scales > 1 { asked.count() } else { 1 };
+    let laid = asked.together(operands, &layout)?;
+    laid.itself(asked, Change::attr("axis", place))
 }
 
 /// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left
 /// of it, and one element stays as it is.
 pub(super) fn broadcast(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let there = || (0..asked.count()).filter(|index| asked.has(*index));
-    let mut rank = 0;
-    for index in there() {
-        rank = rank.max(asked.rank(index)?);
-    }
+    let ranks = there().map(|index| asked.rank(index));
+    let rank = ranks.collect::<Answer<Vec<usize>>>()?.into_iter().max();
     let mut layout = None;
     for index in there() {
-        if layout.is_none() && asked.rank(index)? == rank {
+        if layout.is_none() && Some(asked.rank(index)?) == rank {
             layout = asked.wanted(index, "NC")?;
             layout = layout.filter(|layout| asked.fits(index, layout).is_ok());
         }
@@ -83,18 +60,12 @@ pub(super) fn broadcast(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let Some(layout) = layout else {
         return wrong!("no other layout of an operand of all its axes is asked for");
     };
-    let mut laid = asked.answer();
-    let mut names = own_operands(asked);
+    let (mut laid, mut change) = (asked.together(0, &layout)?, Change::default());
     for index in there() {
-        if let Some(name) = bring(asked, &mut laid, index, &layout)? {
-            names[index] = Some(name);
-        }
+        let brought = bring(asked, &mut laid, index, &layout)?;
+        change.operands.extend(brought.map(|name| (index, name)));
     }
-    for index in 0..laid.results.len() {
-        laid.result(index, &layout);
-    }
-    laid.itself(asked, Change::operands(names))?;
-    Ok(laid)
+    laid.itself(asked, change)
 }
 
 /// An operand that is broadcast to the axes of a layout: sets its own layout, and answers its name if it has to be
@@ -145,13 +116,4 @@ pub(super) fn bring(
     }
     let name = format!("operand{index}");
     Ok(Some(laid.reshape_at("Unsqueeze", &name, &ones)))
-}
-
-/// The name of an element type in a body, where an operand of integers is written anew.
-pub(super) fn integer_name(dtype: DType) -> Answer<&'static str> {
-    match dtype {
-        DType::I32 => Ok("i32"),
-        DType::I64 => Ok("i64"),
-        _ => Err(Stop::Unknown),
-    }
 }

@@ -54,9 +54,8 @@ pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {
         b"DeformConv" => spatial::deform_conv,
         b"QLinearConv" => spatial::qlinear_conv,
 
-        b"Identity" | b"CastLike" => elementwise::first,
+        b"Identity" | b"CastLike" | b"DynamicQuantizeLinear" => elementwise::first,
         b"Dropout" => elementwise::dropout,
-        b"DynamicQuantizeLinear" => elementwise::dynamic_quantize,
         b"QuantizeLinear" | b"DequantizeLinear" => elementwise::quantize,
 
         b"Softmax" | b"LogSoftmax" | b"Hardmax" => axes::softmax,

@@ -4,11 +4,11 @@ use passdock_plugin_api::op::Layout;
 
 use super::axes::whole;
 use super::request::LayoutRequest;
-use super::result::{Change, LayoutResult, own_operands};
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The places of axes, of what is cut all.
-fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
+pub(super) fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
     let places = axes.iter().flat_map(|axis| layout.places_of(*axis));
     let mut places: Vec<i64> = places.map(|place| place as i64).collect();
     places.sort_unstable();
@@ -20,15 +20,10 @@ fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> Answer<Layout> {
     if !keepdims {
         return Ok(layout.without(axes));
     }
-    match axes.iter().any(|axis| layout.block(*axis) > 1) {
-        true => wrong!("it leaves one element along an axis that is cut"),
-        false => Ok(layout.clone()),
+    if axes.iter().any(|axis| layout.block(*axis) > 1) {
+        return wrong!("it leaves one element along an axis that is cut");
     }
-}
-
-fn listed(meant: &[bool]) -> Vec<usize> {
-    let meant = meant.iter().enumerate().filter(|(_, is_meant)| **is_meant);
-    meant.map(|(axis, _)| axis).collect()
+    Ok(layout.clone())
 }
 
 pub(super) fn reduce(asked: &LayoutRequest) -> Answer<LayoutResult> {
@@ -50,21 +45,16 @@ pub(super) fn reduce(asked: &LayoutRequest) -> Answer<LayoutResult> {
             let all: Vec<usize> = (0..layout.rank()).collect();
             laid.result(0, &left(&layout, &all, true)?);
         }
-        laid.itself(asked, Change::default())?;
-        return Ok(laid);
+        return laid.itself(asked, Change::default());
     };
-    let axes = listed(&asked.axes(&axes, layout.rank())?);
+    let axes = asked.listed(&axes, layout.rank())?;
     laid.result(0, &left(&layout, &axes, keepdims)?);
     let places = places(&layout, &axes);
     if asked.version < moved {
-        laid.itself(asked, Change::attr("axes", format!("{places:?}")))?;
-        return Ok(laid);
+        return laid.itself(asked, Change::attr("axes", places));
     }
     let places = laid.ints(&places);
-    let mut operands = own_operands(asked);
-    operands[1] = Some(places);
-    laid.itself(asked, Change::operands(operands))?;
-    Ok(laid)
+    laid.itself(asked, Change::operand(1, places))
 }
 
 /// The place of the largest element along one axis.
@@ -75,8 +65,7 @@ pub(super) fn arg(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     laid.result(0, &left(&layout, &[axis], asked.flag("keepdims", true)?)?);
-    laid.itself(asked, Change::attr("axis", place))?;
-    Ok(laid)
+    laid.itself(asked, Change::attr("axis", place))
 }
 
 pub(super) fn mean_variance(asked: &LayoutRequest) -> Answer<LayoutResult> {
@@ -88,11 +77,7 @@ pub(super) fn mean_variance(asked: &LayoutRequest) -> Answer<LayoutResult> {
     if axes.is_empty() {
         return Err(Stop::Unknown);
     }
-    let axes = listed(&asked.axes(&axes, layout.rank())?);
-    let mut laid = asked.answer();
-    laid.operand(0, &layout);
-    laid.result(0, &layout);
-    let places = places(&layout, &axes);
-    laid.itself(asked, Change::attr("axes", format!("{places:?}")))?;
-    Ok(laid)
+    let places = places(&layout, &asked.listed(&axes, layout.rank())?);
+    let laid = asked.together(1, &layout)?;
+    laid.itself(asked, Change::attr("axes", places))
 }

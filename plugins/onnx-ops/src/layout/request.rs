@@ -35,6 +35,25 @@ impl<'a> LayoutRequest<'a> {
         LayoutResult::new(self.op)
     }
 
+    /// An answer in which the first operands, and all results, have a layout.
+    pub(super) fn together(&self, operands: usize, layout: &Layout) -> Answer<LayoutResult> {
+        let mut laid = self.answer();
+        for index in (0..operands.min(self.count())).filter(|index| self.has(*index)) {
+            self.fits(index, layout)?;
+            laid.operand(index, layout);
+        }
+        for index in 0..laid.results.len() {
+            laid.result(index, layout);
+        }
+        Ok(laid)
+    }
+
+    /// The axes of a rank that are meant, in order.
+    pub(super) fn listed(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
+        let meant = self.axes(axes, rank)?;
+        Ok((0..rank).filter(|axis| meant[*axis]).collect())
+    }
+
     /// The number of operand slots.
     pub(super) fn count(&self) -> usize {
         self.op.host.operand_count()
@@ -97,10 +116,10 @@ impl<'a> LayoutRequest<'a> {
             Some(sizes) => layout.steps(&sizes).is_some(),
             None => true,
         };
-        match is_whole {
-            true => Ok(()),
-            false => wrong!("its operand {index} isn't of whole blocks of {layout}"),
+        if !is_whole {
+            return wrong!("its operand {index} isn't of whole blocks of {layout}");
         }
+        Ok(())
     }
 
     /// The sizes of an operand, as far as they are numbers; `None` if their number isn't known.

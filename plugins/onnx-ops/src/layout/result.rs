@@ -53,8 +53,7 @@ impl LayoutResult {
 
     /// Adds a line that defines a value, and returns the value's name.
     fn define(&mut self, text: std::fmt::Arguments<'_>) -> String {
-        self.names += 1;
-        let name = format!("v{}", self.names);
+        let name = self.name();
         // Writing to a string doesn't fail.
         _ = writeln!(self.lines, "  %{name} = {text}");
         name
@@ -79,11 +78,7 @@ impl LayoutResult {
     pub(super) fn op(&mut self, operator: &str, operands: &[&str], attrs: &str) -> String {
         let operands: Vec<String> = operands.iter().map(|name| format!("%{name}")).collect();
         let operands = operands.join(", ");
-        let attrs = match attrs {
-            "" => String::new(),
-            attrs => format!(" {{{attrs}}}"),
-        };
-        self.define(format_args!("onnx.{operator}({operands}){attrs}"))
+        self.define(format_args!("onnx.{operator}({operands}) {{{attrs}}}"))
     }
 
     /// The ops of these steps.
@@ -114,35 +109,30 @@ impl LayoutResult {
         self.op(operator, &[value, &axes], "")
     }
 
-    /// The op itself, with operands in the place of some, and attributes. Its results are the body's.
-    pub(super) fn itself(&mut self, asked: &Infer, change: Change) -> Answer {
-        let (host, mut operands) = (asked.host, Vec::new());
-        for index in 0..host.operand_count().max(change.operands.len()) {
-            operands.push(match change.operands.get(index) {
-                Some(Some(name)) => format!("%{name}"),
-                Some(None) => "_".to_owned(),
-                None if host.operand(index).is_some() => format!("%operand{index}"),
-                None => "_".to_owned(),
-            });
-        }
-        while operands.last().is_some_and(|operand| operand == "_") {
-            operands.pop();
-        }
+    /// The op itself, with what is other in it. Its results are the body's.
+    pub(super) fn itself(mut self, asked: &Infer, change: Change) -> Answer<LayoutResult> {
+        let host = asked.host;
+        let operand = |index: usize| match change.operands.iter().find(|(at, _)| *at == index) {
+            Some((_, name)) => format!("%{name}"),
+            None if asked.has(index) => format!("%operand{index}"),
+            None => "_".to_owned(),
+        };
+        let changed = change.operands.iter().map(|(at, _)| at + 1);
+        let given = (0..host.operand_count())
+            .rev()
+            .find(|index| asked.has(*index));
+        let count = changed.max().max(given.map(|last| last + 1)).unwrap_or(0);
+        let operands = (0..count).map(operand).collect::<Vec<_>>().join(", ");
         let attrs = attributes(host, &change.attrs)?;
-        let count = host.result_count();
         let is_there = |index: &usize| !host.is_absent(host.result(host.op(), *index));
-        let last = (0..count).rev().find(is_there);
-        let mut results = Vec::new();
-        for _ in 0..=last.unwrap_or(0) {
-            results.push(self.name());
-        }
-        let names: Vec<String> = results.iter().map(|name| format!("%{name}")).collect();
-        let (names, operands) = (names.join(", "), operands.join(", "));
+        let last = (0..host.result_count()).rev().find(is_there).unwrap_or(0);
+        self.returned = (0..=last).map(|_| self.name()).collect();
+        let names = self.returned.iter().map(|name| format!("%{name}"));
+        let names = names.collect::<Vec<_>>().join(", ");
         let name = host.name(host.op());
         // Writing to a string doesn't fail.
-        _ = writeln!(self.lines, "  {names} = {name}({operands}){attrs}");
-        self.returned = results;
-        Ok(())
+        _ = writeln!(self.lines, "  {names} = {name}({operands}) {{{attrs}}}");
+        Ok(self)
     }
 
     /// The results in the body.
@@ -150,9 +140,12 @@ impl LayoutResult {
         self.returned.clone()
     }
 
-    /// What the body gives in place of the op's results.
-    pub(super) fn returns(&mut self, names: Vec<String>) {
-        self.returned = names;
+    /// Sets what the body gives in place of the op's results.
+    pub(super) fn returns(self, names: Vec<String>) -> LayoutResult {
+        LayoutResult {
+            returned: names,
+            ..self
+        }
     }
 
     /// The text of the body. What stands for results that nobody asks for doesn't matter.
@@ -177,55 +170,44 @@ impl LayoutResult {
 /// What is other than in the op that is asked about.
 #[derive(Default)]
 pub(super) struct Change<'a> {
-    /// Names of the first operands; what isn't here is as it was.
-    pub operands: Vec<Option<String>>,
+    /// The places of operands, and their names; what isn't here is as it was.
+    pub operands: Vec<(usize, String)>,
     /// Attributes with their values as text.
     pub attrs: Vec<(&'a str, String)>,
 }
 
 impl<'a> Change<'a> {
     /// Another attribute.
-    pub(super) fn attr(name: &'a str, value: impl ToString) -> Change<'a> {
+    pub(super) fn attr(name: &'a str, value: impl std::fmt::Debug) -> Change<'a> {
         Change {
             operands: Vec::new(),
-            attrs: vec![(name, value.to_string())],
+            attrs: vec![(name, format!("{value:?}"))],
         }
     }
 
-    /// Other operands.
-    pub(super) fn operands(operands: Vec<Option<String>>) -> Change<'a> {
+    /// Another operand.
+    pub(super) fn operand(index: usize, name: String) -> Change<'a> {
         Change {
-            operands,
+            operands: vec![(index, name)],
             attrs: Vec::new(),
         }
     }
 }
 
-/// The names of the operands as they are.
-pub(super) fn own_operands(asked: &Infer) -> Vec<Option<String>> {
-    let own = |index: usize| asked.has(index).then(|| format!("operand{index}"));
-    (0..asked.host.operand_count()).map(own).collect()
-}
-
 /// The attributes of an op as text, some of them being others.
 fn attributes(host: &OpCall, changed: &[(&str, String)]) -> Answer<String> {
+    let changed_texts = changed
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"));
     let mut texts = Vec::new();
     for (name, attr) in host.attrs(host.op()) {
         let name = host.text(name);
-        if changed.iter().any(|(other, _)| *other == name) {
-            continue;
+        if !changed.iter().any(|(other, _)| *other == name) {
+            texts.push(format!("{} = {}", word(name), value(host, attr)?));
         }
-        texts.push(format!("{} = {}", word(name), value(host, attr)?));
     }
-    texts.extend(
-        changed
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}")),
-    );
-    if texts.is_empty() {
-        return Ok(String::new());
-    }
-    Ok(format!(" {{{}}}", texts.join(", ")))
+    texts.extend(changed_texts);
+    Ok(texts.join(", "))
 }
 
 fn word(text: &str) -> String {
@@ -252,6 +234,11 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
+fn string(bytes: &[u8]) -> Answer<String> {
+    let text = std::str::from_utf8(bytes);
+    text.map(quoted).map_err(|_| Stop::Unknown)
+}
+
 fn float(value: f32) -> String {
     match value.is_finite() {
         true => format!("{value:?}"),
@@ -270,18 +257,10 @@ fn value(host: &OpCall, attr: Attr<'_>) -> Answer<String> {
     Ok(match attr {
         Attr::Int(value) => value.to_string(),
         Attr::Float(value) => float(value),
-        Attr::String(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => quoted(text),
-            Err(_) => return Err(Stop::Unknown),
-        },
+        Attr::String(bytes) => string(bytes)?,
         Attr::Ints(values) => list("ints", values.iter().map(i64::to_string).collect()),
         Attr::Floats(values) => list("floats", values.iter().map(|&value| float(value)).collect()),
-        Attr::Strings(texts) => {
-            let texts: Option<Vec<String>> = texts
-                .map(|bytes| std::str::from_utf8(bytes).ok().map(quoted))
-                .collect();
-            list("strings", texts.ok_or(Stop::Unknown)?)
-        }
+        Attr::Strings(texts) => list("strings", texts.map(string).collect::<Answer<_>>()?),
         Attr::Reference(name, kind) => match kind_name(kind) {
             Some(kind) => format!("ref({}, {kind})", word(host.text(name))),
             None => return Err(Stop::Unknown),

@@ -3,7 +3,7 @@
 use passdock_plugin_api::op::Layout;
 
 use super::request::{LayoutRequest, Sizes, own};
-use super::result::{Change, LayoutResult, own_operands};
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// An operand that has a batch and channels before the spatial axes.
@@ -38,8 +38,7 @@ pub(super) fn qlinear_conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
 /// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
 /// be had in whole blocks stays as it is.
 fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
-    let mut laid = asked.answer();
-    let mut names = own_operands(asked);
+    let (mut laid, mut change) = (asked.answer(), Change::default());
     let mut result = None;
     for &(index, first) in operands {
         let Some(layout) = asked.wanted(index, first)? else {
@@ -54,10 +53,11 @@ fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutRe
         let sizes = sizes_of(asked, index, layout.rank())?;
         if let Some(steps) = layout.steps_back(&sizes) {
             laid.operand(index, &layout);
-            names[index] = Some(laid.steps(&format!("operand{index}"), &steps)?);
+            let name = laid.steps(&format!("operand{index}"), &steps)?;
+            change.operands.push((index, name));
         }
     }
-    laid.itself(asked, Change::operands(names))?;
+    let mut laid = laid.itself(asked, change)?;
     let mut returned = laid.returned();
     if let Some(layout) = result {
         for (index, name) in returned.iter_mut().enumerate() {
@@ -73,22 +73,13 @@ fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutRe
             }
         }
     }
-    let is_had = laid
-        .operands
-        .iter()
-        .chain(&laid.results)
-        .any(Option::is_some);
+    let mut layouts = laid.operands.iter().chain(&laid.results);
     // What is asked for as it is, is so.
-    let is_own = || {
-        operands
-            .iter()
-            .any(|&(index, first)| asked.is_own(index, first))
-    };
-    if !is_had && !is_own() {
+    let is_own = |&(index, first): &(usize, &str)| asked.is_own(index, first);
+    if !layouts.any(Option::is_some) && !operands.iter().any(is_own) {
         return wrong!("it can't be had in the layouts that are asked for");
     }
-    laid.returns(returned);
-    Ok(laid)
+    Ok(laid.returns(returned))
 }
 
 /// Whether the batch comes first, and the spatial axes in their order: what kernels of such operators know.

@@ -3,8 +3,9 @@
 use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::{Dim, DimKind};
 
+use super::reduce::places;
 use super::request::{LayoutRequest, Sizes, as_sizes};
-use super::result::{Change, LayoutResult, own_operands};
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, as_const, wrong};
 
 /// Nothing moves: the result is the operand as it lies, in another layout.
@@ -25,18 +26,14 @@ pub(super) fn transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     laid.result(0, &back.then(&layout).ok_or(Stop::Unknown)?);
-    laid.returns(vec!["operand0".to_owned()]);
-    Ok(laid)
+    Ok(laid.returns(vec!["operand0".to_owned()]))
 }
 
 /// Axes of one element go.
 pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = asked.layout(0)?;
     let axes = match asked.ints_since(13, 1, "axes")? {
-        Some(axes) => {
-            let meant = asked.axes(&axes, layout.rank())?;
-            (0..layout.rank()).filter(|axis| meant[*axis]).collect()
-        }
+        Some(axes) => asked.listed(&axes, layout.rank())?,
         None => {
             let sizes = asked.sizes(0).ok_or(Stop::Unknown)?;
             if sizes.contains(&None) {
@@ -44,21 +41,14 @@ pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
             }
             (0..sizes.len())
                 .filter(|axis| sizes[*axis] == Some(1))
-                .collect::<Vec<_>>()
+                .collect()
         }
     };
-    let places: Option<Vec<i64>> = axes
-        .iter()
-        .map(|axis| layout.place(*axis).map(|place| place as i64))
-        .collect();
-    let mut places = places.ok_or(Stop::Unknown)?;
-    places.sort_unstable();
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     laid.result(0, &layout.without(&axes));
-    let name = laid.reshape_at("Squeeze", "operand0", &places);
-    laid.returns(vec![name]);
-    Ok(laid)
+    let name = laid.reshape_at("Squeeze", "operand0", &places(&layout, &axes));
+    Ok(laid.returns(vec![name]))
 }
 
 /// Axes of one element come: each before what follows it.
@@ -67,24 +57,16 @@ pub(super) fn unsqueeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let Some(axes) = asked.ints_since(13, 1, "axes")? else {
         return Err(Stop::Unknown);
     };
-    let meant = asked.axes(&axes, layout.rank() + axes.len())?;
-    let axes: Vec<usize> = (0..meant.len()).filter(|axis| meant[*axis]).collect();
+    let axes = asked.listed(&axes, layout.rank() + axes.len())?;
     let mut result = layout.clone();
     for axis in &axes {
         result = result.with_axis(*axis).ok_or(Stop::Unknown)?;
     }
-    let places: Option<Vec<i64>> = axes
-        .iter()
-        .map(|axis| result.place(*axis).map(|place| place as i64))
-        .collect();
-    let mut places = places.ok_or(Stop::Unknown)?;
-    places.sort_unstable();
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     laid.result(0, &result);
-    let name = laid.reshape_at("Unsqueeze", "operand0", &places);
-    laid.returns(vec![name]);
-    Ok(laid)
+    let name = laid.reshape_at("Unsqueeze", "operand0", &places(&result, &axes));
+    Ok(laid.returns(vec![name]))
 }
 
 /// Two dims, of the axes before one and of the others.
@@ -105,8 +87,7 @@ pub(super) fn flatten(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let mut laid = asked.answer();
     laid.operand(0, &layout);
     let axis = behind.unwrap_or(layout.target_rank());
-    laid.itself(asked, Change::attr("axis", axis))?;
-    Ok(laid)
+    laid.itself(asked, Change::attr("axis", axis))
 }
 
 /// Axes put together or taken apart: where those of each group lie side by side, the result's do, too.
@@ -119,13 +100,8 @@ pub(super) fn reshape(asked: &LayoutRequest) -> Answer<LayoutResult> {
     laid.operand(0, &layout);
     if layout.keeps_order(&sizes) {
         let shape = shape_text(asked, &layout, &result)?;
-        let mut operands = own_operands(asked);
-        if let Some(shape) = shape {
-            let shape = laid.ints(&shape);
-            operands[1] = Some(shape);
-        }
-        laid.itself(asked, Change::operands(operands))?;
-        return Ok(laid);
+        let shape = shape.map(|shape| Change::operand(1, laid.ints(&shape)));
+        return laid.itself(asked, shape.unwrap_or_default());
     }
     let groups = groups(&dims, &result).ok_or(Stop::Unknown)?;
     let order = in_layout(&layout, &groups, &sizes)?;
@@ -139,8 +115,7 @@ pub(super) fn reshape(asked: &LayoutRequest) -> Answer<LayoutResult> {
     laid.result(0, &result);
     let shape = laid.ints(&shape);
     let name = laid.op("Reshape", &["operand0", &shape], "");
-    laid.returns(vec![name]);
-    Ok(laid)
+    Ok(laid.returns(vec![name]))
 }
 
 /// The shape for an operand whose elements lie in their order; `None`: the op's own.
@@ -200,7 +175,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
             }
         }
         (a, b) = (a + 1, b + 1);
-        groups.push((std::mem::take(&mut from), std::mem::take(&mut to)));
+        groups.push((from, to));
     }
     // Axes of one element at the end belong to the last group.
     let (from, to) = groups.last_mut()?;

@@ -208,16 +208,6 @@ fn tensor_scatter(op: &Infer) -> Answer {
 
 /// The shape of both operands, which are alike.
 fn gated(op: &Infer) -> Answer {
-    let dtype = op.dtype_of_any([0, 1])?;
-    let dims = match (op.dims(0), op.dims(1)) {
-        (Some(a), Some(b)) if a.len() != b.len() => {
-            return wrong!("its operands have {} and {} dims", a.len(), b.len());
-        }
-        (Some(a), Some(b)) => {
-            let both = a.into_iter().zip(b).map(|(a, b)| op.agree(a, b));
-            Some(both.collect::<Answer<_>>()?)
-        }
-        (a, b) => a.or(b),
-    };
-    op.set(0, dtype, dims)
+    let dims = op.agree_all(op.dims(0), op.dims(1))?;
+    op.set(0, op.dtype_of_any([0, 1])?, dims)
 }

@@ -244,60 +244,57 @@ fn qlinear_conv(op: &Infer) -> Answer {
 
 /// The batch, the kernels of all groups, and as much as the windows cover.
 fn conv_transpose(op: &Infer) -> Answer {
-    let dtype = op.dtype_of_any([0, 1])?;
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let (batch, _, spatial) = split_spatial(&dims)?;
-    let count = spatial.len();
-    let weights = op.dims(1).filter(|weights| weights.len() == dims.len());
-    let group = Dim::constant(op.int_or("group", 1)?);
-    let kernels = weights
-        .as_ref()
-        .map_or(Dim::UNKNOWN, |weights| op.mul(weights[1], group));
-    let kernel = match op.ints("kernel_shape")? {
-        Some(kernel) => Some(sizes(kernel.iter().copied())),
-        None => weights.map(|weights| weights[2..].to_vec()),
-    };
-    let strides = op.sizes_or("strides", 1, count)?;
-    let dilations = op.sizes_or("dilations", 1, count)?;
-    let pads = op.sizes_or("pads", 0, 2 * count)?;
-    let more = op.sizes_or("output_padding", 0, count)?;
-    let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
-    let covered = match (op.ints("output_shape")?, kernel) {
-        (Some(given), _) if given.len() == count => {
-            let is_less =
-                |(&given, &dim): (&i64, &Dim)| as_const(dim).is_some_and(|dim| given < dim);
-            if given.iter().zip(spatial).any(is_less) {
-                // ONNX's inference ends here, at a lower rank.
-                return op.set(0, dtype, None);
+    op.set_from(op.dtype_of_any([0, 1])?, |dims| {
+        let (batch, _, spatial) = split_spatial(&dims)?;
+        let count = spatial.len();
+        let weights = op.dims(1).filter(|weights| weights.len() == dims.len());
+        let group = Dim::constant(op.int_or("group", 1)?);
+        let kernels = |weights: &Vec<Dim>| op.mul(weights[1], group);
+        let kernels = weights.as_ref().map_or(Dim::UNKNOWN, kernels);
+        let kernel = match op.ints("kernel_shape")? {
+            Some(kernel) => Some(sizes(kernel.iter().copied())),
+            None => weights.map(|weights| weights[2..].to_vec()),
+        };
+        let strides = op.sizes_or("strides", 1, count)?;
+        let dilations = op.sizes_or("dilations", 1, count)?;
+        let pads = op.sizes_or("pads", 0, 2 * count)?;
+        let more = op.sizes_or("output_padding", 0, count)?;
+        let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
+        let covered = match (op.ints("output_shape")?, kernel) {
+            (Some(given), _) if given.len() == count => {
+                let is_less =
+                    |(&given, &dim): (&i64, &Dim)| as_const(dim).is_some_and(|dim| given < dim);
+                if given.iter().zip(spatial).any(is_less) {
+                    // ONNX's inference ends here, at a lower rank.
+                    return Ok(None);
+                }
+                sizes(given.iter().copied())
             }
-            sizes(given.iter().copied())
-        }
-        (None, Some(kernel)) if kernel.len() == count && !pads_twice(op, auto)? => {
-            let cover = |d: usize| {
-                let (stride, dilation) = (strides[d], Dim::constant(dilations[d]));
-                let reach = op.shift(
-                    op.mul(kernel[d], dilation),
-                    1i64.saturating_sub(dilations[d]),
-                );
-                let whole = op.shift(reach, more[d]);
-                let is_less = || as_const(whole).is_some_and(|whole| whole <= stride);
-                let (whole, padding) = match auto {
-                    "VALID" => (whole, 0),
-                    "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),
-                    // The pads take off what is more than a stride for each element. ONNX's inference adds
-                    // `output_padding` after that, ONNX Runtime before.
-                    _ if more[d] != 0 && !is_less() => return Dim::UNKNOWN,
-                    _ => (op.min(whole, Dim::constant(stride)), 0),
+            (None, Some(kernel)) if kernel.len() == count && !pads_twice(op, auto)? => {
+                let cover = |d: usize| {
+                    let (stride, dilation) = (strides[d], Dim::constant(dilations[d]));
+                    let reach = op.shift(
+                        op.mul(kernel[d], dilation),
+                        1i64.saturating_sub(dilations[d]),
+                    );
+                    let whole = op.shift(reach, more[d]);
+                    let is_less = || as_const(whole).is_some_and(|whole| whole <= stride);
+                    let (whole, padding) = match auto {
+                        "VALID" => (whole, 0),
+                        "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),
+                        // The pads take off what is more than a stride for each element. ONNX's inference adds
+                        // `output_padding` after that, ONNX Runtime before.
+                        _ if more[d] != 0 && !is_less() => return Dim::UNKNOWN,
+                        _ => (op.min(whole, Dim::constant(stride)), 0),
+                    };
+                    spread(op, spatial[d], stride, whole, padding)
                 };
-                spread(op, spatial[d], stride, whole, padding)
-            };
-            (0..count).map(cover).collect()
-        }
-        _ => vec![Dim::UNKNOWN; count],
-    };
-    op.set(0, dtype, Some([&[batch, kernels], &*covered].concat()))
+                (0..count).map(cover).collect()
+            }
+            _ => vec![Dim::UNKNOWN; count],
+        };
+        Ok(Some([&[batch, kernels], &*covered].concat()))
+    })
 }
 
 /// `(dim - 1) * stride + whole - padding`.
@@ -318,13 +315,12 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
                 dims.len()
             );
         }
-        (Some(mut dims), Some(offsets)) => {
-            for (d, (slot, offset)) in dims.iter_mut().zip(offsets).enumerate() {
-                if d != 1 {
-                    *slot = op.agree(*slot, offset)?;
-                }
+        (Some(dims), Some(mut offsets)) => {
+            // Their channels are of the kernel's elements.
+            if let Some(channels) = offsets.get_mut(1) {
+                *channels = Dim::UNKNOWN;
             }
-            Some(dims)
+            op.agree_all(Some(dims), Some(offsets))?
         }
         (dims, _) => dims,
     };
@@ -354,11 +350,14 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     let strides = op.sizes_or("strides", 1, count)?;
     let pads = op.sizes_or("pads", 0, 2 * count)?;
     let cover = |d: usize| {
-        let (whole, padding) = (
+        let padding = pads[d].saturating_add(pads[d + count]);
+        spread(
+            op,
+            spatial[d],
+            strides[d],
             Dim::constant(kernel[d]),
-            pads[d].saturating_add(pads[d + count]),
-        );
-        spread(op, spatial[d], strides[d], whole, padding)
+            padding,
+        )
     };
     let covered: Vec<Dim> = (0..count).map(cover).collect();
     op.set(0, dtype, Some([&[batch, channels], &*covered].concat()))
@@ -380,11 +379,10 @@ fn pool(op: &Infer) -> Answer {
 
 /// One window of everything.
 fn global_pool(op: &Infer) -> Answer {
-    let dims = op.dims(0).map(|mut dims| {
+    op.set_from(op.dtype(0)?, |mut dims| {
         dims.iter_mut()
             .skip(2)
             .for_each(|dim| *dim = Dim::constant(1));
-        dims
-    });
-    op.set(0, op.dtype(0)?, dims)
+        Ok(dims)
+    })
 }

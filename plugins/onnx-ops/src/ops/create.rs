@@ -122,13 +122,11 @@ fn eye_like(op: &Infer) -> Answer {
 
 /// The indices' shape with a new axis as long as the depth.
 fn one_hot(op: &Infer) -> Answer {
-    let dtype = op.dtype(2)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
-    dims.insert(at, op.size(1));
-    op.set(0, dtype, Some(dims))
+    op.set_from(op.dtype(2)?, |mut dims| {
+        let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
+        dims.insert(at, op.size(1));
+        Ok(dims)
+    })
 }
 
 /// A list, whose length is known if the operands are; from 0 in steps of 1 it is the limit.
@@ -141,11 +139,10 @@ fn range(op: &Infer) -> Answer {
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {
             match (as_const(start), as_const(limit), as_const(delta)) {
-                (Some(start), Some(limit), Some(delta)) if delta != 0 => {
-                    let (way, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
-                    let count =
-                        way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0));
-                    i64::try_from(count.max(0)).map_or(Dim::UNKNOWN, Dim::constant)
+                (Some(start), Some(limit), Some(delta)) => {
+                    let count = create::step_count(start.into(), limit.into(), delta.into());
+                    let count = count.and_then(|count| i64::try_from(count).ok());
+                    count.map_or(Dim::UNKNOWN, Dim::constant)
                 }
                 (Some(0), _, Some(1)) => limit,
                 _ => Dim::UNKNOWN,

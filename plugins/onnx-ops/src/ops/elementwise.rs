@@ -10,7 +10,7 @@ use crate::eval::bits::bitwise;
 use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes, wrong};
+use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, as_const, sizes, wrong};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -203,14 +203,7 @@ fn broadcast_truth(op: &Infer) -> Answer {
 }
 
 fn broadcast_as(op: &Infer, dtype: DType) -> Answer {
-    let shapes: Option<Vec<_>> = (0..op.host.operand_count())
-        .map(|index| op.dims(index))
-        .collect();
-    op.set(
-        0,
-        dtype,
-        shapes.map(|shapes| op.broadcast(&shapes)).transpose()?,
-    )
+    op.set(0, dtype, op.broadcast_operands(op.host.operand_count())?)
 }
 
 macro_rules! arithmetic {
@@ -296,14 +289,10 @@ fn as_type(op: &Infer, to: DType) -> Answer {
         // anything.
         Some(values) if is_shape(from) && is_shape(to) => {
             let fits = |size: i64| to == DType::I64 || i32::try_from(size).is_ok();
-            if values
-                .iter()
-                .filter_map(|&dim| crate::infer::as_const(dim))
-                .all(fits)
-            {
-                op.set_values(0, values)?;
+            match values.iter().copied().filter_map(as_const).all(fits) {
+                true => op.set_values(0, values),
+                false => Ok(()),
             }
-            Ok(())
         }
         _ => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! Losses of training.
 
-use passdock_plugin_api::{Dim, attrs};
+use passdock_plugin_api::attrs;
 
 use super::operator::{Operator, body};
 use crate::infer::{Answer, Infer, wrong};
@@ -37,11 +37,7 @@ fn likelihood(op: &Infer) -> Answer {
                 scores.len() + 1
             );
         }
-        (Some(scores), Some(labels)) => {
-            let both = scores.into_iter().zip(labels).map(|(a, b)| op.agree(a, b));
-            Some(both.collect::<Answer<Vec<Dim>>>()?)
-        }
-        (scores, labels) => scores.or(labels),
+        (scores, labels) => op.agree_all(scores, labels)?,
     };
     match op.word("reduction", &["mean", "none", "sum"])? {
         "none" => op.set(0, dtype, labels),

@@ -218,15 +218,13 @@ fn split(op: &Infer) -> Answer {
         return (0..pieces).try_for_each(|index| op.set(index, dtype, None));
     };
     let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
-    let lengths = if op.version >= 13 {
-        if op.has(1) {
-            Some(shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; pieces]))
-        } else {
-            None
+    let lengths = match op.version >= 13 {
+        true if !op.has(1) => None,
+        true => Some(shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; pieces])),
+        false => {
+            let lengths = op.ints("split")?;
+            lengths.map(|lengths| sizes(lengths.iter().copied()))
         }
-    } else {
-        op.ints("split")?
-            .map(|lengths| sizes(lengths.iter().copied()))
     };
     let lengths = match lengths {
         Some(lengths) if lengths.len() != pieces => {
@@ -265,64 +263,62 @@ fn split(op: &Infer) -> Answer {
 
 /// The dims, along the axes as many as steps fit between start and end.
 fn slice(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    // Integers that were an attribute before version 10; `None`: nothing is known of them.
-    let given = |index: usize, attr: &str| -> Answer<Option<Vec<Dim>>> {
-        if op.version >= 10 {
-            return Ok(shape_in(op, index));
-        }
-        Ok(op.ints(attr)?.map(|list| sizes(list.iter().copied())))
-    };
-    let (starts, ends) = (given(1, "starts")?, given(2, "ends")?);
-    if let (Some(starts), Some(ends)) = (&starts, &ends)
-        && starts.len() != ends.len()
-    {
-        return wrong!("{} starts and {} ends", starts.len(), ends.len());
-    }
-    let axes = match op.ints_since(10, 3, "axes") {
-        Ok(Some(axes)) => Some(axes),
-        // Without axes, the first ones; but how many are they?
-        Ok(None) => {
-            let count = starts.as_ref().or(ends.as_ref()).map(Vec::len);
-            count.map(|count| (0..count as i64).collect())
-        }
-        Err(_) => None,
-    };
-    let Some(axes) = axes else {
-        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; dims.len()]));
-    };
-    op.axes(&axes, dims.len())?;
-    let steps = match op.version >= 10 && op.has(4) {
-        true => given(4, "")?,
-        false => Some(sizes(vec![1; axes.len()])),
-    };
-    for list in [&starts, &steps].into_iter().flatten() {
-        if list.len() != axes.len() {
-            return wrong!("{} starts or steps for {} axes", list.len(), axes.len());
-        }
-    }
-    if steps
-        .iter()
-        .flatten()
-        .any(|&step| as_const(step) == Some(0))
-    {
-        return wrong!("a step of 0 goes nowhere");
-    }
-    for (at, &axis) in axes.iter().enumerate() {
-        let d = op.axis(axis, dims.len())?;
-        let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
-        dims[d] = match (entry(&starts), entry(&ends), entry(&steps)) {
-            (Some(start), Some(end), Some(step)) => match as_const(step) {
-                Some(step) => steps_along(op, dims[d], start, end, step),
-                None => Dim::UNKNOWN,
-            },
-            _ => Dim::UNKNOWN,
+    op.set_from(op.dtype(0)?, |mut dims| {
+        // Integers that were an attribute before version 10; `None`: nothing is known of them.
+        let given = |index: usize, attr: &str| -> Answer<Option<Vec<Dim>>> {
+            if op.version >= 10 {
+                return Ok(shape_in(op, index));
+            }
+            Ok(op.ints(attr)?.map(|list| sizes(list.iter().copied())))
         };
-    }
-    op.set(0, dtype, Some(dims))
+        let (starts, ends) = (given(1, "starts")?, given(2, "ends")?);
+        if let (Some(starts), Some(ends)) = (&starts, &ends)
+            && starts.len() != ends.len()
+        {
+            return wrong!("{} starts and {} ends", starts.len(), ends.len());
+        }
+        let axes = match op.ints_since(10, 3, "axes") {
+            Ok(Some(axes)) => Some(axes),
+            // Without axes, the first ones; but how many are they?
+            Ok(None) => {
+                let count = starts.as_ref().or(ends.as_ref()).map(Vec::len);
+                count.map(|count| (0..count as i64).collect())
+            }
+            Err(_) => None,
+        };
+        let Some(axes) = axes else {
+            return Ok(vec![Dim::UNKNOWN; dims.len()]);
+        };
+        op.axes(&axes, dims.len())?;
+        let steps = match op.version >= 10 && op.has(4) {
+            true => given(4, "")?,
+            false => Some(sizes(vec![1; axes.len()])),
+        };
+        for list in [&starts, &steps].into_iter().flatten() {
+            if list.len() != axes.len() {
+                return wrong!("{} starts or steps for {} axes", list.len(), axes.len());
+            }
+        }
+        if steps
+            .iter()
+            .flatten()
+            .any(|&step| as_const(step) == Some(0))
+        {
+            return wrong!("a step of 0 goes nowhere");
+        }
+        for (at, &axis) in axes.iter().enumerate() {
+            let d = op.axis(axis, dims.len())?;
+            let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
+            dims[d] = match (entry(&starts), entry(&ends), entry(&steps)) {
+                (Some(start), Some(end), Some(step)) => match as_const(step) {
+                    Some(step) => steps_along(op, dims[d], start, end, step),
+                    None => Dim::UNKNOWN,
+                },
+                _ => Dim::UNKNOWN,
+            };
+        }
+        Ok(dims)
+    })
 }
 
 /// The number of steps from start to end, both clamped to the dim.
@@ -399,47 +395,43 @@ fn expand(op: &Infer) -> Answer {
 
 /// Each dim times its repeats.
 fn tile(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
-    if repeats.len() != dims.len() {
-        return wrong!("{} repeats for {} dims", repeats.len(), dims.len());
-    }
-    let tiled = dims
-        .iter()
-        .zip(repeats)
-        .map(|(&dim, times)| op.mul(dim, times));
-    op.set(0, dtype, Some(tiled.collect()))
+    op.set_from(op.dtype(0)?, |dims| {
+        let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
+        if repeats.len() != dims.len() {
+            return wrong!("{} repeats for {} dims", repeats.len(), dims.len());
+        }
+        let tiled = dims
+            .iter()
+            .zip(repeats)
+            .map(|(&dim, times)| op.mul(dim, times));
+        Ok(tiled.collect::<Vec<Dim>>())
+    })
 }
 
 /// Each dim with its margins.
 fn pad(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let pads = op.ints_since(11, 1, "pads");
-    let axes = op.ints_if_given(3);
-    let (Ok(Some(pads)), Ok(axes)) = (pads, axes) else {
-        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; dims.len()]));
-    };
-    let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
-    op.axes(&axes, dims.len())?;
-    if pads.len() != 2 * axes.len() {
-        return wrong!("{} pads for {} axes", pads.len(), axes.len());
-    }
-    for (at, &axis) in axes.iter().enumerate() {
-        let d = op.axis(axis, dims.len())?;
-        let margins = pads[at].saturating_add(pads[at + axes.len()]);
-        dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
-            Some(Some(size @ 0..)) => Dim::constant(size),
-            Some(_) => return wrong!("pads of {margins} leave nothing of {}", dims[d].value),
-            None => op.add(dims[d], Dim::constant(margins)),
+    op.set_from(op.dtype(0)?, |mut dims| {
+        let pads = op.ints_since(11, 1, "pads");
+        let axes = op.ints_if_given(3);
+        let (Ok(Some(pads)), Ok(axes)) = (pads, axes) else {
+            return Ok(vec![Dim::UNKNOWN; dims.len()]);
         };
-    }
-    op.set(0, dtype, Some(dims))
+        let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
+        op.axes(&axes, dims.len())?;
+        if pads.len() != 2 * axes.len() {
+            return wrong!("{} pads for {} axes", pads.len(), axes.len());
+        }
+        for (at, &axis) in axes.iter().enumerate() {
+            let d = op.axis(axis, dims.len())?;
+            let margins = pads[at].saturating_add(pads[at + axes.len()]);
+            dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
+                Some(Some(size @ 0..)) => Dim::constant(size),
+                Some(_) => return wrong!("pads of {margins} leave nothing of {}", dims[d].value),
+                None => op.add(dims[d], Dim::constant(margins)),
+            };
+        }
+        Ok(dims)
+    })
 }
 
 /// The indices' shape in the place of the axis.
@@ -449,11 +441,8 @@ fn gather_along(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     let axis = op.axis(op.int_or("axis", 0)?, dims.len())?;
-    op.set(
-        0,
-        dtype,
-        Some([&dims[..axis], &at, &dims[axis + 1..]].concat()),
-    )
+    let gathered = [&dims[..axis], &at, &dims[axis + 1..]].concat();
+    op.set(0, dtype, Some(gathered))
 }
 
 /// The indices' shape.
@@ -510,51 +499,34 @@ fn compress(op: &Infer) -> Answer {
     let Some(at) = op.int("axis")? else {
         return op.set(0, dtype, Some(vec![kept]));
     };
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let at = op.axis(at, dims.len())?;
-    dims[at] = kept;
-    op.set(0, dtype, Some(dims))
+    op.set_from(dtype, |mut dims| {
+        let at = op.axis(at, dims.len())?;
+        dims[at] = kept;
+        Ok(dims)
+    })
 }
 
 /// A row for each dim.
 fn non_zero(op: &Infer) -> Answer {
-    let rows = op
-        .dims(0)
-        .map_or(Dim::UNKNOWN, |dims| Dim::constant(dims.len() as i64));
+    let count = |dims: Vec<Dim>| Dim::constant(dims.len() as i64);
+    let rows = op.dims(0).map_or(Dim::UNKNOWN, count);
     op.set(0, DType::I64, Some(vec![rows, Dim::UNKNOWN]))
 }
 
 /// Channels divided by the block's area, height and width multiplied by its side.
 fn depth_to_space(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
-    let depth = parts(op, c, block * block)?;
-    let dims = vec![n, depth, op.mul(h, side(block)), op.mul(w, side(block))];
+    let (depth, side) = (op.parts(c, block * block)?, Dim::constant(block));
+    let dims = vec![n, depth, op.mul(h, side), op.mul(w, side)];
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
 /// Channels multiplied by the block's area, height and width divided by its side.
 fn space_to_depth(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
-    let (h, w) = (parts(op, h, block)?, parts(op, w, block)?);
-    op.set(
-        0,
-        op.dtype(0)?,
-        Some(vec![n, op.mul(c, side(block * block)), h, w]),
-    )
-}
-
-/// A dim in parts of a size.
-fn parts(op: &Infer, dim: Dim, size: i64) -> Answer<Dim> {
-    match as_const(dim) {
-        Some(whole) if whole % size != 0 => wrong!("{whole} isn't a multiple of {size}"),
-        _ => Ok(op.div(dim, size)),
-    }
-}
-
-fn side(block: i64) -> Dim {
-    Dim::constant(block)
+    let depth = op.mul(c, Dim::constant(block * block));
+    let dims = vec![n, depth, op.parts(h, block)?, op.parts(w, block)?];
+    op.set(0, op.dtype(0)?, Some(dims))
 }
 
 fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
@@ -570,17 +542,14 @@ fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
 
 /// All three shapes, broadcast.
 fn choose(op: &Infer) -> Answer {
-    let dtype = op.dtype_of_any([1, 2])?;
-    let shapes: Option<Vec<_>> = (0..3).map(|index| op.dims(index)).collect();
-    let dims = shapes.map(|shapes| op.broadcast(&shapes)).transpose()?;
-    op.set(0, dtype, dims)
+    op.set(0, op.dtype_of_any([1, 2])?, op.broadcast_operands(3)?)
 }
 
 /// The elements, or the slices along the axis, that are there; where each is first, where the
 /// operand's are among them, how often each is there.
 fn unique(op: &Infer) -> Answer {
     let dims = op.dims(0);
-    let (kept, all) = match (op.int("axis")?, dims) {
+    let (unique, all) = match (op.int("axis")?, dims) {
         (None, dims) => {
             let all = dims.map_or(Dim::UNKNOWN, |dims| op.product(&dims));
             (Some(vec![Dim::UNKNOWN]), all)
@@ -592,7 +561,7 @@ fn unique(op: &Infer) -> Answer {
             (Some(dims), all)
         }
     };
-    op.set(0, op.dtype(0)?, kept)?;
+    op.set(0, op.dtype(0)?, unique)?;
     op.set(1, DType::I64, Some(vec![Dim::UNKNOWN]))?;
     op.set(2, DType::I64, Some(vec![all]))?;
     op.set(3, DType::I64, Some(vec![Dim::UNKNOWN]))

@@ -51,64 +51,56 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
 
 /// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
 fn resize(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let axes = match op.ints("axes")? {
-        Some(axes) => {
-            op.axes(&axes, dims.len())?;
-            let axis = |&axis: &i64| op.axis(axis, dims.len());
-            axes.iter().map(axis).collect::<Answer<Vec<usize>>>()?
-        }
-        None => (0..dims.len()).collect(),
-    };
-    // ONNX Runtime gives an axis that is counted from the back its old size then.
-    let has_negative = op
-        .ints("axes")?
-        .is_some_and(|axes| axes.iter().any(|&axis| axis < 0));
-    let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
-    let new = if op.version >= 11 && op.has(3) {
-        let policies = ["stretch", "not_larger", "not_smaller"];
-        let policy = op.word("keep_aspect_ratio_policy", &policies)?;
-        match shape_in(op, 3) {
-            Some(sizes) if sizes.len() != old.len() => {
-                return wrong!("{} sizes for {} axes", sizes.len(), old.len());
+    op.set_from(op.dtype(0)?, |mut dims| {
+        let axes = match op.ints("axes")? {
+            Some(axes) => {
+                op.axes(&axes, dims.len())?;
+                let axis = |&axis: &i64| op.axis(axis, dims.len());
+                axes.iter().map(axis).collect::<Answer<Vec<usize>>>()?
             }
-            Some(sizes) if policy == "stretch" => Some(sizes),
-            Some(_) if has_negative => None,
-            Some(sizes) => in_proportion(&old, &sizes, policy == "not_larger"),
-            None => None,
+            None => (0..dims.len()).collect(),
+        };
+        // ONNX Runtime gives an axis that is counted from the back its old size then.
+        let has_negative = op
+            .ints("axes")?
+            .is_some_and(|axes| axes.iter().any(|&axis| axis < 0));
+        let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
+        let new = if op.version >= 11 && op.has(3) {
+            let policies = ["stretch", "not_larger", "not_smaller"];
+            let policy = op.word("keep_aspect_ratio_policy", &policies)?;
+            match shape_in(op, 3) {
+                Some(sizes) if sizes.len() != old.len() => {
+                    return wrong!("{} sizes for {} axes", sizes.len(), old.len());
+                }
+                Some(sizes) if policy == "stretch" => Some(sizes),
+                Some(_) if has_negative => None,
+                Some(sizes) => in_proportion(&old, &sizes, policy == "not_larger"),
+                None => None,
+            }
+        } else {
+            let scales = op.numbers(if op.version >= 11 { 2 } else { 1 });
+            scaled(op, &old, scales.as_deref())?
+        };
+        let new = new.unwrap_or_else(|| vec![Dim::UNKNOWN; axes.len()]);
+        for (axis, size) in axes.into_iter().zip(new) {
+            dims[axis] = size;
         }
-    } else {
-        let scales = op.numbers(if op.version >= 11 { 2 } else { 1 });
-        scaled(op, &old, scales.as_deref())?
-    };
-    let new = new.unwrap_or_else(|| vec![Dim::UNKNOWN; axes.len()]);
-    for (axis, size) in axes.into_iter().zip(new) {
-        dims[axis] = size;
-    }
-    op.set(0, dtype, Some(dims))
+        Ok(dims)
+    })
 }
 
 /// The dims times the scales: an attribute before version 9, an operand since.
 fn upsample(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let scales = match op.version >= 9 {
-        true => op.numbers(1),
-        false => op
-            .floats("scales")?
-            .map(|scales| scales.iter().map(|&scale| scale.into()).collect()),
-    };
-    let new = scaled(op, &dims, scales.as_deref())?;
-    op.set(
-        0,
-        dtype,
-        Some(new.unwrap_or_else(|| vec![Dim::UNKNOWN; dims.len()])),
-    )
+    op.set_from(op.dtype(0)?, |dims| {
+        let scales = match op.version >= 9 {
+            true => op.numbers(1),
+            false => op
+                .floats("scales")?
+                .map(|scales| scales.iter().map(|&scale| scale.into()).collect()),
+        };
+        let new = scaled(op, &dims, scales.as_deref())?;
+        Ok(new.unwrap_or_else(|| vec![Dim::UNKNOWN; dims.len()]))
+    })
 }
 
 /// Each dim times its scale, rounded down.
@@ -130,9 +122,10 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
     let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
         _ if scale == 1.0 => dim,
         Some(size) => Dim::constant((size as f32 * scale as f32).floor() as i64),
-        None => fraction(scale).map_or(Dim::UNKNOWN, |(times, by)| {
-            op.div(op.mul(dim, Dim::constant(times)), by)
-        }),
+        None => match fraction(scale) {
+            Some((times, by)) => op.div(op.mul(dim, Dim::constant(times)), by),
+            None => Dim::UNKNOWN,
+        },
     };
     Ok(Some(dims.iter().zip(scales).map(one).collect()))
 }
@@ -148,23 +141,19 @@ fn fraction(scale: f64) -> Option<(i64, i64)> {
 /// The dims, all by the factor with which the first of them reaches its size, or the last.
 fn in_proportion(dims: &[Dim], sizes: &[Dim], not_larger: bool) -> Option<Vec<Dim>> {
     let (dims, sizes) = (as_consts(dims)?, as_consts(sizes)?);
-    let factors = || {
-        dims.iter()
-            .zip(&sizes)
-            .map(|(&dim, &size)| size as f64 / dim as f64)
-    };
+    let factors = dims
+        .iter()
+        .zip(&sizes)
+        .map(|(&dim, &size)| size as f64 / dim as f64);
     let factor = match not_larger {
-        true => factors().fold(f64::INFINITY, f64::min),
-        false => factors().fold(f64::NEG_INFINITY, f64::max),
+        true => factors.fold(f64::INFINITY, f64::min),
+        false => factors.fold(f64::NEG_INFINITY, f64::max),
     };
     let one = |&dim: &i64| {
-        // Who computes in single precision rounds to the same size, or it isn't certain.
-        let double = (dim as f64 * factor + 0.5).floor();
-        let single = (dim as f32 * factor as f32 + 0.5).floor();
-        match double == f64::from(single) && (0.0..1e9).contains(&double) {
-            true => Dim::constant(double as i64),
-            false => Dim::UNKNOWN,
-        }
+        let size = eval::resize::in_proportion(usize::try_from(dim).ok()?, factor);
+        size.filter(|&size| size < 1_000_000_000)
+            .map(|size| Dim::constant(size as i64))
     };
+    let one = |dim| one(dim).unwrap_or(Dim::UNKNOWN);
     Some(dims.iter().map(one).collect())
 }

@@ -99,8 +99,7 @@ fn concat(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     if op.flag("new_axis", false)? {
-        let axis = op.axis(axis, dims.len() + 1)?;
-        dims.insert(axis, Dim::UNKNOWN);
+        dims.insert(op.axis(axis, dims.len() + 1)?, Dim::UNKNOWN);
     } else {
         let axis = op.axis(axis, dims.len())?;
         dims[axis] = Dim::UNKNOWN;

@@ -5,9 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::shape;
-use crate::infer::{
-    Answer, Infer, Moves, Stop, Ty, as_const, as_consts, is_known, same, sizes, wrong,
-};
+use crate::infer::{Answer, Infer, Moves, Stop, Ty, as_const, is_known, same, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -136,16 +134,12 @@ fn reshape(op: &Infer) -> Answer {
             _ => {}
         }
     }
-    let open: Vec<usize> = (0..wanted.len())
-        .filter(|&at| as_const(wanted[at]) == Some(-1))
-        .collect();
+    let is_open = |&at: &usize| as_const(wanted[at]) == Some(-1);
+    let open: Vec<usize> = (0..wanted.len()).filter(is_open).collect();
     match open[..] {
         [] => {}
         [at] => {
-            let rest: Vec<Dim> = (0..wanted.len())
-                .filter(|&d| d != at)
-                .map(|d| wanted[d])
-                .collect();
+            let rest = [&wanted[..at], &wanted[at + 1..]].concat();
             wanted[at] = match old {
                 Some(old) => quotient(op, old, rest)?,
                 None => Dim::UNKNOWN,
@@ -175,12 +169,7 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
         return Ok(Dim::UNKNOWN);
     }
     let (fixed, open): (Vec<Dim>, Vec<Dim>) = all.into_iter().partition(|&d| as_const(d).is_some());
-    let fixed = as_consts(&fixed).and_then(|sizes| {
-        sizes
-            .into_iter()
-            .try_fold(1i64, |product, size| product.checked_mul(size))
-    });
-    let Some(fixed) = fixed else {
+    let Some(fixed) = as_const(op.product(&fixed)) else {
         return Ok(Dim::UNKNOWN);
     };
     match (fixed % divisor, open.is_empty()) {
@@ -192,58 +181,40 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
 
 /// Without dims of 1: those of `axes`, or all.
 fn squeeze(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let given = op.ints_since(13, 1, "axes");
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let Ok(axes) = given else {
-        let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
-        return op.set(0, dtype, rank.map(|rank| vec![Dim::UNKNOWN; rank]));
-    };
-    let gone: Option<Vec<bool>> = match axes {
-        Some(axes) => Some(op.axes(&axes, dims.len())?),
-        None => dims
-            .iter()
-            .map(|&dim| as_const(dim).map(|size| size == 1))
-            .collect(),
-    };
-    let Some(gone) = gone else {
-        return op.set(0, dtype, None);
-    };
-    if let Some((dim, _)) = dims
-        .iter()
-        .zip(&gone)
-        .find(|&(&dim, &gone)| gone && as_const(dim).is_some_and(|d| d != 1))
-    {
-        return wrong!("a dim of {} can't be squeezed", dim.value);
-    }
-    let kept = dims
-        .into_iter()
-        .zip(gone)
-        .filter(|(_, gone)| !gone)
-        .map(|(dim, _)| dim);
-    op.set(0, dtype, Some(kept.collect()))
+    op.set_from(op.dtype(0)?, |dims| {
+        let Ok(axes) = op.ints_since(13, 1, "axes") else {
+            let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
+            return Ok(rank.map(|rank| vec![Dim::UNKNOWN; rank]));
+        };
+        let is_one = |&dim: &Dim| as_const(dim).map(|size| size == 1);
+        let gone = match axes {
+            Some(axes) => Some(op.axes(&axes, dims.len())?),
+            None => dims.iter().map(is_one).collect(),
+        };
+        let Some(gone) = gone else {
+            return Ok(None);
+        };
+        let mut pairs = dims.iter().zip(&gone);
+        if let Some((dim, _)) = pairs.find(|(dim, gone)| **gone && is_one(dim) == Some(false)) {
+            return wrong!("a dim of {} can't be squeezed", dim.value);
+        }
+        let stays = dims.iter().zip(&gone).filter(|(_, gone)| !**gone);
+        Ok(Some(stays.map(|(dim, _)| *dim).collect()))
+    })
 }
 
 /// With dims of 1 at `axes` of the result.
 fn unsqueeze(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let given = op.ints_since(13, 1, "axes");
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let Ok(Some(axes)) = given else {
-        let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
-        return op.set(0, dtype, rank.map(|rank| vec![Dim::UNKNOWN; rank]));
-    };
-    let new = op.axes(&axes, dims.len() + axes.len())?;
-    let mut old = dims.into_iter();
-    let one = Dim::constant(1);
-    let dims = new
-        .iter()
-        .map(|&new| if new { one } else { old.next().unwrap_or(one) });
-    op.set(0, dtype, Some(dims.collect()))
+    op.set_from(op.dtype(0)?, |dims| {
+        let Ok(Some(axes)) = op.ints_since(13, 1, "axes") else {
+            let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
+            return Ok(rank.map(|rank| vec![Dim::UNKNOWN; rank]));
+        };
+        let new = op.axes(&axes, dims.len() + axes.len())?.into_iter();
+        let (mut old, one) = (dims.into_iter(), Dim::constant(1));
+        let dim = |new| if new { one } else { old.next().unwrap_or(one) };
+        Ok(Some(new.map(dim).collect()))
+    })
 }
 
 /// A matrix: the dims before `axis`, the dims from it.

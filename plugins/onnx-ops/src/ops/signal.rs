@@ -63,44 +63,42 @@ fn mel_weights(op: &Infer) -> Answer {
 /// The operand's dims; along the axis `dft_length`, one-sided its half and one; at the end 2, or 1
 /// where the inverse of a one-sided transform is real again.
 fn dft(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let Some(last) = dims.len().checked_sub(1).filter(|&last| last > 0) else {
-        return wrong!(
-            "a signal of {} dims has no real and imaginary parts",
-            dims.len()
-        );
-    };
-    let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
-    let axis = match (op.version >= 20, op.has(2)) {
-        (false, _) => Some(op.int_or("axis", 1)?),
-        (true, false) => Some(-2),
-        (true, true) => as_const(op.size(2)),
-    };
-    dims[last] = Dim::constant(if one_sided && inverse { 1 } else { 2 });
-    let Some(axis) = axis else {
-        // Along whichever axis, a signal that isn't cut or filled up is as long as before.
-        if op.has(1) || one_sided {
-            dims[..last].fill(Dim::UNKNOWN);
+    op.set_from(op.dtype(0)?, |mut dims| {
+        let Some(last) = dims.len().checked_sub(1).filter(|&last| last > 0) else {
+            return wrong!(
+                "a signal of {} dims has no real and imaginary parts",
+                dims.len()
+            );
+        };
+        let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
+        let axis = match (op.version >= 20, op.has(2)) {
+            (false, _) => Some(op.int_or("axis", 1)?),
+            (true, false) => Some(-2),
+            (true, true) => as_const(op.size(2)),
+        };
+        dims[last] = Dim::constant(if one_sided && inverse { 1 } else { 2 });
+        let Some(axis) = axis else {
+            // Along whichever axis, a signal that isn't cut or filled up is as long as before.
+            if op.has(1) || one_sided {
+                dims[..last].fill(Dim::UNKNOWN);
+            }
+            return Ok(dims);
+        };
+        let axis = op.axis(axis, dims.len())?;
+        if axis == last {
+            return wrong!("axis {axis} is that of the real and imaginary parts");
         }
-        return op.set(0, dtype, Some(dims));
-    };
-    let axis = op.axis(axis, dims.len())?;
-    if axis == last {
-        return wrong!("axis {axis} is that of the real and imaginary parts");
-    }
-    let length = match (op.has(1), one_sided && inverse) {
-        (true, _) => op.size(1),
-        (false, true) => op.mul(op.shift(dims[axis], -1), Dim::constant(2)),
-        (false, false) => dims[axis],
-    };
-    dims[axis] = match one_sided && !inverse {
-        true => half(op, length),
-        false => length,
-    };
-    op.set(0, dtype, Some(dims))
+        let length = match (op.has(1), one_sided && inverse) {
+            (true, _) => op.size(1),
+            (false, true) => op.mul(op.shift(dims[axis], -1), Dim::constant(2)),
+            (false, false) => dims[axis],
+        };
+        dims[axis] = match one_sided && !inverse {
+            true => half(op, length),
+            false => length,
+        };
+        Ok(dims)
+    })
 }
 
 /// `[batch, (signal_length - frame_length) / frame_step + 1, frame_length or its half and one, 2]`.

@@ -39,31 +39,24 @@ fn full_match(op: &Infer) -> Answer {
 
 /// Both shapes, broadcast.
 fn concat(op: &Infer) -> Answer {
-    let dims = match (op.dims(0), op.dims(1)) {
-        (Some(a), Some(b)) => Some(op.broadcast(&[a, b])?),
-        _ => None,
-    };
-    op.set(0, DType::STRING, dims)
+    op.set(0, DType::STRING, op.broadcast_operands(2)?)
 }
 
 /// `[C]` or `[1, C]`, of which words are dropped; one remains, if it is empty.
 fn normalize(op: &Infer) -> Answer {
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, DType::STRING, None);
-    };
-    let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {
-        return wrong!("a scalar isn't a list of words");
-    };
-    if rank > 2 {
-        return wrong!("its operand has {rank} dims, not one or two");
-    }
-    let drops = op
-        .strings("stopwords")?
-        .is_some_and(|words| !words.is_empty());
-    if drops || as_const(*last).is_none_or(|count| count == 0) {
-        *last = Dim::UNKNOWN;
-    }
-    op.set(0, DType::STRING, Some(dims))
+    op.set_from(DType::STRING, |mut dims| {
+        let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {
+            return wrong!("a scalar isn't a list of words");
+        };
+        if rank > 2 {
+            return wrong!("its operand has {rank} dims, not one or two");
+        }
+        let words = op.strings("stopwords")?.unwrap_or_default();
+        if !words.is_empty() || matches!(as_const(*last), None | Some(0)) {
+            *last = Dim::UNKNOWN;
+        }
+        Ok(dims)
+    })
 }
 
 /// The operand's dims and one for the pieces; the operand's, how many they are.
@@ -77,11 +70,11 @@ fn split(op: &Infer) -> Answer {
 /// `[C]` or `[N, C]` with as many columns as the largest of `ngram_indexes` says.
 fn tf_idf(op: &Infer) -> Answer {
     let columns = match op.ints("ngram_indexes")? {
-        Some(indexes) if !indexes.is_empty() => {
-            let most = indexes.iter().copied().max().unwrap_or(0);
-            Dim::constant(most.saturating_add(1))
-        }
-        _ => return wrong!("it has no `ngram_indexes`"),
+        Some(indexes) => indexes.iter().max().map(|most| most.saturating_add(1)),
+        None => None,
+    };
+    let Some(columns) = columns.map(Dim::constant) else {
+        return wrong!("it has no `ngram_indexes`");
     };
     let dims = match op.dims(0).as_deref() {
         None => None,
