@@ -139,44 +139,15 @@ impl Jobs {
         job
     }
 
-    /// Runs a batch; `None` is the error of outcomes that nothing receives.
+    /// Runs a batch until it is stopped.
     fn run(
         &self,
-        fingerprint: &batch::Fingerprint,
-        items: Vec<BatchItem>,
-        results: &Path,
-        at_once: Option<usize>,
-        resume: bool,
-        report: &mut dyn FnMut(ModelOutcome) -> Result<(), Option<PassError>>,
-    ) -> Result<(), Option<PassError>> {
-        let mut file = OutcomeFile::open(results).map_err(Some)?;
-        let mut left = Vec::new();
-        for item in items {
-            match file.done(&item, fingerprint).filter(|_| resume) {
-                Some(outcome) => report(outcome)?,
-                None => left.push(item),
-            }
-        }
-        let at_once = at_once.unwrap_or_else(batch::cores);
-        // A model that is alone has all cores.
-        let threads = (at_once > 1 && left.len() > 1).then_some(1);
-        let new_runner = || {
-            let mut worker = self.worker();
-            move |item: &BatchItem| {
-                let start = Instant::now();
-                let job = self.job(&item.model, &item.output, threads);
-                worker.run(&job, self.timeout).unwrap_or_else(|failure| {
-                    batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
-                })
-            }
-        };
-        batch::run(&left, fingerprint, at_once, new_runner, &mut |outcome| {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(None);
-            }
-            file.add(&outcome).map_err(Some)?;
-            report(outcome)
-        })
+        mut batch: batch::Batch<'_>,
+        report: &mut dyn FnMut(ModelOutcome),
+    ) -> Result<(), PassError> {
+        batch.done.drain(..).for_each(&mut *report);
+        let job = |item: &BatchItem, threads| self.job(&item.model, &item.output, threads);
+        batch.run(&self.command, &self.stop, job, self.timeout, report)
     }
 }
 
@@ -313,10 +284,14 @@ impl Batch {
             .map(|(model, output)| BatchItem { model, output })
             .collect();
         let thread = thread::spawn(move || {
-            let mut report = |outcome| send.send(Ok(outcome)).map_err(|_| None);
-            let run = jobs.run(&fingerprint, items, &results, at_once, resume, &mut report);
-            if let Err(Some(error)) = run {
-                // Nothing waits for it if the batch was ended.
+            let mut report = |outcome| {
+                // Nothing receives it if the batch was closed.
+                if send.send(Ok(outcome)).is_err() {
+                    jobs.stop.store(true, Ordering::Relaxed);
+                }
+            };
+            let batch = batch::Batch::open(items, &fingerprint, &results, at_once, resume);
+            if let Err(error) = batch.and_then(|batch| jobs.run(batch, &mut report)) {
                 _ = send.send(Err(error));
             }
         });

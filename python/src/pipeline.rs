@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
+use passdock::pipeline::{self, Report, Request, RequestedInstrument, Watch};
 use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
     PassInstrument, Provider, Registry, Severity,
@@ -44,11 +44,11 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
         PyValueError::new_err(format!("{name}: {}", error.message()))
     })?;
     request.instruments.extend(page.as_ref().map(|page| {
-        let report = AskedInstrument::by_flag("page", passdock_tools::page::NAME);
+        let report = RequestedInstrument::by_flag("page", passdock_tools::page::NAME);
         report.option("file", page.as_str())
     }));
     let name = passdock_tools::numerics::VERIFY_OUTPUTS;
-    let verify = AskedInstrument::by_flag("verify_outputs", name);
+    let verify = RequestedInstrument::by_flag("verify_outputs", name);
     request.instruments.extend(match verify_outputs {
         Some(toml::Value::Boolean(true)) => Some(verify),
         Some(toml::Value::String(library)) => Some(verify.option("library", library.as_str())),

@@ -67,7 +67,7 @@ fn start() -> ExitCode {
             // Its supervisor hears of other signals.
             signals::catch_large_files();
             files::set_output_apart();
-            let status = done(|| command::work(args));
+            let status = done(|| command::worker::work(args));
             // Its supervisor has the answer: what plugins do at the end doesn't matter.
             crash::finish(status);
             return ExitCode::from(status);
@@ -86,8 +86,8 @@ fn start() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Help and the version are what was asked for.
-        Err(said) if !said.use_stderr() => {
-            show::written(said.print().and_then(|()| std::io::stdout().flush()));
+        Err(help) if !help.use_stderr() => {
+            show::written(help.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
         // It shows arguments, which may be names of files.

@@ -1,77 +1,68 @@
 //! The command to type next, where one is known: it looks for what another one found wrong.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-
+use clap::CommandFactory;
+use clap::parser::ValueSource;
 use passdock::Diagnostic;
 use passdock::reproducer::shell_word;
 
-use crate::args::{PassArgs, RunArgs};
+use crate::args::{Cli, RunArgs};
 
-/// What names the pass that changed the results of a run whose outputs were verified.
+/// The options that `run` and `bisect` have with different meanings.
+const DIFFERENT: [&str; 2] = ["output", "json"];
+
+/// Returns the command that names the pass which changed the results of a run: `bisect` with the inputs of the run.
 pub(crate) fn bisect(args: &RunArgs) -> String {
-    let (pipeline, model) = match &args.inputs[..] {
-        [pipeline, model] => (Some(pipeline), Some(model)),
-        [model] => (None, Some(model)),
-        _ => (None, None),
-    };
-    let shown = |path: &Path| shell_word(&path.to_string_lossy());
-    let mut model = model.map_or("MODEL".to_owned(), |path| shown(path));
+    let inputs = args.inputs.iter();
+    let inputs = inputs.map(|input| shell_word(&input.to_string_lossy()));
+    let mut words: Vec<String> = inputs.collect();
     let mut before = String::new();
-    if !args.bind.is_empty() {
+    if let (Some(model), false) = (words.last_mut(), args.bind.is_empty()) {
         // Only `run` binds.
-        let mut bind = vec!["passdock run".to_owned(), model];
-        model = "bound.onnx".to_owned();
-        for binding in &args.bind {
-            bind.push(format!("--bind {}", shell_word(binding)));
+        let bindings = args.bind.iter();
+        let bindings = bindings.map(|binding| format!(" --bind {}", shell_word(binding)));
+        let bindings: String = bindings.collect();
+        before =
+            format!("`passdock run {model}{bindings} --passes InferType -o bound.onnx`, then ");
+        "bound.onnx".clone_into(model);
+    }
+    words.extend(common_options().into_iter().flatten());
+    let words = words.join(" ");
+    format!("{before}`passdock bisect {words} --check numerics` names the pass.")
+}
+
+/// Returns the options on this process's command line that `bisect` has, too.
+fn common_options() -> Option<Vec<String>> {
+    let cli = Cli::command();
+    let matches = cli.clone().try_get_matches().ok()?;
+    let (_, run) = matches.subcommand()?;
+    let mut words = Vec::new();
+    for option in cli.find_subcommand("bisect")?.get_arguments() {
+        let id = option.get_id().as_str();
+        let flag = match (option.get_long(), option.get_short()) {
+            (Some(long), _) => format!("--{long}"),
+            (None, Some(short)) => format!("-{short}"),
+            (None, None) => continue,
+        };
+        let is_known = run.try_contains_id(id).is_ok() && !DIFFERENT.contains(&id);
+        if !is_known || run.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
         }
-        bind.push(format!("--passes InferType -o {model}"));
-        before = format!("`{}`, then ", bind.join(" "));
+        if !option.get_action().takes_values() {
+            words.push(flag);
+            continue;
+        }
+        let values = run.get_raw(id).into_iter().flatten();
+        let values = values.map(|value| shell_word(&value.to_string_lossy()));
+        words.extend(values.map(|value| format!("{flag} {value}")));
     }
-    let mut words = vec!["passdock bisect".to_owned()];
-    words.extend(pipeline.map(|path| shown(path)));
-    words.push(model);
-    words.extend(choices(&args.passes));
-    if args.allow_growth {
-        words.push("--allow-growth".to_owned());
-    }
-    words.push("--check numerics".to_owned());
-    format!("{before}`{}` names the pass.", words.join(" "))
+    Some(words)
 }
 
-/// The options that choose the same passes.
-fn choices(args: &PassArgs) -> impl Iterator<Item = String> {
-    let texts = |texts: &[String]| texts.to_vec();
-    let number = |number: Option<i64>| number.iter().map(i64::to_string).collect();
-    let paths = |paths: &[PathBuf]| {
-        let paths = paths.iter().map(|path| path.to_string_lossy());
-        paths.map(Cow::into_owned).collect()
-    };
-    let passes = (!args.passes.is_empty()).then(|| args.passes.join(","));
-    let options: [(&str, Vec<String>); 10] = [
-        ("--passes", passes.into_iter().collect()),
-        ("-O", number(args.opt_level.map(i64::from))),
-        ("--require", texts(&args.require)),
-        ("--disable", texts(&args.disable)),
-        ("--disable-rule", texts(&args.disable_rule)),
-        ("--config", texts(&args.config)),
-        (
-            "--rewrite-limit",
-            number(args.rewrite_limit.map(|limit| limit as i64)),
-        ),
-        ("--raise-opset", number(args.raise_opset)),
-        ("--plugin", paths(&args.plugins.plugin)),
-        ("--plugin-dir", paths(&args.plugins.plugin_dir)),
-    ];
-    options.into_iter().flat_map(|(flag, values)| {
-        let option = move |value: String| format!("{flag} {}", shell_word(&value));
-        values.into_iter().map(option)
-    })
-}
-
-/// Tells of the command where the results of the run differ.
+/// Adds the command to the diagnostic about results that differ.
 pub(crate) fn tell(diagnostics: &mut [Diagnostic], command: &str) {
-    let about = diagnostics.iter_mut().find(|said| said.code == "numerics");
+    let about = diagnostics
+        .iter_mut()
+        .find(|diagnostic| diagnostic.code == "numerics");
     if let Some(difference) = about {
         difference.help.get_or_insert_with(|| command.to_owned());
     }

@@ -235,7 +235,7 @@ fn indent(depth: u32) -> String {
 
 /// Shows the diagnostics of a run.
 pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
-    let is_note = |said: &&Diagnostic| said.severity == Severity::Note;
+    let is_note = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Note;
     // Alike are those of one code that say the same but for numbers.
     let kind = |note: &Diagnostic| {
         let words = note.message.split(|c: char| c.is_ascii_digit());

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use passdock::model_file::{Format, ReadOptions};
+use passdock::model_file::{Format, ReadOptions, is_standard};
 use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
 use passdock::{ErrorKind, PassError, files};
 
@@ -63,6 +63,15 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
         },
         ..of_passes(pipeline.as_deref(), search.passes)?
     })
+}
+
+/// Rejects an output on standard output, which `--json` needs.
+pub(crate) fn check_output(output: Option<&Path>, json: bool) -> Result<(), PassError> {
+    if !json || !output.is_some_and(is_standard) {
+        return Ok(());
+    }
+    let message = "With --json standard output is the report's; give `-o` a file.";
+    Err(PassError::new(ErrorKind::Usage, message))
 }
 
 /// The pipeline, if there is one, and the model: `command [PIPELINE] MODEL`.

@@ -11,14 +11,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::Context;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
-use passdock::model_file::StagedModel;
+use passdock::model_file::{Output, StagedModel, WriteOptions};
 use passdock::pipeline::JSON_VERSION;
 use passdock::waiting::waiting;
-use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
+use passdock::{Diagnostic, ErrorKind, Module, PassError, Severity, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
 
 use crate::args::Color;
+use crate::command::worker;
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) {
@@ -89,23 +90,9 @@ fn text_of(json: serde_json::Result<String>) -> String {
     }
 }
 
-/// Writes the JSON of a command that ends with a status: what it found, and why it failed.
-pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&PassError>) {
-    write_out(&answer_json(status, answer, error));
-}
-
-/// That JSON as it is printed.
-pub(crate) fn answer_json(status: u8, answer: impl Serialize, error: Option<&PassError>) -> String {
-    json(&Answer::new(status, answer, error))
-}
-
-/// The JSON of a command that prints a line for each answer, and failed before all of them were there.
-pub(crate) fn failed_line(status: u8, error: &PassError) -> String {
-    json_line(&Answer::new(status, serde_json::json!({}), Some(error)))
-}
-
+/// The JSON of a command that ends with a status: its answer, and its error.
 #[derive(Serialize)]
-struct Answer<T> {
+pub(crate) struct Answer<T> {
     ok: bool,
     #[serde(flatten)]
     answer: T,
@@ -114,13 +101,20 @@ struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    fn new(status: u8, answer: T, error: Option<&PassError>) -> Answer<T> {
+    pub(crate) fn new(status: u8, answer: T, error: Option<&PassError>) -> Answer<T> {
         Answer {
             ok: status == 0,
             answer,
             exit_status: status,
             diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
         }
+    }
+}
+
+impl Answer<serde_json::Value> {
+    /// The JSON of a command that failed and has no answer.
+    pub(crate) fn failed(error: &PassError) -> Answer<serde_json::Value> {
+        Answer::new(error.exit_status(), serde_json::json!({}), Some(error))
     }
 }
 
@@ -148,27 +142,12 @@ pub(crate) fn create_dir(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("The directory `{}` can't be made", dir.display()))
 }
 
-/// Shows the result of a command, as JSON or by `render`; returns the exit status.
-pub(crate) fn result<T: Serialize>(
-    result: &Result<T, PassError>,
-    json: bool,
-    render: impl FnOnce(&T),
-) -> u8 {
-    let (answer, error) = (result.as_ref().ok(), result.as_ref().err());
-    let status = error.map_or(0, fail);
-    match answer {
-        _ if json => print_answer(status, Optional { answer }, error),
-        Some(answer) => render(answer),
-        None => {}
+/// Shows the answer of a command that succeeded, as JSON or by `render`.
+pub(crate) fn answer<T: Serialize>(answer: &T, json: bool, render: impl FnOnce(&T)) {
+    match json {
+        true => print_json(&Answer::new(0, answer, None)),
+        false => render(answer),
     }
-    status
-}
-
-/// The fields of an answer, if there is one.
-#[derive(Serialize)]
-struct Optional<'a, T> {
-    #[serde(flatten)]
-    answer: Option<&'a T>,
 }
 
 /// Writes an error to standard error and returns its exit status.
@@ -195,6 +174,22 @@ pub(crate) fn written(result: io::Result<()>) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = FAILED.set(error),
         _ => {}
     }
+}
+
+/// Writes the model of a command, which is put in its place when all else is done.
+pub(crate) fn write_model(
+    output: Output,
+    module: &Module,
+    options: WriteOptions,
+) -> Result<(), PassError> {
+    let emit = &mut |warning| diagnostic(&warning);
+    place(Some(output.stage(
+        module,
+        options,
+        worker::staging(),
+        emit,
+    )?));
+    Ok(())
 }
 
 /// The output of the command, which is put in its place when all else is done.

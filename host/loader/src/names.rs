@@ -7,11 +7,11 @@ pub(super) const MAX_LEN: usize = 256;
 pub(super) const PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, of letters, \
                                     digits, `_` and `-`";
 
-/// The rule that `is_sequential` checks of a Sequential's name, as a sentence.
+/// The rule that `is_namespaced` checks of a Sequential's name, as a sentence.
 pub(super) const SEQUENTIAL_RULE: &str =
     "a Sequential is called `<namespace>.<Name>`, of letters, digits, `_` and `-`";
 
-/// The rule that `is_sequential` checks of a name that may be a pass's or a Sequential's, as a sentence.
+/// The rule that `is_namespaced` checks of a name that may be a pass's or a Sequential's, as a sentence.
 pub(super) const ANY_PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, a \
                                         Sequential `<namespace>.<Name>`, of letters, digits, `_` \
                                         and `-`";
@@ -20,7 +20,7 @@ pub(super) const ANY_PASS_RULE: &str = "a pass is called `<namespace>.transform.
 pub(super) const DOTTED_RULE: &str =
     "names are made of letters, digits, `_` and `-`, joined by dots";
 
-/// The rule that `is_instrument` checks, as a sentence.
+/// The rule that `is_namespaced` checks of an instrument's name, as a sentence.
 pub(super) const INSTRUMENT_RULE: &str =
     "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`";
 
@@ -30,14 +30,9 @@ pub(super) fn is_pass(name: &str) -> bool {
     is_dotted(name) && segments.nth(1) == Some("transform") && segments.next().is_some()
 }
 
-/// Whether a name is a Sequential's full name: `acme.Cleanup`. A pass's is one, too.
-pub(super) fn is_sequential(name: &str) -> bool {
-    is_dotted(name) && name.contains('.')
-}
-
-/// Whether a name is that of a plugin's instrument: `acme.op-histogram`. The host's own have no
-/// dot.
-pub(super) fn is_instrument(name: &str) -> bool {
+/// Whether a name has a namespace: a Sequential's, `acme.Cleanup`, that of a plugin's instrument, `acme.op-histogram`, or
+/// a pass's.
+pub(super) fn is_namespaced(name: &str) -> bool {
     is_dotted(name) && name.contains('.')
 }
 

@@ -196,5 +196,4 @@ pub mod instruments {
     pub use passdock_core::instrument::built_in::*;
     pub use passdock_core::instrument::{PassFilter, Sink, calls, stderr, stdout};
     pub use passdock_core::{print_ir, printing};
-    pub use passdock_driver::reproducer::WriteReproducer;
 }

@@ -20,7 +20,6 @@ passes = [
     { phase = "late" },
     { rules = "fuse.rules", name = "fuse" },
     { use = "default", disabled = ["FuseOperators"] },
-    { all_of_level = 3 },
     { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
 ]
 [context]
@@ -74,12 +73,12 @@ fn the_schema_has_the_keys_that_are_read() {
         (
             "pass",
             "passes = [{ name = 'a', zzz = 1 }]",
-            &["phase", "rules", "python", "use", "all_of_level", "passes"],
+            &["phase", "rules", "python", "use", "passes"],
         ),
         (
             "sequential",
             "passes = [{ passes = [], zzz = 1 }]",
-            &["phase", "rules", "python", "use", "all_of_level"],
+            &["phase", "rules", "python", "use"],
         ),
         (
             "rules",
@@ -88,7 +87,6 @@ fn the_schema_has_the_keys_that_are_read() {
                 "phase",
                 "use",
                 "python",
-                "all_of_level",
                 "passes",
                 "options",
                 "opt_level",
@@ -103,28 +101,11 @@ fn the_schema_has_the_keys_that_are_read() {
                 "phase",
                 "rules",
                 "python",
-                "all_of_level",
                 "name",
                 "passes",
                 "options",
                 "opt_level",
                 "required",
-            ],
-        ),
-        (
-            "level",
-            "passes = [{ all_of_level = 3, zzz = 1 }]",
-            &[
-                "phase",
-                "rules",
-                "python",
-                "use",
-                "name",
-                "passes",
-                "options",
-                "opt_level",
-                "required",
-                "disabled",
             ],
         ),
         (
@@ -134,7 +115,6 @@ fn the_schema_has_the_keys_that_are_read() {
                 "phase",
                 "rules",
                 "use",
-                "all_of_level",
                 "name",
                 "passes",
                 "options",

@@ -11,20 +11,7 @@ use crate::args::{FAILURES, PassArgs, REPORT};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock batch [OPTIONS] -o DIR <MODEL|DIR>...",
-    after_help = "\
-Examples:
-  passdock batch models -o out                    all .onnx files below `models`, with `default`
-  passdock batch a.onnx b.onnx -o out -p pipeline.toml -j 4
-  passdock batch models -o out --timeout 600 --json | jq -r 'select(.ok | not).model'
-
-Each model is a run of its own, in processes of its own: one that fails, crashes or takes too long \
-doesn't stop the others. Outcomes are kept in DIR/outcomes.jsonl, a line a model. The same \
-command again does what is left: what failed, what wasn't reached, and what changed since (the \
-model's file, the pipeline, options, and plugins: those of its passes and instruments, and those \
-that define operators).
-
-Exit status: 0 all models are done; 1 some failed; 2 the command line or the pipeline is wrong; \
-3 a plugin that is needed could not be loaded."
+    after_help = include_str!("../../help/batch.txt").trim_end()
 )]
 pub(crate) struct BatchArgs {
     /// The models, and directories of them: each .onnx at any depth.

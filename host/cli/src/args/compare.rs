@@ -5,30 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock compare model.onnx out.onnx
-  passdock compare model.onnx out.onnx --dim batch=4 --dim sequence=128
-  passdock compare model.onnx out.onnx --inputs test_data_set_0
-  passdock compare model.onnx out.onnx --rtol 1e-2 --atol 1e-3
-  passdock compare model.onnx out.onnx --json | jq '.outputs[] | {name, same, absolute}'
-
-Both run in ONNX Runtime, without its optimisations, on inputs that are made up: floats between -1 \
-and 1, integers from 0 to 7. Dims that A leaves open get several sizes; those that A refuses are \
-said and skipped, and it is an error if all are. What B refuses to run is a difference.
-
-f32 may be max(1e-7, 1e-5 of the largest element) + 1e-4 of the element apart, f64 the same with \
-1e-12, 1e-7 and 1e-6, f16 with 1e-4, 1e-2 and 1e-2, bf16 with 1e-3, 2e-2 and 2e-2. Integers, bools \
-and strings are equal. NaN equals NaN, an infinity one of the same sign. `relative` in the table is \
-the distance as a part of the larger of the two elements.
-
-Names, element types and sizes of inputs and outputs that contradict each other are differences, \
-too. A size that only one of the models fixes is said, and is none.
-
-ONNX Runtime is looked for in ORT_DYLIB_PATH, the loader's path, beside passdock, and in the package \
-`onnxruntime` of the python3 in PATH: `pip install onnxruntime` is enough.
-
-Exit status, as of diff: 0 the same; 1 different; 2 trouble, also if nothing could be compared.")]
+#[command(after_help = include_str!("../../help/compare.txt").trim_end())]
 pub(crate) struct CompareArgs {
     /// The model before: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "A")]

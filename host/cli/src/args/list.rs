@@ -6,15 +6,7 @@ use crate::args::PluginArgs;
 use crate::args::process::ProcessArgs;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock list
-  passdock list passes FoldConstant
-  passdock list passes fuse.rules
-  passdock list ops onnx.Conv
-  passdock list pipelines default > mine.toml
-  passdock list config tir.UnrollLoop --json
-  passdock list plugins --plugin-dir plugins")]
+#[command(after_help = include_str!("../../help/list.txt").trim_end())]
 pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum, default_value = "passes")]
@@ -31,7 +23,7 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listing {
     /// Passes, with level, kind and plugin.
     Passes,

@@ -33,28 +33,7 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
     name = "passdock",
     version,
     propagate_version = true,
-    after_help = "\
-Examples:
-  passdock run model.onnx -o out.onnx
-  passdock run pipeline.toml model.onnx -o out.onnx
-  passdock run model.onnx --passes relax.transform.FoldConstant --timing
-  passdock batch models -o out
-  passdock list passes --plugin-dir plugins
-  passdock explain pipeline.toml
-  passdock convert model.onnx model.ir
-  passdock extract model.onnx --outputs logits -o part.onnx
-  passdock stats model.onnx
-  passdock diff before.onnx after.onnx
-  passdock compare before.onnx after.onnx
-  passdock bisect pipeline.toml model.onnx --check numerics
-  passdock blame model.onnx logits
-  passdock plugin new acme-passes
-
-Environment:
-  PASSDOCK_PLUGIN_PATH  more directories of plugins, after all that are named
-
-Exit status: 0 all done; 1 a pass, the model, its file or the output failed; \
-2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
+    after_help = include_str!("../../help/passdock.txt").trim_end()
 )]
 pub(crate) struct Cli {
     /// Use colours: on terminals alone, which `NO_COLOR` forbids, always, or never.
@@ -180,27 +159,7 @@ pub(crate) struct PassArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock run [OPTIONS] [PIPELINE] MODEL",
-    after_help = "\
-Examples:
-  passdock run model.onnx -o out.onnx            the built-in pipeline `default`
-  passdock run model.onnx -o out.onnx -O1
-  passdock run pipeline.toml model.onnx -o out.onnx
-  passdock run fuse.rules model.onnx -o out.onnx         rules of a file, as a pass
-  passdock run model.onnx --passes FoldConstant,DeadCodeElimination
-  passdock run pipeline.toml model.onnx --print-changed --timing
-  passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
-  passdock run model.onnx -o out.onnx --verify-outputs     out.onnx computes what model.onnx does, or isn't written
-  passdock run model.onnx --report out.html                what each pass did, as a page
-  passdock run model.onnx --raise-opset 20 -o out.onnx
-  cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
-
-PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, which \
-`passdock list pipelines` shows. A file whose name is one word is ./WORD. Without \
-PIPELINE and --passes it is `default`.
-
-Ops are counted without ONNX's Constant nodes, which are values here.
-
-Without -o no model is written; the report is printed all the same."
+    after_help = include_str!("../../help/run.txt").trim_end()
 )]
 pub(crate) struct RunArgs {
     /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
@@ -296,16 +255,7 @@ const WATCH: &str = "Watching";
 const FAILURES: &str = "Failures";
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock inspect target/debug/libacme_passes.so
-  passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
-  passdock inspect fuse.rules
-
-Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and \
-the others are shown all the same.
-
-Exit status: 0 all of them can be used; 2 rules can't; 3 a plugin can't.")]
+#[command(after_help = include_str!("../../help/inspect.txt").trim_end())]
 pub(crate) struct InspectArgs {
     /// The plugins' library files, and files of rules.
     #[arg(value_name = "FILE", required = true)]
@@ -316,18 +266,7 @@ pub(crate) struct InspectArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock schema pipeline > pipeline.schema.json
-  passdock schema manifest | jq '.definitions.pass.properties | keys'
-  passdock schema answers | jq '.definitions.compare.properties'
-
-Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a \
-pipeline whose first line names the schema, by a path from the pipeline's file or a URL:
-  #:schema pipeline.schema.json
-
-The schema knows which keys there are, and of which types; `passdock check` also knows the passes, \
-options and plugins that a pipeline names.")]
+#[command(after_help = include_str!("../../help/schema.txt").trim_end())]
 pub(crate) struct SchemaArgs {
     /// The kind of file that the schema is for.
     #[arg(value_name = "WHAT")]
@@ -366,28 +305,13 @@ pub(crate) struct ExplainArgs {
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
-    /// Print the passes as a graph for Graphviz, with what requires them and their options:
-    /// `passdock explain p.toml --dot | dot -Tsvg`.
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) dot: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock stats model.onnx
-  passdock stats model.onnx --top 20
-  passdock stats model.onnx --json | jq .parameters.bytes
-  passdock run model.onnx --passes relax.transform.FoldConstant -o - | passdock stats -
-
-Ops are counted without ONNX's Constant nodes: their values are constants here, as initializers are. Viewers and \
-onnxsim count them, so that their number is larger by those. Ops in subgraphs and in functions count.
-
-Nothing is read of the parameters but their lengths. Data that several constants share counts once. \
-kB, MB and GB are powers of 1000.")]
+#[command(after_help = include_str!("../../help/stats.txt").trim_end())]
 pub(crate) struct StatsArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "MODEL")]
@@ -404,19 +328,7 @@ pub(crate) struct StatsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock diff before.onnx after.onnx
-  passdock diff before.onnx after.ir --text
-  passdock diff before.onnx after.onnx --json | jq .summary
-  passdock diff -q before.onnx after.onnx && echo the same
-
-Lines begin with + (only in B), - (only in A) or ~ (in both, and not the same). An op that was put in \
-or taken out is one line; below it stand the operands that changed with it. Constants are compared by \
-content, values under another name are recognised. The order of a graph's ops, doc strings and fields \
-that the IR doesn't know are no differences.
-
-Exit status, as of diff(1): 0 the same; 1 different; 2 trouble.")]
+#[command(after_help = include_str!("../../help/diff.txt").trim_end())]
 pub(crate) struct DiffArgs {
     /// The model before: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "A")]
@@ -442,23 +354,7 @@ pub(crate) struct DiffArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock run pipeline.toml model.onnx -o out.onnx        a pass fails: writes out.onnx.reproducer
-  passdock replay out.onnx.reproducer --plugin-dir plugins
-  passdock replay check.reproducer --trust                 runs the command of `bisect --check`, too
-  passdock run out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir --print-before all
-
-A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from \
-that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml). \
-Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them. One that \
-`bisect` wrote has its command, too, which is run again on what the pass makes.
-
-A reproducer of someone else may be wrong on purpose. It runs no command, loads no plugin that it names, \
-and reads no file outside of its directory, unless --trust is given.
-
-Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same \
-failure), 0 if nothing does.")]
+#[command(after_help = include_str!("../../help/replay.txt").trim_end())]
 pub(crate) struct ReplayArgs {
     /// The directory.
     #[arg(value_name = "REPRODUCER")]

@@ -1,6 +1,6 @@
 //! The options of `convert`, `extract` and `blame`: what one does with one model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
@@ -9,17 +9,7 @@ use crate::args::process::ProcessArgs;
 use crate::args::{PassArgs, PluginArgs, trimmed};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock convert model.onnx model.ir          read it, edit it
-  passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
-  passdock convert model.onnx small.onnx --external-data all
-  passdock convert model.onnx typed.onnx --value-info    all shapes that can be inferred
-  cat model.ir | passdock convert - model.onnx
-  passdock convert --brief model.onnx | less -S      to read, not to read back
-
---brief numbers the values (parameters keep short names), cuts long data, and leaves out names of nodes, \
-documentation and metadata of ops, so that the lines of a real model fit a terminal.")]
+#[command(after_help = include_str!("../../help/convert.txt").trim_end())]
 pub(crate) struct ConvertArgs {
     /// The model to read: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "IN")]
@@ -38,20 +28,15 @@ pub(crate) struct ConvertArgs {
     pub(crate) process: ProcessArgs,
 }
 
+impl ConvertArgs {
+    /// The model to write: standard output if only `--brief` names a format.
+    pub(crate) fn output(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("-"))
+    }
+}
+
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock extract model.onnx --inputs hidden,mask --outputs attention -o part.onnx
-  passdock extract model.onnx --outputs attention -o front.onnx     from the model's inputs on
-  passdock extract model.onnx --inputs attention -o back.onnx       up to the model's outputs
-  passdock convert model.onnx - | less -S                           the names of the values
-
-Values go by their names in the model's main graph, not in the graphs of an If or a Loop. The part keeps their \
-names, the weights and functions that it needs, and the types that can be inferred. Parameters of the model come first \
-among its inputs. An output that depends on more than the inputs is refused, and what is missing is named.
-
-Exit status: 0 the part was written; 1 the model can't be read or the part can't be written; 2 it can't be cut \
-out like this.")]
+#[command(after_help = include_str!("../../help/extract.txt").trim_end())]
 #[command(group(ArgGroup::new("values").args(["inputs", "outputs"]).required(true).multiple(true)))]
 #[command(
     override_usage = "passdock extract [OPTIONS] [--inputs A,B]\n       [--outputs C,D] -o OUT MODEL"
@@ -83,24 +68,7 @@ pub(crate) struct ExtractArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock blame [OPTIONS] [PIPELINE] MODEL OP",
-    after_help = "\
-Examples:
-  passdock blame model.onnx logits                     the default pipeline
-  passdock blame pipeline.toml model.onnx /fc/MatMul
-  passdock blame model.onnx %57 --json
-  passdock run model.onnx -o out.ir && passdock convert --brief out.ir      shows the numbers
-
-OP is the name of a result, an output or a node, or the number that the brief text of what the pipeline makes has \
-for it. \
-An op that isn't in the result any more is looked for in the model: then it says which pass removed it. Of an \
-output it says, too, which pass had another op make it.
-
-Nothing is written. Each pass that made or changed the op is shown with the \
-ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed \
-as `passdock diff` pairs them. Types and names are no changes. Of long lines the beginning, what changed and the \
-end are shown; --json has all of them.
-
-Exit status: 0 the op was found; otherwise as of run."
+    after_help = include_str!("../../help/blame.txt").trim_end()
 )]
 pub(crate) struct BlameArgs {
     /// The pipeline, if one is named, then the model, then the op.

@@ -8,10 +8,7 @@ use crate::args::PluginArgs;
 use crate::args::process::time_limit;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock plugin new acme-passes                     a directory that builds, tested and ready
-  passdock plugin check target/debug/libacme_passes.so")]
+#[command(after_help = include_str!("../../help/plugin.txt").trim_end())]
 pub(crate) struct PluginCommandArgs {
     #[command(subcommand)]
     pub(crate) command: PluginCommand,
@@ -26,19 +23,7 @@ pub(crate) enum PluginCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock plugin new acme-passes && cd acme-passes && cargo test
-  passdock plugin new passes --name acme-passes
-  passdock plugin new --c acme && make -C acme test
-  passdock plugin new --cpp acme
-
-The directory has a pass with a test on IR text, a pipeline with a model to try it on, a workflow for \
-GitHub Actions, a README and a .gitignore. It builds without a network: the source of the SDK, or the \
-contract's header, comes out of this program and is put into DIR/vendor. DIR may exist if it is empty; \
-nothing is written over.
-
-Exit status: 0 done; 1 it can't be written; 2 the name or the directory won't do.")]
+#[command(after_help = include_str!("../../help/plugin_new.txt").trim_end())]
 pub(crate) struct NewArgs {
     /// The directory to make.
     #[arg(value_name = "DIR")]
@@ -55,20 +40,7 @@ pub(crate) struct NewArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock plugin check target/debug/libacme_passes.so
-  passdock plugin check plugins/*.so --model model.onnx
-  passdock plugin check libacme.so --only options --only determinism
-  passdock plugin check libacme.so --json | jq '.plugins[].checks[] | select(.verdict == \"fail\")'
-  passdock plugin check --list
-
-Each check runs in a process of its own, so a plugin that crashes or hangs fails that check and ends \
-nothing else. Passes run on modules that come with the command (loops, calls, prim functions, constants, \
-unknown types, an ONNX model), and on those of --model. Whether a pass computes the right thing only \
-tests can tell: a check that passes says that nothing was found.
-
-Exit status: 0 no check failed or crashed; 1 one did; 2 the command line is wrong.")]
+#[command(after_help = include_str!("../../help/plugin_check.txt").trim_end())]
 pub(crate) struct PluginCheckArgs {
     /// The plugins' library files.
     #[arg(value_name = "FILE", required_unless_present = "list")]

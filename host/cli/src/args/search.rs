@@ -50,19 +50,7 @@ pub(crate) struct SearchArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock bisect [OPTIONS] --check CHECK\n       [PIPELINE] MODEL",
-    after_help = "\
-Examples:
-  passdock bisect pipeline.toml model.onnx --check numerics -o found
-  passdock bisect pipeline.toml model.onnx --check './test-model.sh {}' --check-timeout 60 -o found
-  passdock bisect model.ir --passes a.transform.X,a.transform.Y --check '! grep -q NaN {}'
-
-The pipeline runs once. The untouched model has to be good and the last one bad; then the middle of \
-what is left is checked until one pass remains. Of the functions that it changed, those are found that \
-break the model (several, if it takes all of them together). A pass that fails by itself, or ends the process, is \
-the answer without a search. Instruments that only watch (timing, print) are left out. \
-`numerics` as the check compares what models compute with what the untouched one does.
-
-Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
+    after_help = include_str!("../../help/bisect.txt").trim_end()
 )]
 pub(crate) struct BisectArgs {
     #[command(flatten)]
@@ -77,18 +65,7 @@ pub(crate) struct BisectArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock reduce [OPTIONS] [PIPELINE] MODEL",
-    after_help = "\
-Examples:
-  passdock reduce pipeline.toml model.onnx -o small.onnx                 a pass fails: keep that failure
-  passdock reduce out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir -o small.ir
-  passdock reduce pipeline.toml model.onnx -o small.onnx --check numerics
-
-Without --check a pass has to fail on the model; a smaller one is taken if the same pass fails in the \
-same way. With --check the pipeline runs on the smaller model, and CHECK has to call that one good and \
-what became of it bad: `{}` is the model to judge, `{in}` the smaller model. \
-What an op made becomes a parameter when the op goes. The same model gives the same answer.
-
-Exit status: 0 done; 1 nothing is wrong with the model, or a check can't be made; 2 and 3 as of run."
+    after_help = include_str!("../../help/reduce.txt").trim_end()
 )]
 pub(crate) struct ReduceArgs {
     #[command(flatten)]

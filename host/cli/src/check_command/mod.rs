@@ -29,7 +29,7 @@ pub(crate) struct CheckCommand {
     /// ONNX Runtime's library, if the command is `numerics`.
     runtime: Option<PathBuf>,
     /// The output of the last command, or why there was none.
-    said: String,
+    output: String,
     /// What `numerics` found so far.
     known: ComparedModels,
     directory: TemporaryDirectory,
@@ -38,7 +38,7 @@ pub(crate) struct CheckCommand {
 /// What came of a command.
 pub(crate) struct Judgement {
     verdict: Verdict,
-    said: String,
+    output: String,
     /// Whether ONNX Runtime doesn't take the model.
     refused: bool,
 }
@@ -76,7 +76,7 @@ impl CheckCommand {
             extension,
             timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             runtime,
-            said: String::new(),
+            output: String::new(),
             known: ComparedModels::default(),
             directory,
         })
@@ -101,7 +101,7 @@ impl CheckCommand {
             true => self.known.learn(module, input, &judgement),
             false => judgement.verdict,
         };
-        self.said = judgement.said;
+        self.output = judgement.output;
         Ok(verdict)
     }
 
@@ -124,7 +124,7 @@ impl CheckCommand {
             if let Err(unwritten) = model_file::write(module, &path, options) {
                 return Ok(Judgement {
                     verdict: Verdict::Unknown,
-                    said: unwritten.to_string(),
+                    output: unwritten.to_string(),
                     refused: false,
                 });
             }
@@ -142,10 +142,10 @@ impl CheckCommand {
 
     /// Adds what the last command said to an error about it.
     pub(crate) fn with_said(&self, error: PassError) -> PassError {
-        match self.said.trim() {
-            said if said.is_empty() || error.kind != ErrorKind::Check => error,
-            said if self.is_numerics() => error.note(format!("`numerics`: {said}")),
-            said => error.note(format!("the command's last words: {said}")),
+        match self.output.trim() {
+            output if output.is_empty() || error.kind != ErrorKind::Check => error,
+            output if self.is_numerics() => error.note(format!("`numerics`: {output}")),
+            output => error.note(format!("the command's last words: {output}")),
         }
     }
 }
@@ -154,10 +154,10 @@ impl CheckCommand {
 fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
     let status = shell_status(command, out, timeout)
         .map_err(|error| failed("The command of `--check` can't be run", &error))?;
-    let mut said = child::tail(out).unwrap_or_default();
+    let mut output = child::tail(out).unwrap_or_default();
     let verdict = match status.map(|status| status.code()) {
         None => {
-            said.push_str(TOO_LONG);
+            output.push_str(TOO_LONG);
             Verdict::Unknown
         }
         Some(Some(0)) => Verdict::Good,
@@ -166,9 +166,9 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
         Some(Some(code @ (126 | 127 | 9009))) => {
             let message = format!("The command of `--check` can't be run (status {code}).");
             let error = PassError::new(ErrorKind::Check, message);
-            return Err(match said.trim() {
+            return Err(match output.trim() {
                 "" => error,
-                said => error.note(format!("the command's last words: {said}")),
+                output => error.note(format!("the command's last words: {output}")),
             });
         }
         // A signal has no status.
@@ -176,7 +176,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
     };
     Ok(Judgement {
         verdict,
-        said,
+        output,
         refused: false,
     })
 }

@@ -79,7 +79,7 @@ pub(super) fn compare(
     Ok(match ended {
         None => Judgement {
             verdict: Verdict::Unknown,
-            said: TOO_LONG.to_owned(),
+            output: TOO_LONG.to_owned(),
             refused: false,
         },
         Some(_) => answered(out),
@@ -92,8 +92,8 @@ fn answered(out: &Path) -> Judgement {
     let answer: Value = serde_json::from_slice(&text).unwrap_or_default();
     let failure = &answer["failure"];
     let refused = failure["is_taken"] == Value::Bool(false);
-    let said = answer["difference"].as_str();
-    let said = said.or(answer["diagnostics"][0]["message"].as_str());
+    let output = answer["difference"].as_str();
+    let output = output.or(answer["diagnostics"][0]["message"].as_str());
     let (verdict, otherwise) = match (answer["same"].as_bool(), refused) {
         (Some(true), _) => (Verdict::Good, ""),
         (Some(false), false) => (Verdict::Bad, ""),
@@ -104,7 +104,7 @@ fn answered(out: &Path) -> Judgement {
     };
     Judgement {
         verdict,
-        said: said.unwrap_or(otherwise).to_owned(),
+        output: output.unwrap_or(otherwise).to_owned(),
         refused,
     }
 }

@@ -5,14 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Instant;
 
 use anyhow::Context;
-use passdock::batch::{
-    self, BatchItem, BatchWorker, Fingerprint, ModelOutcome, Outcomes, WorkerCommand,
-};
-use passdock::pipeline::{self, AskedInstrument, Print, Request, Watch};
-use passdock::waiting::waiting;
+use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelOutcome, WorkerCommand};
+use passdock::pipeline::{self, Print, Request, RequestedInstrument, Watch};
 use passdock::{OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
@@ -55,61 +51,42 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     let registry = plugins::registry();
     let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
     if !shown.json && !shown.quiet {
-        let said = pipeline::explain(&plugins::registry(), &request)?.diagnostics;
-        let warnings = said.iter().filter(|it| it.severity == Severity::Warning);
+        let diagnostics = pipeline::explain(&plugins::registry(), &request)?.diagnostics;
+        let warnings = diagnostics
+            .iter()
+            .filter(|it| it.severity == Severity::Warning);
         warnings.for_each(show::diagnostic);
     }
     make_dirs(&to, &items)?;
     watchdog::doing("reading the outcomes");
-    let mut kept = Outcomes::open(&results)?;
+    let at_once = jobs.map(usize::from);
+    let mut batch = Batch::open(items, &fingerprint, &results, at_once, !again)?;
     watchdog::doing("writing the outcomes");
-    let (mut left, mut sum) = (Vec::new(), Sum::default());
+    let mut sum = Sum::default();
     let progress = Progress::start("beginning");
-    for item in items {
-        match kept.done(&item, &fingerprint).filter(|_| !again) {
-            Some(outcome) => {
-                shown.outcome(&outcome, &progress);
-                sum.add(&outcome);
-            }
-            None => left.push(item),
-        }
+    for outcome in &batch.done {
+        shown.outcome(outcome, &progress);
+        sum.add(outcome);
     }
-    let at_once = jobs.map_or_else(batch::cores, usize::from);
-    let is_alone = at_once == 1 || left.len() == 1;
-    let count = left.len();
     let command = Arc::new(worker_command()?);
-    let stop = Arc::new(AtomicBool::new(false));
-    let new_runner = || {
-        let mut worker = BatchWorker::new(command.clone(), stop.clone());
-        let (request, process) = (&request, &process);
-        move |item: &BatchItem| {
-            let start = Instant::now();
-            let job = Job {
-                request: Request {
-                    model: item.model.clone(),
-                    output: Some(item.output.clone()),
-                    replaces_links: true,
-                    jobs: (!is_alone).then_some(1),
-                    ..request.clone()
-                },
-                in_process: process.in_process,
-                timeout: process.timeout,
-            };
-            let report = waiting(|| worker.run(&job, None));
-            report.unwrap_or_else(|failure| {
-                batch::failed(&item.model, &failure, start.elapsed().as_secs_f64())
-            })
-        }
+    let job = |item: &BatchItem, threads: Option<usize>| Job {
+        request: Request {
+            model: item.model.clone(),
+            output: Some(item.output.clone()),
+            replaces_links: true,
+            jobs: threads,
+            ..request.clone()
+        },
+        in_process: process.in_process,
+        timeout: process.timeout,
     };
-    let mut done = 0;
+    let (count, mut done) = (batch.left.len(), 0);
     progress.say(&format!("0 of {count} models"));
-    batch::run(&left, &fingerprint, at_once, new_runner, &mut |outcome| {
-        kept.add(&outcome)?;
+    batch.run(&command, &Arc::default(), job, None, &mut |outcome| {
         done += 1;
         progress.say(&format!("{done} of {count} models, {} failed", sum.failed));
         shown.outcome(&outcome, &progress);
         sum.add(&outcome);
-        Ok::<_, PassError>(())
     })?;
     drop(progress);
     if !shown.json {
@@ -120,7 +97,7 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
 
 fn read_request(args: BatchArgs) -> Result<Request, PassError> {
     let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
-    let verify = AskedInstrument::by_flag("--verify-outputs", VERIFY_OUTPUTS);
+    let verify = RequestedInstrument::by_flag("--verify-outputs", VERIFY_OUTPUTS);
     Ok(Request {
         bind: args.bind,
         instruments: args.verify_outputs.then_some(verify).into_iter().collect(),
@@ -152,7 +129,7 @@ fn worker_command() -> anyhow::Result<WorkerCommand> {
     })
 }
 
-/// Runs the models of jobs on standard input, as [`BatchWorker`] has it.
+/// Runs the models of jobs on standard input, as [`passdock::batch::BatchWorker`] has it.
 pub(crate) fn work() -> anyhow::Result<u8> {
     let (send, jobs) = mpsc::channel();
     thread::spawn(move || {
@@ -225,8 +202,8 @@ impl Shown {
         }
         progress.line(&line(outcome));
         if !outcome.ok {
-            for said in &outcome.diagnostics {
-                progress.apart(|| show::diagnostic(said));
+            for diagnostic in &outcome.diagnostics {
+                progress.apart(|| show::diagnostic(diagnostic));
             }
         }
     }

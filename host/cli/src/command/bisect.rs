@@ -10,11 +10,11 @@ use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::Serialize;
 
 use super::two_models::diff;
-use super::worker::{self, Files};
 use crate::args::search::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, request, show};
+use crate::show::{self, Answer};
+use crate::{plugins, request};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -39,17 +39,7 @@ struct BisectFiles {
     replay: String,
 }
 
-pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
-    let (process, json) = (args.search.process.clone(), args.search.json);
-    let model = args.search.inputs.last().cloned();
-    let files = Files {
-        model: model.as_deref(),
-        output: None,
-    };
-    worker::whole(&process, json, files, || Ok(bisect_here(args)))
-}
-
-fn bisect_here(args: BisectArgs) -> u8 {
+pub(crate) fn bisect(args: BisectArgs) -> u8 {
     let json = args.search.json;
     let mut log = Vec::new();
     let searched = search(args, &mut log);
@@ -65,7 +55,7 @@ fn bisect_here(args: BisectArgs) -> u8 {
                 log: if found.is_some() { Vec::new() } else { log },
                 kept: found.and_then(|(_, kept)| kept.as_ref()),
             };
-            show::print_answer(status, answer, error);
+            show::print_json(&Answer::new(status, answer, error));
         }
         Some((found, kept)) => show::print(&render(found, kept.as_ref())),
         None => {}

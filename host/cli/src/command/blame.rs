@@ -5,27 +5,11 @@ use passdock::model_file::ReadOptions;
 use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameAction, BlameStep};
 
-use super::worker::{self, Files};
 use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{op_lines, plugins, request, show};
 
-pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
-    let (process, json) = (args.process.clone(), args.json);
-    let model = args.inputs.iter().rev().nth(1).cloned();
-    let files = Files {
-        model: model.as_deref(),
-        output: None,
-    };
-    worker::whole(&process, json, files, || {
-        let blame = ask(args);
-        Ok(show::result(&blame, json, |blame| {
-            show::print_diff(&render(blame))
-        }))
-    })
-}
-
-fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
+pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
     let op = args.inputs.pop().unwrap_or_default();
     let (pipeline, model) = request::inputs(&args.inputs, "blame")?;
     let request = Request {
@@ -36,14 +20,13 @@ fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
         },
         ..request::of_passes(pipeline.as_deref(), args.passes)?
     };
-    let _progress = Progress::start("running the pipeline");
+    let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
-    blame::blame(
-        &plugins::registry(),
-        &request,
-        &module,
-        &op.to_string_lossy(),
-    )
+    let (registry, op) = (plugins::registry(), op.to_string_lossy());
+    let blame = blame::blame(&registry, &request, &module, &op)?;
+    drop(progress);
+    show::answer(&blame, args.json, |blame| show::print_diff(&render(blame)));
+    Ok(0)
 }
 
 fn render(blame: &Blame) -> String {

@@ -16,8 +16,6 @@ pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
     explanation.diagnostics.iter().for_each(show::diagnostic);
     if args.json {
         show::print_json(&explanation);
-    } else if args.dot {
-        show::print(&explanation.to_dot());
     } else {
         show::print(&render(&explanation));
     }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use passdock::model_file::{self, Output, is_standard};
-use passdock::{Diagnostic, ErrorKind, PassError, Severity, pipeline};
+use passdock::{Diagnostic, PassError, Severity, pipeline};
 use passdock_tools::extract::{self, Bounds, ModelPart};
 use serde::Serialize;
 
-use super::worker::{self, Files};
 use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
@@ -24,34 +23,8 @@ struct Summary {
 }
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
-    let process = args.process.clone();
-    let (model, output) = (args.model.clone(), args.output.clone());
-    let files = Files {
-        model: Some(&model),
-        output: Some(&output),
-    };
-    worker::whole(&process, args.json, files, || Ok(extract_here(args)))
-}
-
-fn extract_here(args: ExtractArgs) -> u8 {
-    let json = args.json;
-    show::result(&write_part(args), json, |part| {
-        let text = format!(
-            "{} of {}, {}\n",
-            part.ops_after,
-            show::count_of(part.ops_before as u64, "op"),
-            show::written_to(Some(&part.output.display().to_string())),
-        );
-        show::print_beside(&text, is_standard(&part.output));
-    })
-}
-
-fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
-    if args.json && is_standard(&args.output) {
-        let message = "With --json standard output is the answer's; give `-o` a file.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
-    // First, so that a place which takes no file is told of before any work.
+    request::check_output(Some(&args.output), args.json)?;
+    // First, so that a place which takes no file is reported before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.model, args.data.reading())?;
     output.check_source(&module)?;
@@ -69,18 +42,24 @@ fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
     };
     let part = extract::extract(&module, &bounds)?;
     warn(&part);
-    let (options, staging) = (args.data.writing(), worker::staging());
-    let output = output.stage(&part.module, options, staging, &mut |said| {
-        show::diagnostic(&said)
-    })?;
-    show::place(Some(output));
-    Ok(Summary {
+    show::write_model(output, &part.module, args.data.writing())?;
+    let summary = Summary {
         output: args.output,
         ops_before: part.ops_before,
         ops_after: part.ops_after,
         idle: part.idle,
         unshaped: part.unshaped,
-    })
+    };
+    show::answer(&summary, args.json, |part| {
+        let text = format!(
+            "{} of {}, {}\n",
+            part.ops_after,
+            show::count_of(part.ops_before as u64, "op"),
+            show::written_to(Some(&part.output.display().to_string())),
+        );
+        show::print_beside(&text, is_standard(&part.output));
+    });
+    Ok(0)
 }
 
 fn warn(part: &ModelPart) {

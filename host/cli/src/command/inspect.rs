@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use passdock::plugin::{Manifest, Plugin};
+use passdock::plugin::Plugin;
 use passdock::sdk::rewrite::RuleInfo;
-use passdock::{Diagnostic, PassError, RulesFile, pipeline};
-use serde::Serialize;
+use passdock::{Diagnostic, PassError, pipeline};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -13,48 +12,73 @@ use crate::in_full;
 use crate::request::is_rules;
 use crate::show::{self, TextTable};
 
-/// The answer about one file that `--json` prints.
-#[derive(Serialize)]
-struct Answer<'m> {
-    file: String,
-    #[serde(flatten)]
-    manifest: Option<&'m Manifest>,
-    /// The rules, if it is a file of rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rules: Option<Vec<Value>>,
-    /// Keys that this host doesn't know, and why the file can't be used.
+pub(crate) fn inspect(args: InspectArgs) -> u8 {
+    let mut status = 0;
+    let (mut answers, mut texts) = (Vec::new(), Vec::new());
+    for file in &args.files {
+        let contents = Contents::read(file).unwrap_or_else(|error| {
+            // The others are shown all the same.
+            status = status.max(error.exit_status());
+            Contents {
+                json: json!({}),
+                text: None,
+                diagnostics: vec![error.to_diagnostic()],
+            }
+        });
+        contents.diagnostics.iter().for_each(show::diagnostic);
+        let mut answer = contents.json;
+        answer["file"] = json!(file.display().to_string());
+        answer["diagnostics"] = json!(contents.diagnostics);
+        answers.push(answer);
+        texts.extend(contents.text);
+    }
+    match &answers[..] {
+        _ if !args.json => show::print(&texts.join("\n\n")),
+        [answer] => show::print_json(answer),
+        plugins => show::print_json(&json!({ "plugins": plugins })),
+    }
+    status
+}
+
+/// The contents of a file, which is a plugin or has rules.
+struct Contents {
+    json: Value,
+    /// `None`: the file can't be used.
+    text: Option<String>,
+    /// Warnings about keys that this host doesn't know, or the reason why the file can't be used.
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The answer about several files.
-#[derive(Serialize)]
-struct Answers<'m> {
-    plugins: &'m [Answer<'m>],
-}
-
-/// A file, read as what its name says it is.
-enum Opened {
-    Plugin(Box<Plugin>),
-    Rules(RulesFile),
-    /// Rules that are only looked for.
-    Patterns(Vec<RuleInfo>),
-    Unusable(PassError),
-}
-
-impl Opened {
-    fn of(file: &Path) -> Opened {
-        let opened = match is_rules(file) {
-            true => pipeline::read_rules(file)
-                .map(Opened::Rules)
-                .or_else(|error| {
-                    let patterns = pipeline::read_patterns(file).map(Opened::Patterns);
-                    patterns.map_err(|other| further(error, other))
-                }),
-            false => Plugin::open(file)
-                .map(|plugin| Opened::Plugin(Box::new(plugin)))
-                .map_err(PassError::from),
+impl Contents {
+    fn read(file: &Path) -> Result<Contents, PassError> {
+        if !is_rules(file) {
+            let plugin = Plugin::open(file)?;
+            return Ok(Contents {
+                json: json!(**plugin.manifest()),
+                text: Some(in_full::plugin(plugin.manifest(), Some(file))),
+                diagnostics: plugin.unknown_keys(),
+            });
+        }
+        let (rules, title) = match pipeline::read_rules(file) {
+            Ok(read) => {
+                let title = format!("{}: the pass {}", read.name(), read.pass_name());
+                (read.rules().to_vec(), title)
+            }
+            Err(error) => {
+                let patterns = pipeline::read_patterns(file);
+                let patterns = patterns.map_err(|other| further(error, other))?;
+                let file = file.display();
+                (
+                    patterns,
+                    format!("{file}: patterns, for passes that look for rules"),
+                )
+            }
         };
-        opened.unwrap_or_else(Opened::Unusable)
+        Ok(Contents {
+            json: json!({ "rules": rules.iter().map(rule).collect::<Vec<_>>() }),
+            text: Some(format!("{title}\n\n{}", rules_table(&rules))),
+            diagnostics: Vec::new(),
+        })
     }
 }
 
@@ -102,57 +126,4 @@ pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
     TextTable::of(["rule", "looks for", "makes", "about"], rows)
         .within(show::columns())
         .render_filled()
-}
-
-pub(crate) fn inspect(args: InspectArgs) -> u8 {
-    let files = args.files.iter();
-    let opened: Vec<_> = files.map(|file| (file, Opened::of(file))).collect();
-    let mut status = 0;
-    let mut answers = Vec::with_capacity(opened.len());
-    let mut texts = Vec::with_capacity(opened.len());
-    for (file, opened) in &opened {
-        let (mut manifest, mut rules) = (None, None);
-        let diagnostics = match opened {
-            Opened::Plugin(plugin) => {
-                texts.push(in_full::plugin(plugin.manifest(), Some(file)));
-                manifest = Some(&**plugin.manifest());
-                plugin.unknown_keys()
-            }
-            Opened::Rules(read) => {
-                let (name, pass) = (read.name(), read.pass_name());
-                let table = rules_table(read.rules());
-                texts.push(format!("{name}: the pass {pass}\n\n{table}"));
-                rules = Some(read.rules().iter().map(rule).collect());
-                Vec::new()
-            }
-            Opened::Patterns(patterns) => {
-                let table = rules_table(patterns);
-                texts.push(format!(
-                    "{}: patterns, for passes that look for rules\n\n{table}",
-                    file.display()
-                ));
-                rules = Some(patterns.iter().map(rule).collect());
-                Vec::new()
-            }
-            Opened::Unusable(error) => {
-                // The others are shown all the same.
-                let error = error.clone();
-                status = status.max(error.exit_status());
-                vec![error.to_diagnostic()]
-            }
-        };
-        diagnostics.iter().for_each(show::diagnostic);
-        answers.push(Answer {
-            file: file.display().to_string(),
-            manifest,
-            rules,
-            diagnostics,
-        });
-    }
-    match &answers[..] {
-        _ if !args.json => show::print(&texts.join("\n\n")),
-        [answer] => show::print_json(answer),
-        plugins => show::print_json(&Answers { plugins }),
-    }
-    status
 }

@@ -1,7 +1,7 @@
 //! `passdock list`: what there is, and who provides it.
 
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use passdock::config::ConfigInfo;
@@ -12,28 +12,16 @@ use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::worker::{self, Files};
 use super::{inspect, list_ops};
 use crate::args::list::{ListArgs, Listing};
 use crate::in_full::{self, default, kind};
 use crate::show::{self, TextTable};
 use crate::{plugins, request};
 
-/// What is shown of a list: JSON and text.
+/// What is shown of a list, or of the one of a name in it: JSON and text.
 type Shown = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
-    match args.what {
-        // Definitions say themselves what they are.
-        Listing::Ops => {
-            let (process, json) = (args.process.clone(), args.json);
-            worker::whole(&process, json, Files::default(), || list_here(args))
-        }
-        _ => list_here(args),
-    }
-}
-
-fn list_here(args: ListArgs) -> Result<u8, PassError> {
     let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
@@ -50,28 +38,31 @@ fn list_here(args: ListArgs) -> Result<u8, PassError> {
     }
     let name = args.name.as_deref();
     let (json, text) = match (args.what, name) {
-        (Listing::Passes, None) => passes(&registry),
-        (Listing::Passes, Some(name)) if request::is_rules(Path::new(name)) => rules(name)?,
-        (Listing::Passes, Some(name)) => pass(&registry, name)?,
-        (Listing::Plugins, None) => plugins(&registry, &conflicts),
-        (Listing::Plugins, Some(name)) => plugin(&registry, name)?,
-        (Listing::Instruments, None) => instruments(&registry),
-        (Listing::Instruments, Some(name)) => instrument(&registry, name)?,
-        (Listing::Config, None) => config(&registry),
-        (Listing::Config, Some(name)) => config_key(&registry, name)?,
-        (Listing::Ops, name) => list_ops::ops(&registry, name)?,
-        (Listing::Analyses, name) => analyses(name)?,
-        (Listing::Pipelines, name) => pipelines(name)?,
-    };
-    if args.json {
-        show::print_json(&json);
-    } else {
-        show::print(&text);
+        (Listing::Passes, Some(name)) if request::is_rules(Path::new(name)) => rules(name),
+        (Listing::Passes, name) => passes(&registry, name),
+        (Listing::Plugins, name) => plugins(&registry, &conflicts, name),
+        (Listing::Instruments, name) => instruments(&registry, name),
+        (Listing::Config, name) => config(&registry, name),
+        (Listing::Ops, name) => list_ops::ops(&registry, name),
+        (Listing::Analyses, name) => analyses(name),
+        (Listing::Pipelines, name) => pipelines(name),
+    }?;
+    match args.json {
+        true => show::print_json(&json),
+        false => show::print(&text),
     }
     Ok(status)
 }
 
-fn passes(registry: &Registry) -> (Value, String) {
+/// The text of a list: a table, or everything about the one of a name.
+fn text_of<const N: usize>(name: Option<&str>, table: TextTable<N>, full: &[String]) -> String {
+    match name {
+        None => table.within(show::columns()).render(),
+        Some(_) => full.join("\n"),
+    }
+}
+
+fn passes(registry: &Registry, name: Option<&str>) -> Shown {
     let columns = [
         "pass",
         ">level",
@@ -80,41 +71,46 @@ fn passes(registry: &Registry) -> (Value, String) {
         "phase",
         "what it does",
     ];
-    let (mut table, mut list) = (TextTable::new(columns), Vec::new());
-    for name in registry.pass_names() {
-        if let Some((plugin, sequential)) = registry.sequential_spec(&name) {
-            table.row([
-                name.clone(),
-                sequential.declaration.info.opt_level.to_string(),
-                "Sequential".to_owned(),
-                plugin.name().to_owned(),
-                String::new(),
-                first_line(&sequential.summary),
-            ]);
-            list.push(sequential_json(&plugin, &sequential));
-            continue;
-        }
-        let Some((plugin, pass)) = spec(registry, &name) else {
-            continue;
-        };
-        let (plugin, declared) = (plugin.as_deref(), &pass.declaration);
-        let phase = declared.phase.map(|phase| phase.name());
+    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    let names = match name {
+        None => registry.pass_names(),
+        Some(name) => vec![registry.canonical(name)],
+    };
+    for name in names {
+        let (plugin, info, works_on, phase, summary) =
+            if let Some((plugin, sequential)) = registry.sequential_spec(&name) {
+                list.push(sequential_json(&plugin, &sequential));
+                full.push(in_full::sequential(&sequential, Some(&plugin)));
+                let info = sequential.declaration.info;
+                (Some(plugin), info, "Sequential", None, sequential.summary)
+            } else if let Some((plugin, pass)) = spec(registry, &name) {
+                list.push(pass_json(plugin.as_deref(), &pass));
+                full.push(in_full::pass(&pass, plugin.as_deref()));
+                let (info, phase) = (pass.declaration.info, pass.declaration.phase);
+                (plugin, info, kind(pass.kind), phase, pass.summary)
+            } else {
+                continue;
+            };
         table.row([
             name,
-            declared.info.opt_level.to_string(),
-            kind(pass.kind).to_owned(),
-            plugin.map_or("", Plugin::name).to_owned(),
-            phase.unwrap_or_default().to_owned(),
-            first_line(&pass.summary),
+            info.opt_level.to_string(),
+            works_on.to_owned(),
+            plugin.map_or(String::new(), |plugin| plugin.name().to_owned()),
+            phase.map_or("", |phase| phase.name()).to_owned(),
+            summary.lines().next().unwrap_or_default().to_owned(),
         ]);
-        list.push(pass_json(plugin, &pass));
     }
-    let text = table.within(show::columns()).render_filled();
-    (json!({ "passes": list }), text)
-}
-
-fn first_line(summary: &str) -> String {
-    summary.lines().next().unwrap_or_default().to_owned()
+    if let (Some(name), true) = (name, list.is_empty()) {
+        return Err(registry.get_pass(name).err().unwrap_or_else(|| {
+            let message = format!("Nothing is known of the pass `{name}`.");
+            PassError::new(ErrorKind::UnknownPass, message)
+        }));
+    }
+    let text = match name {
+        None => table.within(show::columns()).render_filled(),
+        Some(_) => full.concat(),
+    };
+    Ok((json!({ "passes": list }), text))
 }
 
 /// A pass and its plugin, unless it is the command's own.
@@ -122,10 +118,9 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, Manifes
     if let Some((plugin, pass)) = registry.pass_spec(name) {
         return Some((Some(plugin), pass));
     }
-    let name = registry.canonical(name);
     let pass = ManifestPass {
-        kind: registry.pass_kind(&name)?,
-        declaration: registry.declarations().remove(&name)?,
+        kind: registry.pass_kind(name)?,
+        declaration: registry.declarations().remove(name)?,
         summary: plugins::OWN_PASS.to_owned(),
     };
     Some((None, pass))
@@ -142,23 +137,6 @@ fn sequential_json(plugin: &Plugin, sequential: &ManifestSequential) -> Value {
     let mut entry = pass_json(Some(plugin), sequential);
     entry["kind"] = json!("sequential");
     entry
-}
-
-fn pass(registry: &Registry, name: &str) -> Shown {
-    if let Some((plugin, sequential)) = registry.sequential_spec(name) {
-        let entry = sequential_json(&plugin, &sequential);
-        let text = in_full::sequential(&sequential, Some(&plugin));
-        return Ok((json!({ "passes": [entry] }), text));
-    }
-    let Some((plugin, pass)) = spec(registry, name) else {
-        return Err(registry.get_pass(name).err().unwrap_or_else(|| {
-            let message = format!("Nothing is known of the pass `{name}`.");
-            PassError::new(ErrorKind::UnknownPass, message)
-        }));
-    };
-    let (plugin, entry) = (plugin.as_deref(), pass_json(plugin.as_deref(), &pass));
-    let text = in_full::pass(&pass, plugin);
-    Ok((json!({ "passes": [entry] }), text))
 }
 
 /// The pass of a file of rules.
@@ -179,7 +157,8 @@ fn rules(path: &str) -> Shown {
     Ok((json!({ "passes": [entry] }), text))
 }
 
-fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
+/// The plugins; several files may have the same name.
+fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> Shown {
     let columns = [
         "plugin",
         "version",
@@ -189,10 +168,13 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
         ">instruments",
         "file",
     ];
-    let (mut table, mut list) = (TextTable::new(columns), Vec::new());
-    for plugin in registry.plugins() {
+    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    let all = registry.plugins();
+    let is_named = |plugin: &&Arc<Plugin>| name.is_none_or(|name| plugin.name() == name);
+    for plugin in all.iter().filter(is_named) {
         let manifest = plugin.manifest();
         let file = plugin.origin().path();
+        let (ops, instruments) = (manifest.ops.len(), manifest.instruments.len());
         // A Sequential is a pass.
         let passes = manifest.passes.len() + manifest.sequentials.len();
         table.row([
@@ -200,88 +182,82 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
             manifest.plugin.version.clone(),
             manifest.plugin.abi.to_string(),
             passes.to_string(),
-            manifest.ops.len().to_string(),
-            manifest.instruments.len().to_string(),
+            ops.to_string(),
+            instruments.to_string(),
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
-        list.push(plugin_json(&plugin));
+        full.push(in_full::plugin(manifest, file));
+        let mut entry = json!(manifest.plugin);
+        entry["passes"] = json!(manifest.passes.len());
+        entry["ops"] = json!(ops);
+        entry["instruments"] = json!(instruments);
+        entry["file"] = json!(file);
+        if name.is_some() {
+            entry["manifest"] = json!(**manifest);
+        }
+        list.push(entry);
     }
+    check_found(
+        "plugin",
+        name,
+        &list,
+        all.iter().map(|plugin| plugin.name()),
+    )?;
     let unreadable = registry.unreadable();
     let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
     let conflicts: Vec<_> = conflicts.iter().map(PassError::to_diagnostic).collect();
     let json = json!({ "plugins": list, "unreadable": unreadable, "conflicts": conflicts });
-    (json, table.within(show::columns()).render())
+    Ok((json, text_of(name, table, &full)))
 }
 
-fn plugin_json(plugin: &Plugin) -> Value {
-    let manifest = plugin.manifest();
-    let mut entry = json!(manifest.plugin);
-    entry["passes"] = json!(manifest.passes.len());
-    entry["ops"] = json!(manifest.ops.len());
-    entry["instruments"] = json!(manifest.instruments.len());
-    entry["file"] = json!(plugin.origin().path());
-    entry
-}
-
-/// A plugin by its name, with its whole manifest; several files may say that they are it.
-fn plugin(registry: &Registry, name: &str) -> Shown {
-    let plugins = registry.plugins();
-    let named = plugins.iter().filter(|plugin| plugin.name() == name);
-    let (mut list, mut texts) = (Vec::new(), Vec::new());
-    for plugin in named {
-        let manifest = plugin.manifest();
-        let mut entry = plugin_json(plugin);
-        entry["manifest"] = json!(**manifest);
-        list.push(entry);
-        texts.push(in_full::plugin(manifest, plugin.origin().path()));
-    }
-    if list.is_empty() {
-        let names = plugins.iter().map(|plugin| plugin.name());
-        return Err(unknown("plugin", name, names));
-    }
-    Ok((json!({ "plugins": list }), texts.join("\n")))
-}
-
-/// The error about a name that isn't in a list.
-fn unknown<'n>(what: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> PassError {
+/// Rejects the name of nothing in a list.
+fn check_found<'n>(
+    what: &str,
+    name: Option<&str>,
+    found: &[Value],
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<(), PassError> {
+    let Some(name) = name.filter(|_| found.is_empty()) else {
+        return Ok(());
+    };
     let names: Vec<&str> = names.into_iter().collect();
     let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
     let near = suggest::help(name, names.iter().copied());
-    error.help(near.unwrap_or_else(|| format!("There are: {}.", suggest::listed(names))))
+    Err(error.help(near.unwrap_or_else(|| format!("There are: {}.", suggest::listed(names)))))
 }
 
-/// The plugin of a name, and its file; or that no plugin gives it.
-fn provider(registry: &Registry, plugin: Option<&str>) -> (String, Option<PathBuf>) {
-    let Some(name) = plugin else {
-        return (built_in(), None);
-    };
+/// Adds the file of the plugin that provides an entry; returns the provider in words.
+fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
     let plugins = registry.plugins();
-    match plugins.iter().find(|plugin| plugin.name() == name) {
-        Some(plugin) => {
-            let file = plugin.origin().path().map(Path::to_path_buf);
-            (in_full::provider(plugin), file)
-        }
-        None => (format!("of plugin {name}"), None),
+    let provider = plugins.iter().find(|known| Some(known.name()) == plugin);
+    entry["file"] = json!(provider.and_then(|provider| provider.origin().path()));
+    match (provider, plugin) {
+        (Some(provider), _) => in_full::provider(provider),
+        (None, Some(name)) => format!("of plugin {name}"),
+        (None, None) => BUILT_IN_PROVIDER.to_owned(),
     }
 }
 
-/// The provider of what no plugin gives.
-fn built_in() -> String {
-    "built in".to_owned()
-}
+/// The provider of what no plugin provides.
+const BUILT_IN_PROVIDER: &str = "built in";
 
-fn instruments(registry: &Registry) -> (Value, String) {
-    let mut table = TextTable::new(["instrument", "type", "default", "plugin", "what it does"]);
-    let instruments = registry.instruments();
-    for instrument in &instruments {
+fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
+    let columns = ["instrument", "type", "default", "plugin", "what it does"];
+    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    let instruments = match name {
+        None => registry.instruments(),
+        Some(name) => vec![registry.instrument_spec(name)?],
+    };
+    for spec in &instruments {
+        let plugin = spec.plugin.as_deref();
         table.row([
-            instrument.name.clone(),
+            spec.name.clone(),
             String::new(),
             String::new(),
-            instrument.plugin.clone().unwrap_or_else(built_in),
-            instrument.summary.replace('\n', " "),
+            plugin.unwrap_or(BUILT_IN_PROVIDER).to_owned(),
+            spec.summary.replace('\n', " "),
         ]);
-        for option in &instrument.options {
+        for option in &spec.options {
             table.row([
                 format!("  {}", option.name),
                 option.takes(),
@@ -290,92 +266,71 @@ fn instruments(registry: &Registry) -> (Value, String) {
                 option.doc.replace('\n', " "),
             ]);
         }
+        let mut entry = json!(spec);
+        let provider = add_provider(registry, plugin, &mut entry);
+        list.push(entry);
+        let about = iter::once(provider).chain(in_full::also_called(&spec.aliases));
+        let (name, summary) = (&spec.name, &spec.summary);
+        full.push(in_full::instrument(name, summary, &spec.options, about));
     }
-    let text = table.within(show::columns()).render();
-    (json!({ "instruments": instruments }), text)
+    let json = json!({ "instruments": list });
+    Ok((json, text_of(name, table, &full)))
 }
 
-fn instrument(registry: &Registry, name: &str) -> Shown {
-    let spec = registry.instrument_spec(name)?;
-    let (provider, file) = provider(registry, spec.plugin.as_deref());
-    let about = iter::once(provider).chain(in_full::also_called(&spec.aliases));
-    let text = in_full::instrument(&spec.name, &spec.summary, &spec.options, about);
-    let mut entry = json!(spec);
-    entry["file"] = json!(file);
-    Ok((json!({ "instruments": [entry] }), text))
-}
-
-fn config(registry: &Registry) -> (Value, String) {
-    let mut table = TextTable::new(["config option", "type", "default", "plugin", "meaning"]);
+/// The config keys, or the one of a name, which may be that of a field of it.
+fn config(registry: &Registry, name: Option<&str>) -> Shown {
+    let columns = ["config option", "type", "default", "plugin", "meaning"];
+    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
     let options = registry.list_configs();
-    for option in &options {
-        for field in &option.schema.fields {
-            let key = match field.name.as_str() {
-                "" => option.schema.key.clone(),
-                name => format!("{}.{name}", option.schema.key),
-            };
+    let is_named = |option: &&ConfigInfo| {
+        name.is_none_or(|name| {
+            let mut names = iter::once(option.schema.key.clone()).chain(field_keys(&option.schema));
+            names.any(|known| known == name)
+        })
+    };
+    for option in options.iter().filter(is_named) {
+        let (schema, plugin) = (&option.schema, option.plugin.as_deref());
+        for (field, key) in schema.fields.iter().zip(field_keys(schema)) {
             table.row([
                 key,
                 field.takes(),
                 default(field),
-                option.plugin.clone().unwrap_or_else(built_in),
+                plugin.unwrap_or(BUILT_IN_PROVIDER).to_owned(),
                 field.doc.replace('\n', " "),
             ]);
         }
+        let mut entry = json!(option);
+        let provider = add_provider(registry, plugin, &mut entry);
+        list.push(entry);
+        full.push(in_full::config(schema, Some(&provider)));
     }
-    let text = table.within(show::columns()).render();
-    (json!({ "config": options }), text)
+    let keys = options.iter().map(|option| &*option.schema.key);
+    let fields: Vec<String> = options.iter().flat_map(|o| field_keys(&o.schema)).collect();
+    let names = keys.chain(fields.iter().map(String::as_str));
+    check_found("config option", name, &list, names)?;
+    Ok((json!({ "config": list }), text_of(name, table, &full)))
 }
 
-/// A config key by its name, or by that of a field of it.
-fn config_key(registry: &Registry, name: &str) -> Shown {
-    let options = registry.list_configs();
-    let is_named = |option: &&ConfigInfo| {
-        let key = option.schema.key.as_str();
-        let field = name
-            .strip_prefix(key)
-            .and_then(|rest| rest.strip_prefix('.'));
-        let has = |field| option.schema.fields.iter().any(|known| known.name == field);
-        name == key || field.is_some_and(|field| !field.is_empty() && has(field))
-    };
-    let Some(option) = options.iter().find(is_named) else {
-        let keys: Vec<String> = options.iter().flat_map(|o| names_of(&o.schema)).collect();
-        let keys = keys.iter().map(String::as_str);
-        return Err(unknown("config option", name, keys));
-    };
-    let (provider, file) = provider(registry, option.plugin.as_deref());
-    let text = in_full::config(&option.schema, Some(&provider));
-    let mut entry = json!(option);
-    entry["file"] = json!(file);
-    Ok((json!({ "config": [entry] }), text))
-}
-
-/// The names of a config key and of its fields.
-fn names_of(schema: &Schema) -> Vec<String> {
-    let fields = schema.fields.iter().map(|field| field.name.as_str());
-    let fields = fields.filter(|field| !field.is_empty());
-    let fields = fields.map(|field| format!("{}.{field}", schema.key));
-    std::iter::once(schema.key.clone()).chain(fields).collect()
+/// The names of a config key's fields, with the key; that of a scalar is the key itself.
+fn field_keys(schema: &Schema) -> impl Iterator<Item = String> {
+    schema.fields.iter().map(|field| match &*field.name {
+        "" => schema.key.clone(),
+        name => format!("{}.{name}", schema.key),
+    })
 }
 
 /// The pipelines that are inside the program, or the text of the one of a name.
 fn pipelines(name: Option<&str>) -> Shown {
-    let entry = |pipeline: &BuiltInPipeline| {
-        let (name, summary, text) = (&pipeline.name, pipeline.summary(), &pipeline.text);
-        json!({ "name": name, "summary": summary, "text": text })
-    };
-    if let Some(name) = name {
-        let pipeline = BuiltInPipeline::named(name)?;
-        let json = json!({ "pipelines": [entry(&pipeline)] });
-        return Ok((json, pipeline.text.to_owned()));
-    }
     let mut table = TextTable::new(["pipeline", "what it does"]);
-    for pipeline in &BUILT_IN {
-        table.row([pipeline.name, pipeline.summary()].map(str::to_owned));
+    let (mut list, mut full) = (Vec::new(), Vec::new());
+    let named = name.map(BuiltInPipeline::named).transpose()?;
+    for pipeline in named.map_or(BUILT_IN.to_vec(), |named| vec![named]) {
+        let (name, summary, text) = (pipeline.name, pipeline.summary(), pipeline.text);
+        table.row([name, summary].map(str::to_owned));
+        list.push(json!({ "name": name, "summary": summary, "text": text }));
+        full.push(text.to_owned());
     }
-    let list: Vec<Value> = BUILT_IN.iter().map(entry).collect();
-    let text = table.within(show::columns()).render();
-    Ok((json!({ "pipelines": list }), text))
+    Ok((json!({ "pipelines": list }), text_of(name, table, &full)))
 }
 
 /// The analyses, or the one of a name.
@@ -393,10 +348,8 @@ fn analyses(name: Option<&str>) -> Shown {
             json!({ "name": analysis.name, "per": per, "record": record, "summary": summary }),
         );
     }
-    if let (Some(name), true) = (name, list.is_empty()) {
-        let names = all.iter().map(|analysis| analysis.name);
-        return Err(unknown("analysis", name, names));
-    }
-    let text = table.within(show::columns()).render();
+    let names = all.iter().map(|analysis| analysis.name);
+    check_found("analysis", name, &list, names)?;
+    let text = text_of(None, table, &[]);
     Ok((json!({ "analyses": list }), text))
 }

@@ -35,7 +35,6 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
         }
     };
     failures.into_iter().for_each(show::warn);
-    let text = text + &in_several_plugins(&ops);
     let plugins = registry.plugins();
     let ops = ops.iter().map(|op| {
         let mut entry = json!(op);
@@ -44,31 +43,6 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
         entry
     });
     Ok((json!({ "ops": ops.collect::<Vec<_>>() }), text))
-}
-
-/// The operators that more than one plugin defines, and for which versions each does.
-fn in_several_plugins(ops: &[OpInfo]) -> String {
-    let mut text = String::new();
-    let ops: Vec<&OpInfo> = ops.iter().filter(|op| !op.extends).collect();
-    for versions in ops.chunk_by(|a, b| a.name == b.name) {
-        let runs: Vec<&[&OpInfo]> = versions.chunk_by(|a, b| a.plugin == b.plugin).collect();
-        let [first, later @ ..] = &runs[..] else {
-            continue;
-        };
-        if later.is_empty() {
-            continue;
-        }
-        let from = |run: &&[&OpInfo]| format!("from {} on by {}", run[0].since, run[0].plugin);
-        let later: Vec<String> = later.iter().map(from).collect();
-        text += &format!(
-            "\n{} is defined by more than one plugin: from version {} of its domain on by {}, {}.\n",
-            first[0].name,
-            first[0].since,
-            first[0].plugin,
-            later.join(", ")
-        );
-    }
-    text
 }
 
 fn table(ops: &[OpInfo]) -> String {
@@ -166,42 +140,5 @@ fn default(attribute: &AttrInfo) -> String {
         Some(value) => value.to_string(),
         None if attribute.required => "(required)".to_owned(),
         None => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_operator_of_several_plugins_is_told() {
-        let op = |name: &str, since, plugin: &str| OpInfo {
-            name: name.to_owned(),
-            since,
-            min_operands: 1,
-            max_operands: Some(1),
-            traits: Vec::new(),
-            types: false,
-            evaluation: false,
-            decomposition: false,
-            layouts: false,
-            extends: false,
-            legalization: false,
-            targets: Vec::new(),
-            attributes: None,
-            plugin: plugin.to_owned(),
-        };
-        let ops = [
-            op("acme.Own", 1, "acme"),
-            op("acme.Own", 2, "acme"),
-            op("onnx.Relu", 1, "acme"),
-            op("onnx.Relu", 6, "onnx-ops"),
-            op("onnx.Relu", 13, "onnx-ops"),
-            op("onnx.Relu", 20, "acme"),
-            op("onnx.Selu", 6, "onnx-ops"),
-        ];
-        let told = "\nonnx.Relu is defined by more than one plugin: from version 1 of its domain on by \
-                    acme, from 6 on by onnx-ops, from 20 on by acme.\n";
-        assert_eq!(in_several_plugins(&ops), told);
     }
 }

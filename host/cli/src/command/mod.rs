@@ -18,8 +18,9 @@ mod schema;
 mod shell;
 mod stats;
 mod two_models;
-mod worker;
+pub(crate) mod worker;
 
+use std::path::Path;
 #[cfg(unix)]
 use std::time::Duration;
 
@@ -27,17 +28,24 @@ use passdock::PassError;
 use passdock::pipeline::Report;
 
 use crate::args::Command;
+use crate::args::list::Listing;
 use crate::args::plugin::PluginCommand;
 use crate::args::process::ProcessArgs;
-use crate::show;
+use crate::show::{self, Answer};
 use two_models::{TROUBLE, compare, diff};
 
-#[cfg(unix)]
-pub(crate) use worker::work;
-
-/// Runs a command; returns the exit status.
+/// Runs a command, in a worker if it is one that a worker runs as a whole; returns the exit status.
 pub(crate) fn run(command: Command) -> u8 {
-    let json = shared(&command).1.then(|| error_to_json(&command));
+    #[cfg(unix)]
+    if let Some(status) = worker::run_whole(&command) {
+        return show::finish(status, 1);
+    }
+    run_here(command)
+}
+
+/// Runs a command in this process; returns the exit status.
+fn run_here(command: Command) -> u8 {
+    let json = shared(&command).json.then(|| error_to_json(&command));
     // The commands for which 1 is no error have their own status for one.
     let command = match command {
         Command::Diff(args) => return show::finish(diff::diff(&args), TROUBLE),
@@ -68,9 +76,9 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Stats(args) => stats::stats(args),
         Command::Diff(args) => diff::diff(&args),
         Command::Compare(args) => compare::compare(&args),
-        Command::Bisect(args) => bisect::bisect(args)?,
+        Command::Bisect(args) => bisect::bisect(args),
         Command::Blame(args) => blame::blame(args)?,
-        Command::Reduce(args) => reduce::reduce(args),
+        Command::Reduce(args) => reduce::reduce(args)?,
         Command::Replay(args) => replay::replay(args)?,
         Command::Schema(args) => schema::schema(&args),
         Command::Completions(args) => shell::completions(&args),
@@ -82,39 +90,88 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns in which process a command uses plugins, if it does, and whether it prints JSON.
-fn shared(command: &Command) -> (Option<&ProcessArgs>, bool) {
+/// The options that commands share.
+struct Shared<'c> {
+    /// The process in which plugins are used, if the command has the choice.
+    process: Option<&'c ProcessArgs>,
+    json: bool,
+    /// The files of a command that a worker runs as a whole.
+    whole: Option<Files<'c>>,
+}
+
+/// The files of a command that a worker runs as a whole.
+#[derive(Default)]
+struct Files<'c> {
+    /// The model, which may be standard input.
+    model: Option<&'c Path>,
+    output: Option<&'c Path>,
+}
+
+/// Returns what a command has of the options that commands share.
+fn shared(command: &Command) -> Shared<'_> {
+    let own = |process, json| Shared {
+        process: Some(process),
+        json,
+        whole: None,
+    };
+    let whole = |process, json, model, output| Shared {
+        whole: Some(Files { model, output }),
+        ..own(process, json)
+    };
+    let without_process = |json| Shared {
+        process: None,
+        json,
+        whole: None,
+    };
     match command {
-        Command::Run(args) => (Some(&args.process), args.json),
-        Command::Batch(args) => (Some(&args.process), args.json),
-        Command::Replay(args) => (Some(&args.process), args.json),
-        Command::Bisect(args) => (Some(&args.search.process), args.search.json),
-        Command::Reduce(args) => (Some(&args.search.process), args.search.json),
-        Command::Check(args) => (Some(&args.process), args.json),
-        Command::List(args) => (Some(&args.process), args.json),
-        Command::Blame(args) => (Some(&args.process), args.json),
-        Command::Convert(args) => (Some(&args.process), false),
-        Command::Extract(args) => (Some(&args.process), args.json),
-        Command::Explain(args) => (None, args.json),
-        Command::Inspect(args) => (None, args.json),
-        Command::Plugin(args) => match &args.command {
-            PluginCommand::Check(args) => (None, args.json),
-            PluginCommand::New(_) => (None, false),
-        },
+        Command::Run(args) => own(&args.process, args.json),
+        Command::Batch(args) => own(&args.process, args.json),
+        Command::Reduce(args) => own(&args.search.process, args.search.json),
+        Command::Check(args) => whole(&args.process, args.json, None, None),
+        Command::Replay(args) => whole(&args.process, args.json, None, None),
+        // Definitions describe themselves; everything else is in manifests.
+        Command::List(args) if args.what == Listing::Ops => {
+            whole(&args.process, args.json, None, None)
+        }
+        Command::List(args) => own(&args.process, args.json),
+        Command::Bisect(args) => {
+            let (search, model) = (&args.search, args.search.inputs.last());
+            whole(&search.process, search.json, model.map(AsRef::as_ref), None)
+        }
+        Command::Blame(args) => {
+            let model = args.inputs.iter().rev().nth(1);
+            whole(&args.process, args.json, model.map(AsRef::as_ref), None)
+        }
+        // Plugins do nothing else.
+        Command::Convert(args) if args.data.value_info => {
+            whole(&args.process, false, Some(&args.input), Some(args.output()))
+        }
+        Command::Convert(args) => own(&args.process, false),
+        Command::Extract(args) => {
+            let (model, output) = (Some(&*args.model), Some(&*args.output));
+            whole(&args.process, args.json, model, output)
+        }
+        Command::Explain(args) => without_process(args.json),
+        Command::Inspect(args) => without_process(args.json),
+        Command::Plugin(args) => without_process(match &args.command {
+            PluginCommand::Check(args) => args.json,
+            PluginCommand::New(_) => false,
+        }),
         Command::Stats(_)
         | Command::Diff(_)
         | Command::Compare(_)
         | Command::Schema(_)
         | Command::Completions(_)
-        | Command::Man(_) => (None, false),
+        | Command::Man(_) => without_process(false),
     }
 }
 
 /// Returns the time limit of a command, and what makes its JSON of an error.
 #[cfg(unix)]
 pub(crate) fn limit(command: &Command) -> Option<(Duration, Option<ErrorToJson>)> {
-    let (process, json) = shared(command);
-    Some((process?.limit()?, json.then_some(error_to_json(command))))
+    let shared = shared(command);
+    let json = shared.json.then(|| error_to_json(command));
+    Some((shared.process?.limit()?, json))
 }
 
 /// What makes a command's JSON of an error.
@@ -122,14 +179,8 @@ type ErrorToJson = fn(&PassError) -> String;
 
 fn error_to_json(command: &Command) -> ErrorToJson {
     match command {
-        Command::Run(_) => |error| {
-            show::json(&Report {
-                exit_status: error.exit_status(),
-                diagnostics: vec![error.to_diagnostic()],
-                ..Report::default()
-            })
-        },
-        Command::Batch(_) => |error| show::failed_line(error.exit_status(), error),
-        _ => |error| show::answer_json(error.exit_status(), serde_json::json!({}), Some(error)),
+        Command::Run(_) => |error| show::json(&Report::failed(Path::new(""), error)),
+        Command::Batch(_) => |error| show::json_line(&Answer::failed(error)),
+        _ => |error| show::json(&Answer::failed(error)),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
-use passdock::{ErrorKind, Module, PassError};
+use passdock::{Module, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
@@ -14,39 +14,29 @@ use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{request, show};
 
-/// The output of `--json`.
+/// The smaller model, and where it was written.
 #[derive(Serialize)]
-struct ReduceOutput<'r> {
+struct Reduced {
     #[serde(flatten)]
-    reduction: Option<&'r Reduction>,
+    reduction: Reduction,
     output: Option<String>,
 }
 
-pub(crate) fn reduce(args: ReduceArgs) -> u8 {
-    let (json, output) = (args.search.json, args.output.clone());
-    let shrunk = shrink(args);
-    let (reduction, error) = (shrunk.as_ref().ok(), shrunk.as_ref().err());
-    let status = error.map_or(0, show::fail);
-    let output = output.map(|path| path.display().to_string());
-    if json {
-        let output = output.filter(|_| reduction.is_some());
-        show::print_answer(status, ReduceOutput { reduction, output }, error);
-    } else if let Some(reduction) = reduction {
-        let text = render(reduction, output.as_deref());
-        show::print_beside(&text, output.is_some_and(is_standard));
-    }
-    status
+pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
+    let json = args.search.json;
+    show::answer(&shrink(args)?, json, |reduced| {
+        let to_stderr = reduced.output.as_ref().is_some_and(is_standard);
+        show::print_beside(&render(reduced), to_stderr);
+    });
+    Ok(0)
 }
 
-fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
+fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     let output = args.output.as_deref();
     output.map(Format::of).transpose()?;
     let to_stdout = output.is_some_and(is_standard);
     let json = args.search.json;
-    if json && to_stdout {
-        let message = "With --json standard output is the report's; give `-o` a file.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
+    request::check_output(output, json)?;
     let process = args.search.process.clone();
     let request = request::of_search("reduce", args.search)?;
     let checked = args.check.check.is_some();
@@ -86,17 +76,16 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         None => error,
     })?;
     if let Some(place) = place {
-        let options = WriteOptions::default();
-        let output = place.stage(&reduction.module, options, None, &mut |said| {
-            show::diagnostic(&said)
-        })?;
-        show::place(Some(output));
+        show::write_model(place, &reduction.module, WriteOptions::default())?;
     }
-    Ok(reduction)
+    Ok(Reduced {
+        reduction,
+        output: output.map(|path| path.display().to_string()),
+    })
 }
 
-fn render(reduction: &Reduction, output: Option<&str>) -> String {
-    let place = show::written_to(output);
+fn render(Reduced { reduction, output }: &Reduced) -> String {
+    let place = show::written_to(output.as_deref());
     let still = match &reduction.failure {
         Some(failure) => format!("still {failure}\n"),
         None => "still good before the pipeline and bad after it\n".to_owned(),

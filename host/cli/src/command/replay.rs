@@ -5,7 +5,6 @@ use passdock::pipeline::Request;
 use passdock::replay::{Outcome, Replay, Reproducer};
 use passdock::{Module, PassError};
 
-use super::worker::{self, Files};
 use crate::args::ReplayArgs;
 use crate::args::search::CheckCommandArgs;
 use crate::check_command::CheckCommand;
@@ -14,11 +13,6 @@ use crate::report::{self, Shown};
 use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
-    let (process, json) = (args.process.clone(), args.json);
-    worker::whole(&process, json, Files::default(), || replay_here(args))
-}
-
-fn replay_here(args: ReplayArgs) -> Result<u8, PassError> {
     let reproducer = Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let mut command = None;

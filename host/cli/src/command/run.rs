@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{AskedInstrument, Print, Request};
+use passdock::pipeline::{Print, Request, RequestedInstrument};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
@@ -64,12 +64,9 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
 }
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
-    let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let (pipeline, model) = request::inputs(&args.inputs, "run")?;
     let to_stdout = args.output.as_ref().is_some_and(is_standard);
-    if args.json && to_stdout {
-        return usage("With --json standard output is the report's; give `-o` a file.");
-    }
+    request::check_output(args.output.as_deref(), args.json)?;
     let to_stderr = args.json || to_stdout;
     let instruments = instruments(&args)?;
     let request = request::of_passes(pipeline.as_deref(), args.passes)?;
@@ -97,40 +94,40 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
 }
 
 /// The instruments that flags ask for, in the order in which they are called.
-fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
-    let asked = args.instrument.iter();
-    let asked = asked.map(|text| AskedInstrument::parse(text));
-    let mut asked: Vec<AskedInstrument> = asked.collect::<Result<_, _>>()?;
-    let flag = AskedInstrument::by_flag;
+fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
+    let requested = args.instrument.iter();
+    let requested = requested.map(|text| RequestedInstrument::parse(text));
+    let mut requested: Vec<RequestedInstrument> = requested.collect::<Result<_, _>>()?;
+    let flag = RequestedInstrument::by_flag;
     let (before, after) = (&args.print_before, &args.print_after);
     for (passes, name) in [(before, "print-before"), (after, "print-after")] {
         if !passes.is_empty() {
             let print = flag(&format!("--{name}"), name);
-            asked.push(print.option("passes", passes.clone()));
+            requested.push(print.option("passes", passes.clone()));
         }
     }
     if args.print_changed {
-        asked.push(flag("--print-changed", "print-changed"));
+        requested.push(flag("--print-changed", "print-changed"));
     }
     if let Some(dir) = &args.dump_dir {
-        asked.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
+        requested.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
     }
     if let Some(file) = &args.report {
         let page = flag("--report", passdock_tools::page::NAME);
-        asked.push(page.option("file", text_of("--report", file)?));
+        requested.push(page.option("file", text_of("--report", file)?));
     }
     if args.verify_outputs {
-        asked.push(flag("--verify-outputs", VERIFY_OUTPUTS));
+        requested.push(flag("--verify-outputs", VERIFY_OUTPUTS));
     }
     match &args.trace {
         Some(file) => {
             let timing = flag("--trace", "timing").option("trace", text_of("--trace", file)?);
-            asked.push(timing.option("quiet", !args.timing));
+            requested.push(timing.option("quiet", !args.timing));
         }
-        None if args.timing => asked.push(flag("--timing", "timing")),
+        None if args.timing => requested.push(flag("--timing", "timing")),
         None => {}
     }
-    Ok(asked)
+    Ok(requested)
 }
 
 /// A path as an option of an instrument, which is text.

@@ -1,6 +1,4 @@
-//! The process that plugins are in, so that it may die.
-
-use std::path::Path;
+//! The workers of the command: processes that use plugins, which may crash in them.
 
 use passdock::PassError;
 use passdock::model_file::StagedModel;
@@ -8,10 +6,8 @@ use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 
 use crate::args::process::ProcessArgs;
 use crate::plugins;
-#[cfg(unix)]
-use crate::worker_args::{WORKER, WorkerArgs};
 
-/// Runs a request, in a process of its own unless it is to be this one. The output isn't in its place yet.
+/// Runs a request in a worker, unless it is to be this process. The output isn't in its place yet.
 pub(crate) fn run(
     request: &Request,
     process: &ProcessArgs,
@@ -26,7 +22,7 @@ pub(crate) fn run(
     (finished.report, finished.output)
 }
 
-/// Does something with a request's pipeline that runs again and again, as [`run`].
+/// Calls `body` with a request's pipeline, which runs again and again where [`run`] would run it.
 pub(crate) fn trials<T>(
     request: &Request,
     process: &ProcessArgs,
@@ -40,33 +36,7 @@ pub(crate) fn trials<T>(
     body(&mut Rerun::new(&plugins::registry(), request)?)
 }
 
-/// The files of a command that is done as a whole.
-#[derive(Default)]
-pub(crate) struct Files<'f> {
-    /// The model, which may be standard input.
-    pub(crate) model: Option<&'f Path>,
-    /// The output.
-    pub(crate) output: Option<&'f Path>,
-}
-
-/// Does a command, whose body is given, as [`run`]. It answers the exit status.
-pub(crate) fn whole(
-    process: &ProcessArgs,
-    json: bool,
-    files: Files<'_>,
-    body: impl FnOnce() -> Result<u8, PassError>,
-) -> Result<u8, PassError> {
-    #[cfg(unix)]
-    if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::whole(supervisor, json, &files);
-    }
-    let Files { model, output } = files;
-    let _ = (process, json, model, output);
-    body()
-}
-
-/// The name of the directory that a command which is done as a whole writes its output to; `None`: it is this process's
-/// to make.
+/// Returns the name of the directory that a worker writes a command's output to; `None`: this process makes one.
 pub(crate) fn staging() -> Option<&'static str> {
     #[cfg(unix)]
     return supervised::STAGING.get().map(String::as_str);
@@ -75,7 +45,7 @@ pub(crate) fn staging() -> Option<&'static str> {
 }
 
 #[cfg(unix)]
-pub(crate) use supervised::work;
+pub(crate) use supervised::{run_whole, work};
 
 #[cfg(unix)]
 mod supervised {
@@ -84,29 +54,30 @@ mod supervised {
     use clap::Parser;
     use passdock::ErrorKind;
     use passdock::files::{Staging, TemporaryDirectory};
-    use passdock::supervised::{self, Ended, Supervisor, Worker, WorkerTrials};
+    use passdock::supervised::{self, Supervisor, Worker, WorkerTrials};
     use serde::{Deserialize, Serialize};
-    use serde_json::json;
 
     use super::*;
     use crate::args::{Cli, Command};
+    use crate::command::{Files, error_to_json, run_here, shared};
     use crate::show;
+    use crate::worker_args::{WORKER, WorkerArgs};
 
-    /// The name of the staging directory of a worker that does a command as a whole.
+    /// The name of the staging directory of a worker that runs a command as a whole.
     pub(super) static STAGING: OnceLock<String> = OnceLock::new();
 
-    /// What a worker is told to do.
+    /// The job of a worker.
     #[derive(Serialize, Deserialize)]
     pub(super) enum Job {
         /// A request, with the name of the directory that the output is written to.
         Run(Request, Option<String>),
         Trials(Request),
-        /// The command that is among the worker's arguments, with that directory.
+        /// The command in the worker's arguments, with that directory.
         Whole(Option<String>),
     }
 
-    /// The supervisor of workers of this program; `None`: everything is to be done by this process, or the system
-    /// doesn't say which file it is.
+    /// Returns the supervisor of workers of this program; `None`: this process does everything, or the system doesn't
+    /// say which file it runs.
     pub(super) fn supervisor(process: &ProcessArgs) -> Option<Supervisor> {
         if process.in_process {
             return None;
@@ -137,48 +108,45 @@ mod supervised {
         WorkerTrials::new(supervisor, Job::Trials(request.clone()), Watch::default())
     }
 
-    pub(super) fn whole(
-        mut supervisor: Supervisor,
-        json: bool,
-        files: &Files<'_>,
-    ) -> Result<u8, PassError> {
+    /// Runs a command that a worker runs as a whole; returns the exit status, or `None` for any other command.
+    pub(crate) fn run_whole(command: &Command) -> Option<u8> {
+        let shared = shared(command);
+        let files = shared.whole?;
+        let mut supervisor = supervisor(shared.process?)?;
         supervisor.after = std::env::args_os().skip(1).collect();
-        // It goes away with what the worker leaves in it.
+        // It is removed with what the worker leaves in it.
         let temporary = TemporaryDirectory::new().ok();
         let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
         let variable = variable.map(|(name, path)| (name.into(), path.into()));
         supervisor.environment.extend(variable);
+        let done = answer(&supervisor, &files).map(|(status, output)| {
+            show::place(output);
+            status
+        });
+        Some(done.unwrap_or_else(|error| {
+            let status = show::fail(&error);
+            if shared.json {
+                show::write_out(&error_to_json(command)(&error));
+            }
+            status
+        }))
+    }
+
+    /// Returns the exit status of a command that a worker runs, and its output.
+    fn answer(
+        supervisor: &Supervisor,
+        files: &Files<'_>,
+    ) -> Result<(u8, Option<StagedModel>), PassError> {
         let place = files.output;
         let place = place.and_then(|output| StagedModel::place_for(output, false));
         let job = Job::Whole(place.as_ref().map(Staging::name));
-        let done = answer(&supervisor, &job, files.model).and_then(|(status, output)| {
-            show::place(output.map(|output| output.at(place)).transpose()?);
-            Ok(status)
-        });
-        done.or_else(|error| {
-            let status = show::fail(&error);
-            if json {
-                show::print_answer(status, json!({}), Some(&error));
-            }
-            Ok(status)
-        })
+        let input = files.model.map_or(Ok(None), supervised::kept_input);
+        let answer = supervisor.run(&job, input?, Watch::default())?;
+        let (status, output): (u8, Option<StagedModel>) = answer;
+        Ok((status, output.map(|output| output.at(place)).transpose()?))
     }
 
-    /// The exit status of a command that a worker does, and its output; `model` may be standard input.
-    fn answer(
-        supervisor: &Supervisor,
-        job: &Job,
-        model: Option<&Path>,
-    ) -> Result<(u8, Option<StagedModel>), PassError> {
-        let input = model.map_or(Ok(None), supervised::kept_input);
-        match input.and_then(|input| supervisor.run(job, input, Watch::default())) {
-            Ok(Ended::Answered(answer)) => Ok(answer),
-            Ok(Ended::Died(death)) => Err(supervised::died(&death)),
-            Err(error) => Err(supervised::not_started(&error)),
-        }
-    }
-
-    /// Does what a supervisor tells; answers the exit status.
+    /// Does the job of a supervisor; returns the exit status.
     pub(crate) fn work(args: WorkerArgs) -> u8 {
         let worked = do_job(args);
         worked.map_or_else(|error| show::fail(&error), |()| 0)
@@ -211,28 +179,19 @@ mod supervised {
         .map_err(wrong)
     }
 
-    /// Does a whole command in this process; answers its exit status.
+    /// Runs the command in a worker's arguments; returns its exit status.
     fn command(args: WorkerArgs) -> u8 {
         let program = std::ffi::OsString::from("passdock");
         let all = std::iter::once(program).chain(args.command);
-        let mut cli = match Cli::try_parse_from(all) {
-            Ok(cli) => cli,
+        match Cli::try_parse_from(all) {
+            Ok(cli) => {
+                show::set_color(cli.color);
+                run_here(cli.command)
+            }
             Err(error) => {
                 show::print_error(&error.to_string());
-                return 2;
+                2
             }
-        };
-        show::set_color(cli.color);
-        match &mut cli.command {
-            Command::Check(args) => args.process.in_process = true,
-            Command::List(args) => args.process.in_process = true,
-            Command::Convert(args) => args.process.in_process = true,
-            Command::Extract(args) => args.process.in_process = true,
-            Command::Bisect(args) => args.search.process.in_process = true,
-            Command::Blame(args) => args.process.in_process = true,
-            Command::Replay(args) => args.process.in_process = true,
-            _ => {}
         }
-        super::super::run(cli.command)
     }
 }

@@ -170,7 +170,7 @@ fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
 #[cfg(unix)]
 #[test]
 fn a_plugin_that_dies_takes_one_model_along() {
-    let Some(bench) = crate::deaths::bench() else {
+    let Some(bench) = crate::crashes::bench() else {
         return;
     };
     let sigmoid = RELUS.replace("onnx.Relu(%0)", "onnx.Sigmoid(%0)");

@@ -71,7 +71,7 @@ fn runs_and_what_is_known_of_pipelines() {
 #[cfg(unix)]
 #[test]
 fn deaths() {
-    let Some(bench) = crate::deaths::bench() else {
+    let Some(bench) = crate::crashes::bench() else {
         return;
     };
     let dies = "--plugin plugin.so --passes c.transform.Dies";

@@ -3,11 +3,11 @@
 mod batch;
 mod compare;
 #[cfg(unix)]
-mod deaths;
+mod crash_messages;
 #[cfg(unix)]
-mod deaths_in_commands;
+mod crashes;
 #[cfg(unix)]
-mod deaths_told;
+mod crashes_in_commands;
 mod diff;
 mod diff_output;
 mod diff_regions;

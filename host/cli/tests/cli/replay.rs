@@ -286,39 +286,15 @@ fn an_instrument_of_the_command_line_is_replayed_too() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     // A judge that has something to say of a pass: the tap, which a plugin gives.
-    let run = "run m.ir --passes bad.transform.ChangeResults --instrument";
+    let run = "run m.ir --passes bad.transform.ChangeResults -o out.ir --instrument";
     let tap = "tap.tap={fails='after'}";
-    let keeps = "reproducer={dir='kept'}";
-    for (flags, dir) in [
-        (vec![tap, "-o", "out.ir"], "out.ir.reproducer"),
-        (
-            vec![tap, "--instrument", keeps],
-            "kept/bad.transform.ChangeResults.reproducer",
-        ),
-    ] {
-        let ran = bench.run(run.split(' ').chain(flags), "");
-        assert_eq!(ran.status, 1, "{}", ran.stderr);
-        let pipeline = bench.read(&format!("{dir}/pipeline.toml"));
-        let named = "[[instruments]]\nfails = \"after\"\nname = \"tap.tap\"\n";
-        assert!(pipeline.contains(named), "{pipeline}");
-        let ran = bench.passdock(&format!("replay {dir}"));
-        assert_eq!(ran.status, 1);
-        assert!(
-            ran.stdout.contains("the same failure"),
-            "{}\n{}",
-            ran.stdout,
-            ran.stderr
-        );
-    }
-}
-
-#[test]
-fn an_instrument_may_ask_for_reproducers() {
-    let bench = bench();
-    let instrument = "[[instruments]]\nname = 'reproducer'\ndir = 'kept'\n";
-    bench.write("p.toml", instrument.to_owned() + PANIC);
-    assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
-    let ran = bench.passdock("replay kept/bad.transform.PanicOnErf.reproducer");
+    let ran = bench.run(run.split(' ').chain([tap]), "");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let pipeline = bench.read("out.ir.reproducer/pipeline.toml");
+    let named = "[[instruments]]\nfails = \"after\"\nname = \"tap.tap\"\n";
+    assert!(pipeline.contains(named), "{pipeline}");
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert_eq!(ran.status, 1);
     assert!(
         ran.stdout.contains("the same failure"),
         "{}\n{}",

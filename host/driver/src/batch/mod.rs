@@ -1,7 +1,7 @@
 //! Many models through one pipeline: several at once, each in a process of its own.
 //!
 //! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does the
-//! rest, and [`run`] runs it, with processes of [`BatchWorker`]. The command and the Python package use it.
+//! rest, and [`Batch`] runs it, with processes of [`BatchWorker`]. The command and the Python package use it.
 
 mod items;
 mod outcomes;
@@ -10,11 +10,12 @@ mod worker;
 
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use passdock_core::{Diagnostic, Severity};
+use passdock_core::{Diagnostic, PassError, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use items::{BatchItem, items};
@@ -22,7 +23,7 @@ pub use outcomes::{Fingerprint, Outcomes};
 pub use plugins::plugin_files;
 pub use worker::{BatchWorker, WorkerCommand, WorkerFailure};
 
-use crate::pipeline::{ModelReport, REPRODUCER, Report};
+use crate::pipeline::{REPRODUCER, Report};
 
 /// The outcome of one model: a line of the file of outcomes, and of `--json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,13 +85,97 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// A batch with the outcomes of earlier runs: it runs the models that aren't done.
+pub struct Batch<'f> {
+    /// The outcomes of models that are done.
+    pub done: Vec<ModelOutcome>,
+    /// The models that are left.
+    pub left: Vec<BatchItem>,
+    fingerprint: &'f Fingerprint,
+    outcomes: Outcomes,
+    at_once: usize,
+}
+
+impl<'f> Batch<'f> {
+    /// Opens the file of outcomes, and finds out which models are done; none is unless the batch `resumes`. `at_once`
+    /// models run at a time; `None`: as many as there are cores.
+    ///
+    /// # Errors
+    /// As [`Outcomes::open`].
+    pub fn open(
+        items: Vec<BatchItem>,
+        fingerprint: &'f Fingerprint,
+        results: &Path,
+        at_once: Option<usize>,
+        resumes: bool,
+    ) -> Result<Batch<'f>, PassError> {
+        let outcomes = Outcomes::open(results)?;
+        let (mut done, mut left) = (Vec::new(), Vec::new());
+        for item in items {
+            match outcomes.done(&item, fingerprint).filter(|_| resumes) {
+                Some(outcome) => done.push(outcome),
+                None => left.push(item),
+            }
+        }
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        Ok(Batch {
+            done,
+            left,
+            fingerprint,
+            outcomes,
+            at_once: at_once.unwrap_or_else(cores),
+        })
+    }
+
+    /// Runs the models that are left in workers, until `stop` is set; the largest begin. `job` makes the job of a
+    /// model, which may take so many threads; `None`: all cores. A job that takes longer than `timeout` has failed.
+    /// `report` receives each outcome on this thread, when it is in the file.
+    ///
+    /// # Errors
+    /// If an outcome can't be kept, which ends the batch when the running models are done.
+    pub fn run<J: Serialize>(
+        &mut self,
+        command: &Arc<WorkerCommand>,
+        stop: &Arc<AtomicBool>,
+        job: impl Fn(&BatchItem, Option<usize>) -> J + Sync,
+        timeout: Option<Duration>,
+        report: &mut dyn FnMut(ModelOutcome),
+    ) -> Result<(), PassError> {
+        // A model that is alone has all cores.
+        let threads = (self.at_once > 1 && self.left.len() > 1).then_some(1);
+        let new_runner = || {
+            let mut worker = BatchWorker::new(command.clone(), stop.clone());
+            let job = &job;
+            move |item: &BatchItem| {
+                let start = Instant::now();
+                let report = worker.run(&job(item, threads), timeout);
+                report.unwrap_or_else(|failure| {
+                    failed(&item.model, &failure, start.elapsed().as_secs_f64())
+                })
+            }
+        };
+        let outcomes = &mut self.outcomes;
+        // The models that run when the batch is stopped have no outcome.
+        let keep = &mut |outcome| match stop.load(Ordering::Relaxed) {
+            true => Err(None),
+            false => {
+                outcomes.add(&outcome).map_err(Some)?;
+                report(outcome);
+                Ok(())
+            }
+        };
+        let ended = run(&self.left, self.fingerprint, self.at_once, new_runner, keep);
+        ended.or_else(|error| error.map_or(Ok(()), Err))
+    }
+}
+
 /// Runs the models of `items`, `at_once` at a time; the largest begin. `new_runner` makes what runs the models of one
 /// thread, one after another. `report` receives each outcome on this thread. An error of it ends the batch when the
 /// running models are done.
 ///
 /// # Errors
 /// That of `report`.
-pub fn run<E, R: FnMut(&BatchItem) -> Report>(
+fn run<E, R: FnMut(&BatchItem) -> Report>(
     items: &[BatchItem],
     fingerprint: &Fingerprint,
     at_once: usize,
@@ -126,20 +211,9 @@ pub fn run<E, R: FnMut(&BatchItem) -> Report>(
 /// Returns the report of a model whose process has none.
 pub fn failed(model: &Path, failure: &WorkerFailure, seconds: f64) -> Report {
     Report {
-        exit_status: failure.error.exit_status(),
-        diagnostics: vec![failure.error.to_diagnostic()],
         seconds,
-        model: ModelReport {
-            input: shown(model),
-            ..ModelReport::default()
-        },
-        ..Report::default()
+        ..Report::failed(model, &failure.error)
     }
-}
-
-/// The models at once if none are asked for: the number of cores.
-pub fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 #[cfg(test)]

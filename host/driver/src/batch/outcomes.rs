@@ -11,6 +11,7 @@ use passdock_core::{ErrorKind, PassError};
 
 use super::{BatchItem, ModelOutcome, shown};
 use crate::pipeline::{PipelineText, Print, Request};
+use crate::pipeline_file::lone_value;
 
 /// What all results of a batch are made of: passdock itself, the request, the files of rules that it names, the
 /// plugins' files.
@@ -20,7 +21,7 @@ impl Fingerprint {
     /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files).
     /// Of the request counts what results are made of, however it was said: the command's request and a program's are
     /// the same. Files of rules that it names are known by their texts, plugins by their names, lengths and times.
-    pub fn new(said: &Request, plugins: &[PathBuf]) -> Fingerprint {
+    pub fn new(original: &Request, plugins: &[PathBuf]) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
         let request = Request {
@@ -35,20 +36,24 @@ impl Fingerprint {
             resumes: false,
             trust: false,
             replaces_links: false,
-            pipeline: said.pipeline.clone().map(placed),
-            config: said.config.iter().map(|setting| plain(setting)).collect(),
-            bind: said.bind.iter().map(|setting| plain(setting)).collect(),
+            pipeline: original.pipeline.clone().map(placed),
+            config: original
+                .config
+                .iter()
+                .map(|setting| plain(setting))
+                .collect(),
+            bind: original.bind.iter().map(|setting| plain(setting)).collect(),
             // They are among the files.
             plugin_files: Vec::new(),
             plugin_dirs: Vec::new(),
-            ..said.clone()
+            ..original.clone()
         };
         // All of it is plain data.
         add(
             &mut hasher,
             &serde_json::to_vec(&request).unwrap_or_default(),
         );
-        for file in said.rules_files() {
+        for file in original.rules_files() {
             // They are short: their texts count.
             add(
                 &mut hasher,
@@ -115,9 +120,7 @@ fn plain(setting: &str) -> String {
     let Some((key, value)) = setting.split_once('=') else {
         return setting.to_owned();
     };
-    let read = toml::from_str::<toml::Table>(&format!("v = {value}"));
-    let value = read.ok().and_then(|mut table| table.remove("v"));
-    match value {
+    match lone_value(value) {
         Some(value) => format!("{} = {value}", key.trim()),
         None => setting.to_owned(),
     }

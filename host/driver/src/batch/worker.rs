@@ -18,6 +18,7 @@ use passdock_core::{ErrorKind, PassError};
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline::Report;
+use crate::waiting::waiting;
 
 /// The bytes and lines that a process printed last, as an error shows them.
 const LAST_BYTES: u64 = 2000;
@@ -118,10 +119,8 @@ impl BatchWorker {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
                 let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
-                match process
-                    .lines
-                    .recv_timeout(left.map_or(CHECK, |left| left.min(CHECK)))
-                {
+                let check = left.map_or(CHECK, |left| left.min(CHECK));
+                match waiting(|| process.lines.recv_timeout(check)) {
                     Ok(line) => match serde_json::from_str(&line)? {
                         Message::Pass { pass: name } => pass = Some(name),
                         Message::Report(report) => return Ok(*report),
@@ -175,12 +174,7 @@ impl WorkerProcess {
         let mut start = Command::new(&command.program);
         start
             .args(&command.arguments)
-            .envs(
-                command
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(command.environment.clone())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(printed.try_clone()?);

@@ -3,19 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use passdock_core::{ErrorKind, PassError, capitalized};
+use passdock_core::{ErrorKind, PassError};
 use passdock_ir::{Module, text};
 use passdock_onnx::{EncodeOptions, ExternalData};
+
+use super::unusable;
 
 /// Reads the bytes of an ONNX model. Messages and external data go by `path`, where the model is to be thought of.
 ///
 /// # Errors
 /// If they are no model.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> Result<Module, PassError> {
-    passdock_onnx::read_bytes(path, bytes).map_err(|error| {
-        let message = capitalized(&format!("the model {error}"));
-        PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
-    })
+    passdock_onnx::read_bytes(path, bytes).map_err(|error| unusable(ErrorKind::Read, error))
 }
 
 /// The bytes of a module as an ONNX model, all its data inside.
@@ -50,9 +49,7 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
 /// # Errors
 /// If that model isn't what it was when it was read.
 pub fn to_text(module: &Module) -> Result<String, PassError> {
-    let detached = passdock_onnx::detach(module).map_err(|error| {
-        let message = capitalized(&format!("the model {error}"));
-        PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
-    })?;
+    let detached = passdock_onnx::detach(module);
+    let detached = detached.map_err(|error| unusable(ErrorKind::Write, error))?;
     Ok(text::print(&detached))
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use passdock_ir::{Module, text};
-use passdock_onnx::Reach;
+use passdock_onnx::{OnnxError, Reach};
 
 #[cfg(unix)]
 pub use self::memory::{read_bytes, to_bytes, to_text};
@@ -113,12 +113,16 @@ pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
 pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
     let (path, reach) = (path.as_ref(), options.reach());
     match Format::of(path)? {
-        Format::Onnx => passdock_onnx::read_within(path, reach).map_err(|error| {
-            let message = capitalized(&format!("the model {error}"));
-            PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
-        }),
+        Format::Onnx => passdock_onnx::read_within(path, reach)
+            .map_err(|error| unusable(ErrorKind::Read, error)),
         Format::Text => read_text(path, reach),
     }
+}
+
+/// The error of an ONNX model that can't be read.
+fn unusable(kind: ErrorKind, error: OnnxError) -> PassError {
+    let message = capitalized(&format!("the model {error}"));
+    PassError::new(kind, message).caused_by(Arc::new(error))
 }
 
 fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {

@@ -5,7 +5,6 @@
 
 mod check;
 mod diagnostics;
-mod dot;
 mod embed;
 mod explain;
 mod output_error;
@@ -31,7 +30,7 @@ pub use types::infer_types;
 pub use crate::pipeline_file::SCHEMA;
 pub use crate::pipeline_file::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::prepare::{
-    AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
-    no_plugins, read_patterns, read_rules,
+    PIPELINE, PipelineText, Prepared, Print, Request, RequestSource, RequestedInstrument,
+    load_plugins, no_plugins, read_patterns, read_rules,
 };
 pub use watch::{Reproduces, Watch};

@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
+use passdock_core::{Diagnostic, InstrumentReport, PassError, PassRecord};
 
 use crate::prepare::{PipelineText, Prepared, Request};
 
@@ -39,6 +40,21 @@ pub struct Report {
     /// The reports of instruments, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub instruments: Vec<InstrumentReport>,
+}
+
+impl Report {
+    /// Returns the report of a run that failed before anything else is known of it.
+    pub fn failed(model: &Path, error: &PassError) -> Report {
+        Report {
+            model: ModelReport {
+                input: model.display().to_string(),
+                ..ModelReport::default()
+            },
+            exit_status: error.exit_status(),
+            diagnostics: vec![error.to_diagnostic()],
+            ..Report::default()
+        }
+    }
 }
 
 /// The pipeline of a run.

@@ -32,7 +32,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         model: Some(request.model.display().to_string()),
         ..ReproducerOptions::default()
     };
-    let said = match reproducer::write(error, &dir, &options) {
+    let diagnostic = match reproducer::write(error, &dir, &options) {
         Ok(()) => {
             let dir = dir.display().to_string();
             let message = format!("A reproducer is in `{dir}`.");
@@ -51,7 +51,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
             warning
         }
     };
-    report.diagnostics.push(said);
+    report.diagnostics.push(diagnostic);
 }
 
 fn place(request: &Request) -> Option<PathBuf> {

@@ -34,21 +34,13 @@ pub(crate) struct ContextTable {
 
 impl ContextTable {
     pub(super) fn read(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
-        let [
-            opt_level,
-            required_pass,
-            disabled_pass,
-            disabled_rule,
-            rewrite_limit,
-            config,
-        ] = KEYS;
         let context = ContextTable {
-            opt_level: table.unsigned(opt_level, "not a level")?,
-            required_pass: table.strings(required_pass)?,
-            disabled_pass: table.strings(disabled_pass)?,
-            disabled_rule: table.strings(disabled_rule)?,
-            rewrite_limit: table.unsigned(rewrite_limit, "not a number of rewrites")?,
-            config: table.entries_of(config, "`[context.config]`")?,
+            opt_level: table.unsigned("opt_level", "not a level")?,
+            required_pass: table.strings("required_pass")?,
+            disabled_pass: table.strings("disabled_pass")?,
+            disabled_rule: table.strings("disabled_rule")?,
+            rewrite_limit: table.unsigned("rewrite_limit", "not a number of rewrites")?,
+            config: table.entries_of("config", "`[context.config]`")?,
         };
         table.finish()?;
         Ok(context)
@@ -56,23 +48,15 @@ impl ContextTable {
 
     /// The settings that the file makes; the others are at their defaults.
     pub(crate) fn settings(&self) -> ContextSettings {
-        let ContextTable {
-            opt_level,
-            required_pass,
-            disabled_pass,
-            disabled_rule,
-            rewrite_limit,
-            config,
-        } = self;
         let default = ContextSettings::default();
         ContextSettings {
-            opt_level: opt_level.unwrap_or(default.opt_level),
-            required_pass: Located::values(required_pass),
-            disabled_pass: Located::values(disabled_pass),
-            disabled_rule: Located::values(disabled_rule),
-            rewrite_limit: *rewrite_limit,
-            config: table_of(config).into_iter().collect(),
-            // Those of a run aren't a file's.
+            opt_level: self.opt_level.unwrap_or(default.opt_level),
+            required_pass: Located::values(&self.required_pass),
+            disabled_pass: Located::values(&self.disabled_pass),
+            disabled_rule: Located::values(&self.disabled_rule),
+            rewrite_limit: self.rewrite_limit,
+            config: table_of(&self.config).into_iter().collect(),
+            // A file doesn't set these.
             verify: default.verify,
             jobs: default.jobs,
             resumes: default.resumes,

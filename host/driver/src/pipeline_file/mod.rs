@@ -194,8 +194,6 @@ pub(crate) enum PassTable {
         /// The passes in it.
         passes: Vec<PassTable>,
     },
-    /// All registered passes of a level that the pipeline doesn't list.
-    Level(Located<u32>),
 }
 
 impl PassTable {
@@ -206,24 +204,8 @@ impl PassTable {
             PassTable::Pass { .. }
             | PassTable::Rules { .. }
             | PassTable::Imported(_)
-            | PassTable::Phase(_)
-            | PassTable::Level(_) => &[],
+            | PassTable::Phase(_) => &[],
         }
-    }
-}
-
-impl PassTable {
-    /// The names of passes in it, without those of the tables in it.
-    pub(crate) fn pass_names(&self) -> impl Iterator<Item = &Located<String>> {
-        let (name, required, disabled): (_, &[_], &[_]) = match self {
-            PassTable::Pass { name, disabled, .. } => (Some(name), &[], disabled),
-            PassTable::Sequential {
-                required, disabled, ..
-            } => (None, required, disabled),
-            PassTable::BuiltIn { disabled, .. } => (None, &[], disabled),
-            _ => (None, &[], &[]),
-        };
-        name.into_iter().chain(required).chain(disabled)
     }
 }
 
@@ -324,16 +306,6 @@ fn read_plugins(mut table: Table<'_, '_>) -> Result<Plugins, PassError> {
             name,
             overrides: plugin.strings("override")?,
         });
-        for key in ["isolation", "timeout_s"] {
-            if let Some((key, _)) = plugin.take(key) {
-                let message = format!(
-                    "This version runs plugins in its own process: it has no `{}`.",
-                    key.value
-                );
-                let error = plugin.source.error(&key.span, "not here yet", message);
-                return Err(error.help("Remove the key, or use a newer passdock."));
-            }
-        }
         plugin.finish()?;
     }
     Ok((dirs, files, plugins))

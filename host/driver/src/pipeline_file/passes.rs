@@ -1,4 +1,4 @@
-//! `[[passes]]`: passes, rules, groups, places for phases, built-in pipelines and levels.
+//! `[[passes]]`: passes, rules, groups, places for phases and built-in pipelines.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -13,12 +13,11 @@ use super::{Located, PassTable, PipelineFile, SourceText};
 pub(super) const MAX_NESTING: usize = 64;
 
 /// What an entry of any kind may have.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 10] = [
     "phase",
     "rules",
     "python",
     "use",
-    "all_of_level",
     "name",
     "passes",
     "options",
@@ -70,23 +69,11 @@ fn read_pass(
         return read_rules(table, file);
     }
     if let Some(place) = table.string("python")? {
-        refuse_others(&mut table, |key| {
-            let help = match key {
-                "name" => Some("A pass of Python has a name already, which it was made with."),
-                "opt_level" | "required" => {
-                    Some("The pass says it itself; or put it into a group: an entry with `passes`.")
-                }
-                _ => None,
-            };
-            (format!("A pass of Python has no `{key}` here."), help)
-        })?;
+        refuse_others(table, "python")?;
         return Ok(PassTable::Imported(place));
     }
     if let Some(name) = table.string("use")? {
         return read_built_in(table, name);
-    }
-    if let Some(level) = table.located_unsigned("all_of_level", "not a level")? {
-        return read_level(table, level);
     }
     let nested = table.take("passes");
     let pass = match nested {
@@ -116,33 +103,18 @@ fn read_pass(
 /// The rules of a file: they have nothing but a name.
 fn read_rules(mut table: Table<'_, '_>, file: Located<String>) -> Result<PassTable, PassError> {
     let name = table.string("name")?;
-    refuse_others(&mut table, |key| {
-        let help = match key {
-            "disabled" => Some("A rule is disabled by `disabled_rule` in `[context]`."),
-            "opt_level" | "required" => Some("Put it into a group: an entry with `passes`."),
-            _ => None,
-        };
-        (format!("A pass of rules has no `{key}`."), help)
-    })?;
+    refuse_others(table, "rules")?;
     Ok(PassTable::Rules { file, name })
 }
 
 /// A built-in pipeline, some passes of which may be left out.
 fn read_built_in(mut table: Table<'_, '_>, name: Located<String>) -> Result<PassTable, PassError> {
     let disabled = table.strings("disabled")?;
-    refuse_others(&mut table, |key| {
-        let help = match key {
-            "opt_level" | "required" | "name" => {
-                Some("Put it into a group: an entry with `passes`.")
-            }
-            "options" => Some("Options of its passes stand in `[context.config]`."),
-            _ => None,
-        };
-        (format!("A built-in pipeline has no `{key}`."), help)
-    })?;
+    let outer = table.source;
+    refuse_others(table, "use")?;
     let built_in = BuiltInPipeline::named(&name.value).map_err(|mut error| {
         error.kind = ErrorKind::Pipeline;
-        table.source.locate(error, &name.span)
+        outer.locate(error, &name.span)
     })?;
     let PipelineFile { source, passes, .. } = PipelineFile::parse(built_in.name, built_in.text)?;
     Ok(PassTable::BuiltIn {
@@ -153,26 +125,13 @@ fn read_built_in(mut table: Table<'_, '_>, name: Located<String>) -> Result<Pass
     })
 }
 
-/// All passes of a level: there is nothing more to say of them.
-fn read_level(mut table: Table<'_, '_>, level: Located<u32>) -> Result<PassTable, PassError> {
-    refuse_others(&mut table, |key| {
-        let message = format!("All passes of a level have no `{key}`: each has its own.");
-        (message, None)
-    })?;
-    Ok(PassTable::Level(level))
-}
-
 /// A place for a phase: it has nothing but the phase's name.
-fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    refuse_others(&mut table, |key| {
-        let message = format!(
-            "A place for a phase has no `{key}`: its passes come from the plugins that name the phase."
-        );
-        (message, None)
-    })?;
+fn read_phase(table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
+    let source = table.source;
+    refuse_others(table, "phase")?;
     let Some(value) = Phase::named(&name.value) else {
         let message = format!("There is no phase `{}`.", name.value);
-        let error = table.source.error(&name.span, "unknown phase", message);
+        let error = source.error(&name.span, "unknown phase", message);
         let phases = || Phase::ALL.into_iter().map(Phase::name);
         let list = || format!("Phases: {}.", suggest::listed(phases()));
         return Err(error.help(suggest::help(&name.value, phases()).unwrap_or_else(list)));
@@ -181,19 +140,30 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
     Ok(PassTable::Phase(Located { value, span }))
 }
 
-/// Refuses what is left of an entry that isn't one pass or a group: a key of another kind of entry is told by
-/// `said`, with what to do unless that is to take one of them away.
-fn refuse_others(
-    table: &mut Table<'_, '_>,
-    said: impl Fn(&str) -> (String, Option<&'static str>),
-) -> Result<(), PassError> {
-    for key in KEYS {
-        if let Some((key, _)) = table.take(key) {
-            let (message, help) = said(&key.value);
-            let error = table.source.error(&key.span, "one too many", message);
-            let otherwise = "Make two entries of it, or remove one of the keys.";
-            return Err(error.help(help.unwrap_or(otherwise)));
+/// Rejects what is left of an entry that is neither one pass nor a group, but of another `kind`, which a key names.
+fn refuse_others(mut table: Table<'_, '_>, kind: &str) -> Result<(), PassError> {
+    let Some((key, _)) = KEYS.into_iter().find_map(|key| table.take(key)) else {
+        return table.finish();
+    };
+    let what = match kind {
+        "phase" => "A place for a phase",
+        "python" => "A pass of Python",
+        "rules" => "A pass of rules",
+        _ => "A built-in pipeline",
+    };
+    let help = match (kind, key.value.as_str()) {
+        ("phase", _) => {
+            "Its passes come from the plugins that name the phase. Make two entries of it."
         }
-    }
-    table.refuse_rest()
+        ("python", "name") => "A pass of Python has a name already, which it was made with.",
+        ("rules", "disabled") => "A rule is disabled by `disabled_rule` in `[context]`.",
+        ("use", "options") => "Options of its passes stand in `[context.config]`.",
+        (_, "opt_level" | "required") | ("use", "name") => {
+            "Put it into a group: an entry with `passes`."
+        }
+        _ => "Make two entries of it, or remove one of the keys.",
+    };
+    let message = format!("{what} has no `{}`.", key.value);
+    let error = table.source.error(&key.span, "one too many", message);
+    Err(error.help(help))
 }

@@ -153,19 +153,6 @@ impl<'s, 'i> Table<'s, 'i> {
         })
     }
 
-    /// As [`Table::unsigned`], with the place of the value.
-    pub(super) fn located_unsigned<T: DeserializeOwned>(
-        &mut self,
-        key: &'static str,
-        label: &str,
-    ) -> Result<Option<Located<T>>, PassError> {
-        let mut rest = self.rest.iter();
-        let entry = rest.find(|(name, _)| name.value == key);
-        let span = entry.map_or(0..0, |(_, value)| value.span());
-        let value = self.unsigned(key, label)?;
-        Ok(value.map(|value| Located { value, span }))
-    }
-
     pub(super) fn string(
         &mut self,
         key: &'static str,
@@ -239,13 +226,8 @@ impl<'s, 'i> Table<'s, 'i> {
         self.rest.into_iter().map(entry).collect()
     }
 
-    /// Refuses what is left.
+    /// Rejects what is left.
     pub(super) fn finish(self) -> Result<(), PassError> {
-        self.refuse_rest()
-    }
-
-    /// As [`Table::finish`], of a table that is still needed.
-    pub(super) fn refuse_rest(&self) -> Result<(), PassError> {
         let Some((key, _)) = self.rest.first() else {
             return Ok(());
         };

@@ -3,11 +3,19 @@
 
 use std::ops::Range;
 
-use super::asked::{AskedBy, AskedInstrument};
 use super::bind;
 use super::request::Request;
+use super::requested_instrument::{RequestSource, RequestedInstrument};
 use crate::pipeline_file::{Entry, PassTable, PipelineFile};
 use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
+
+/// The place of an option.
+enum OptionPlace<'r> {
+    /// A part of the pipeline's file.
+    File(Range<usize>),
+    /// A part of an argument of the command line, and its flag.
+    Argument(&'static str, &'r str, Range<usize>),
+}
 
 /// Shows the option with an error that says nothing of a place.
 pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
@@ -17,31 +25,21 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     // One that isn't right has an error of its own.
     let file = request.pipeline_file().unwrap_or_default();
     let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
-    if let Some((key, field)) = wrong {
-        let tables = file
-            .instruments
-            .iter()
-            .filter(|table| table.name.value == *key);
-        let mut options = tables.flat_map(|table| &table.options);
-        if let Some((_, option)) = options.find(|(name, _)| name.value == *field) {
-            let text = &file.source.text;
-            let entry = quoted(&error.message).find_map(|name| word(text, &option.span, name));
-            return file
-                .source
-                .locate(error, &entry.unwrap_or(option.span.clone()));
+    let place = match (wrong, &error.pass) {
+        (Some((key, field)), _) => of_instrument(&error, key, field, &file, request),
+        (None, Some(pass))
+            if matches!(error.kind, ErrorKind::Failed | ErrorKind::Config) || error.is_inner =>
+        {
+            of_pass(&error, pass, &file, request, registry)
         }
-        let asked = request.instruments.iter().find(|asked| asked.name == *key);
-        return match asked {
-            Some(asked) => in_instrument(error, asked),
-            None => error,
-        };
-    }
-    match (
-        matches!(error.kind, ErrorKind::Failed | ErrorKind::Config) || error.is_inner,
-        error.pass.clone(),
-    ) {
-        (true, Some(pass)) => of_pass(error, &pass, &file, request, registry),
-        _ => error,
+        _ => None,
+    };
+    match place {
+        Some(OptionPlace::File(span)) => file.source.locate(error, &span),
+        Some(OptionPlace::Argument(flag, argument, span)) => {
+            in_argument(error, flag, argument, span)
+        }
+        None => error,
     }
 }
 
@@ -50,23 +48,49 @@ pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
     error.source.as_ref()?.downcast_ref()
 }
 
-/// Shows an option of `--instrument` with an error that is about one.
-pub(super) fn in_instrument(error: PassError, asked: &AskedInstrument) -> PassError {
-    let AskedBy::Instrument(asked) = &asked.by else {
-        return error;
+/// Finds the option of an instrument that an error is about, or the entry of one.
+fn of_instrument<'r>(
+    error: &PassError,
+    key: &str,
+    field: &str,
+    file: &PipelineFile,
+    request: &'r Request,
+) -> Option<OptionPlace<'r>> {
+    let tables = file.instruments.iter();
+    let tables = tables.filter(|table| table.name.value == key);
+    let mut options = tables.flat_map(|table| &table.options);
+    if let Some((_, option)) = options.find(|(name, _)| name.value == field) {
+        let text = &file.source.text;
+        let entry = quoted(&error.message).find_map(|name| word(text, &option.span, name));
+        return Some(OptionPlace::File(entry.unwrap_or(option.span.clone())));
+    }
+    let mut requested = request.instruments.iter();
+    in_request(error, requested.find(|requested| requested.name == key)?)
+}
+
+/// Finds the option of `--instrument` that an error is about, or the entry of one.
+fn in_request<'r>(
+    error: &PassError,
+    requested: &'r RequestedInstrument,
+) -> Option<OptionPlace<'r>> {
+    let RequestSource::Instrument(argument) = &requested.by else {
+        return None;
     };
-    let Some(field) = config_error(&error).and_then(|wrong| wrong.field.clone()) else {
-        return error;
-    };
-    let options = asked.find('=').map_or(asked.len(), |at| at + 1)..asked.len();
-    // An entry of the option, if it is about one.
+    let field = config_error(error)?.field.as_deref()?;
+    let options = argument.find('=').map_or(argument.len(), |at| at + 1)..argument.len();
     let entries = quoted(&error.message).filter(|name| *name != field);
-    let mut names = entries.chain([field.as_str()]);
-    let span = names.find_map(|name| word(asked, &options, name));
-    drop(names);
-    match span {
-        Some(span) => in_argument(error, "--instrument", asked, span),
-        None => error,
+    let mut names = entries.chain([field]);
+    let span = names.find_map(|name| word(argument, &options, name))?;
+    Some(OptionPlace::Argument("--instrument", argument, span))
+}
+
+/// Shows an option of `--instrument` with an error that is about one.
+pub(super) fn in_instrument(error: PassError, requested: &RequestedInstrument) -> PassError {
+    match in_request(&error, requested) {
+        Some(OptionPlace::Argument(flag, argument, span)) => {
+            in_argument(error, flag, argument, span)
+        }
+        _ => error,
     }
 }
 
@@ -82,15 +106,16 @@ pub(super) fn in_argument(
     error
 }
 
-/// A failed pass names what is wrong between backticks: if it is an option that the pipeline or the
-/// command line gives to it, or an entry of one, that is shown.
-fn of_pass(
-    error: PassError,
+/// Finds the option that a pass failed over, or the entry of one: the pipeline or the command line gives it, and the
+/// error quotes its name.
+fn of_pass<'r>(
+    error: &PassError,
     pass: &str,
     file: &PipelineFile,
-    request: &Request,
+    request: &'r Request,
     registry: &Registry,
-) -> PassError {
+) -> Option<OptionPlace<'r>> {
+    let quoted: Vec<&str> = quoted(&error.message).collect();
     let known = registry.get_pass(pass).ok();
     let config = known.and_then(|pass| pass.declaration().config.clone());
     let options = file.tables().filter_map(|table| match table {
@@ -100,42 +125,30 @@ fn of_pass(
         _ => None,
     });
     let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
-    let mut entries = options
-        .flatten()
-        .chain(file.context.config.iter().filter(given));
-    let place = |(key, value): &Entry| {
-        quoted(&error.message).find_map(|name| match key.value == name {
+    let given = file.context.config.iter().filter(given);
+    let in_file = options.flatten().chain(given).find_map(|(key, value)| {
+        quoted.iter().find_map(|name| match key.value == *name {
             true => Some(key.span.clone()),
             false if value.value.is_table() => word(&file.source.text, &value.span, name),
             false => None,
         })
-    };
-    if let Some(span) = entries.find_map(place) {
-        return file.source.locate(error, &span);
-    }
-    let place = |setting: &String| {
+    });
+    let in_config = |setting: &'r String| {
         let path = setting[..setting.find('=')?].trim_end();
         let start = path.rfind('.')? + 1;
-        let is_named = quoted(&error.message).any(|name| name == &path[start..]);
-        let is_ours = config
-            .as_ref()
-            .is_some_and(|key| path.trim_start().starts_with(key));
-        (is_named && is_ours).then(|| (setting.clone(), start..path.len()))
+        let is_ours = path.trim_start().starts_with(config.as_deref()?);
+        let is_meant = is_ours && quoted.contains(&&path[start..]);
+        is_meant.then(|| OptionPlace::Argument("--config", setting, start..path.len()))
     };
-    if let Some((setting, span)) = request.config.iter().find_map(place) {
-        return in_argument(error, "--config", &setting, span);
-    }
-    let bound = |setting: &String| {
-        let name = setting.split_once('=')?.0;
-        let is_named = quoted(&error.message).any(|quoted| quoted == name.trim());
-        is_named.then(|| (setting.clone(), 0..name.len()))
+    let in_binding = |setting: &'r String| {
+        let (name, _) = setting.split_once('=')?;
+        let is_meant = bind::PASSES.contains(&pass) && quoted.contains(&name.trim());
+        is_meant.then(|| OptionPlace::Argument("--bind", setting, 0..name.len()))
     };
-    match request.bind.iter().find_map(bound) {
-        Some((setting, span)) if bind::PASSES.contains(&pass) => {
-            in_argument(error, "--bind", &setting, span)
-        }
-        _ => error,
-    }
+    in_file
+        .map(OptionPlace::File)
+        .or_else(|| request.config.iter().find_map(in_config))
+        .or_else(|| request.bind.iter().find_map(in_binding))
 }
 
 /// The words between backticks in a sentence.
@@ -173,7 +186,7 @@ mod tests {
             pipeline: Some(PipelineText::of_file("p.toml", text)),
             instruments: asked
                 .iter()
-                .map(|asked| AskedInstrument::parse(asked).unwrap())
+                .map(|asked| RequestedInstrument::parse(asked).unwrap())
                 .collect(),
             ..Request::default()
         };

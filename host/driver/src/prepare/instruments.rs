@@ -1,4 +1,4 @@
-//! The instruments of a run: those of `[[instruments]]`, then those that are asked for beside them.
+//! The instruments of a run: those of `[[instruments]]`, then those that a request adds.
 
 use std::path::Path;
 
@@ -7,34 +7,19 @@ use passdock_core::{
     InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry, Sequential,
 };
 
-use super::asked::AskedInstrument;
 use super::config::{check_options, locate};
+use super::protected_files::protected_file;
 use super::request::Request;
-use super::{Watched, blame, passes, rules, taken};
+use super::requested_instrument::RequestedInstrument;
+use super::{Watched, blame, passes, rules};
 use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
-use crate::reproducer;
 
-/// An instrument of a run, as it was made.
-pub(super) struct Made {
+/// An instrument of a run.
+pub(super) struct PreparedInstrument {
     pub(super) spec: InstrumentSpec,
     /// The `[[instruments]]` table that names it from anywhere.
     pub(super) table: toml::Table,
     pub(super) instrument: InstrumentRef,
-}
-
-/// Registers the instruments of this crate, unless the registry has them.
-pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
-    let own = reproducer::instrument();
-    let name = own.name.clone();
-    let is_there = || registry.instrument_spec(&name).is_ok();
-    if is_there() {
-        return Ok(());
-    }
-    match registry.register_instrument(own) {
-        // The run of another thread was first.
-        Err(_) if is_there() => Ok(()),
-        registered => registered,
-    }
 }
 
 /// Makes the instruments of a file and those that a request asks for, in that order.
@@ -44,40 +29,40 @@ pub(super) fn make(
     file: &PipelineFile,
     registry: &Registry,
     sequential: &Sequential,
-) -> Result<Vec<Made>, PassError> {
+) -> Result<Vec<PreparedInstrument>, PassError> {
     let base = request.pipeline.as_ref().and_then(|p| p.path.parent());
     let sequentials = passes::sequential_names(sequential);
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
-    let taken = |path: &Path| taken::named(path, request, registry);
+    let taken = |path: &Path| protected_file(path, request, registry);
     setup.taken = &taken;
     match &watched.sink {
         Some(sink) => setup.sink = sink.clone(),
         None if request.print.to_stderr => setup.sink = stderr(),
         None => {}
     }
-    let mut made = Vec::new();
+    let mut instruments = Vec::new();
     for table in &file.instruments {
-        made.push(of_file(table, request, &file.source, registry, &setup)?);
+        instruments.push(of_file(table, request, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
-    for asked in &request.instruments {
-        made.push(of_request(asked, registry, &setup)?);
+    for requested in &request.instruments {
+        instruments.push(of_request(requested, registry, &setup)?);
     }
-    Ok(made)
+    Ok(instruments)
 }
 
-impl Made {
+impl PreparedInstrument {
     fn new(
         spec: InstrumentSpec,
         mut options: toml::Table,
         setup: &InstrumentSetup<'_>,
         registry: &Registry,
-    ) -> Result<Made, PassError> {
+    ) -> Result<PreparedInstrument, PassError> {
         let path_of = |path: &str| Ok(setup.base.join(path));
         rules::put_into_fields(&mut options, &spec.schema(), path_of, registry)?;
-        Ok(Made {
+        Ok(PreparedInstrument {
             instrument: spec.make(&options, setup)?,
             table: spec.table(&options, setup.base),
             spec,
@@ -91,7 +76,7 @@ fn of_file(
     source: &SourceText,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
-) -> Result<Made, PassError> {
+) -> Result<PreparedInstrument, PassError> {
     let name = &table.name;
     let spec = registry.instrument_spec(&name.value);
     let spec = spec.map_err(source.at(&name.span))?;
@@ -112,7 +97,7 @@ fn of_file(
         };
         checked.map_err(source.at(&value.span))?;
     }
-    Made::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
+    PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
@@ -127,17 +112,18 @@ fn of_file(
 }
 
 fn of_request(
-    asked: &AskedInstrument,
+    requested: &RequestedInstrument,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
-) -> Result<Made, PassError> {
+) -> Result<PreparedInstrument, PassError> {
     // What is wrong with a flag's file is no matter of options.
-    if let Some(file) = asked.flagged_file() {
+    if let Some(file) = requested.flagged_file() {
         setup.check_new_file(file.as_ref())?;
     }
-    let spec = registry.instrument_spec(&asked.name)?;
-    let options = asked.options.clone();
-    Made::new(spec, options, setup, registry).map_err(|error| blame::in_instrument(error, asked))
+    let spec = registry.instrument_spec(&requested.name)?;
+    let options = requested.options.clone();
+    PreparedInstrument::new(spec, options, setup, registry)
+        .map_err(|error| blame::in_instrument(error, requested))
 }
 
 #[cfg(test)]
@@ -162,7 +148,7 @@ mod tests {
 
     #[track_caller]
     fn check_asked(asked: &str, expected: Expect) {
-        let text = match AskedInstrument::parse(asked).and_then(|asked| {
+        let text = match RequestedInstrument::parse(asked).and_then(|asked| {
             let request = Request {
                 instruments: vec![asked],
                 ..Request::default()
@@ -246,8 +232,8 @@ mod tests {
                 text,
             )),
             instruments: vec![
-                AskedInstrument::parse("verify").unwrap(),
-                AskedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),
+                RequestedInstrument::parse("verify").unwrap(),
+                RequestedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),
             ],
             ..Request::default()
         };
@@ -275,19 +261,6 @@ mod tests {
                 .join("\n")
                 .replace(&there, "/there"),
         );
-    }
-
-    #[test]
-    fn runs_of_several_threads_begin_at_once() {
-        for _ in 0..50 {
-            let (registry, start) = (Registry::new(), std::sync::Barrier::new(4));
-            let begin = || {
-                start.wait();
-                super::register(&registry).unwrap();
-            };
-            std::thread::scope(|threads| (0..4).for_each(|_| drop(threads.spawn(begin))));
-            assert!(registry.instrument_spec("reproducer").is_ok());
-        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! From a request to what is ready to run: every name and value is looked up here, before the model
 //! is read and before anything runs.
 
-mod asked;
 mod bind;
 pub(crate) mod blame;
 mod config;
@@ -9,9 +8,10 @@ mod instruments;
 mod passes;
 mod phases;
 mod plugins;
+mod protected_files;
 mod request;
+mod requested_instrument;
 mod rules;
-mod taken;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,6 @@ use passdock_core::{
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
-pub use asked::{AskedBy, AskedInstrument};
 pub(crate) use bind::PASSES as BINDING;
 pub use passes::PIPELINE;
 pub(crate) use passes::passes_in;
@@ -31,6 +30,7 @@ pub(crate) use phases::Phases;
 pub use plugins::{load_plugins, no_plugins};
 pub use request::{PipelineText, Print, Request};
 pub(crate) use request::{TRUST, is_inside};
+pub use requested_instrument::{RequestSource, RequestedInstrument};
 pub use rules::{read_file as read_rules, read_patterns};
 
 /// A pipeline whose names were looked up, with the context that it runs under.
@@ -91,16 +91,16 @@ impl Prepared {
         let mut context = PassContext::builder()
             .registry(registry)
             .settings(config::settings(request, &file, registry, &sequential)?);
-        let judges = instruments::make(request, &watched, &file, registry, &sequential)?;
+        let instruments = instruments::make(request, &watched, &file, registry, &sequential)?;
         for own in watched.instruments {
             context = context.shared_instrument(own);
         }
-        for made in judges {
-            if made.spec.judges {
-                context = context.judge(made.table);
+        for prepared in instruments {
+            if prepared.spec.judges {
+                context = context.judge(prepared.table);
             }
-            if made.spec.judges || !watched.only_judges {
-                context = context.shared_instrument(made.instrument);
+            if prepared.spec.judges || !watched.only_judges {
+                context = context.shared_instrument(prepared.instrument);
             }
         }
         if let Some(recorder) = watched.recorder {

@@ -121,11 +121,6 @@ impl Lists<'_> {
                         passes.push(registry.get_pass(name)?);
                     }
                 }
-                PassTable::Level(level) => {
-                    for name in phases.of_level(level.value, registry) {
-                        passes.push(registry.get_pass(&name)?);
-                    }
-                }
                 PassTable::BuiltIn {
                     name,
                     source: text,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::passes::passes_in;
 use crate::pipeline_file::PassTable;
-use passdock_core::{PassDeclaration, Phase, Registry};
+use passdock_core::{Phase, Registry};
 
 /// The passes that ask for phases, and the places for them.
 #[derive(Clone, Debug, Default)]
@@ -45,23 +45,6 @@ impl Phases {
     pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
         self.of(phase)
-    }
-
-    /// The passes of a level that the pipeline doesn't list and that ask for no phase, in the order in which they
-    /// run. Those that can't do without options have to be listed, and so do Sequentials.
-    pub(super) fn of_level(&self, level: u32, registry: &Registry) -> Vec<String> {
-        let phased = registry.phased();
-        let declared = registry.declarations().into_iter();
-        let is_of_level = |(name, declared): &(String, PassDeclaration)| {
-            declared.info.opt_level == level
-                && !self.listed.contains(name)
-                && !phased.contains_key(name)
-                && registry
-                    .get_pass(name)
-                    .is_ok_and(|pass| pass.as_sequential().is_none())
-        };
-        let names = declared.filter(is_of_level).map(|(name, _)| name).collect();
-        ordered(registry, &names)
     }
 
     /// The passes that ask for a phase.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
 
-use super::instruments;
 use super::request::Request;
 use crate::pipeline_file::{Located, PassTable, PipelineFile};
 
@@ -32,7 +31,6 @@ pub(super) fn load(
     file: &PipelineFile,
     refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
-    instruments::register(registry)?;
     for path in &request.plugin_files {
         check_file(path)?;
     }

@@ -7,7 +7,7 @@ use passdock_files::directory_of;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use super::asked::AskedInstrument;
+use super::requested_instrument::RequestedInstrument;
 use crate::model_file::{self, ReadOptions, WriteOptions};
 use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
@@ -65,7 +65,7 @@ pub struct Request {
     /// the first pass.
     pub bind: Vec<String>,
     /// Instruments to run after the file's, in order.
-    pub instruments: Vec<AskedInstrument>,
+    pub instruments: Vec<RequestedInstrument>,
     /// The output that instruments print to.
     pub print: Print,
     /// The functions that are verified, and when.

@@ -167,14 +167,7 @@ impl Reproducer {
                 };
                 (report, error, true)
             }
-            Err(error) => {
-                let report = Report {
-                    exit_status: error.exit_status(),
-                    diagnostics: vec![error.to_diagnostic()],
-                    ..Report::default()
-                };
-                (report, Some(error), false)
-            }
+            Err(error) => (Report::failed(&request.model, &error), Some(error), false),
         };
         let failure = error.as_ref().map(Failure::from);
         let expected = self.about.failure.clone();
@@ -249,16 +242,16 @@ impl Reproducer {
             let plugin = found.iter().find(|plugin| plugin.name() == name);
             difference(expected, plugin.map(|plugin| &**plugin))
         });
-        let mut said = Vec::new();
+        let mut warnings = Vec::new();
         for (message, help) in differences {
             if locked {
                 return Err(PassError::new(ErrorKind::Plugin, message).help(help));
             }
             let mut warning = Diagnostic::new(Severity::Warning, "plugin", message);
             warning.help = Some(help.to_owned());
-            said.push(warning);
+            warnings.push(warning);
         }
-        Ok(said)
+        Ok(warnings)
     }
 
     fn check_data(&self) -> Result<(), PassError> {

@@ -18,14 +18,11 @@ pub(crate) struct About {
     /// The passdock that wrote it.
     pub(crate) passdock: String,
     /// The pipeline, as the user named it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pipeline: Option<String>,
     /// The model, as the user named it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     pub(crate) verify: Verify,
     pub(crate) failure: Failure,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) check: Option<ReproducerCheck>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) plugins: Vec<PluginFile>,
@@ -66,7 +63,6 @@ pub struct ReproducerCheck {
     /// The command, as it was given to `--check`.
     pub command: String,
     /// The seconds after which it is ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
 
@@ -78,10 +74,8 @@ pub struct PluginFile {
     /// The plugin's version.
     pub version: String,
     /// The name of its file; none if it is a part of the program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The BLAKE3 hash of its file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blake3: Option<String>,
 }
 

@@ -16,14 +16,12 @@
 mod about;
 mod command;
 mod data;
-mod instrument;
 mod passes;
 mod write;
 
 pub(crate) use about::{About, VERSION, hash_range};
 pub use about::{DataRange, Failure, PluginFile, ReproducerCheck};
 pub use command::{command, shell_word};
-pub use instrument::{WriteReproducer, instrument};
 pub(crate) use write::site_of;
 pub use write::{ReproducerOptions, write};
 

@@ -16,7 +16,8 @@ mod worker;
 
 pub use children::{forget, give_up, go_on, spawn, stop};
 pub use passdock_crash::{Culprit, Death, DeathCause};
-pub use run::{died, kept_input, not_started, run};
-pub use supervisor::{Ended, Supervisor};
+use run::{died, not_started};
+pub use run::{kept_input, run};
+pub use supervisor::Supervisor;
 pub use trials::WorkerTrials;
 pub use worker::Worker;

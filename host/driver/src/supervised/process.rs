@@ -1,4 +1,4 @@
-//! The process of a worker, as its supervisor sees it: started, heard, ended.
+//! The process of a worker, on the side of its supervisor.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
@@ -22,11 +22,11 @@ use super::message::{Task, WorkerMessage, receive, send};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
 
-/// The time after which it is looked whether a worker is still there that sends nothing: what it started may hold the
-/// channel open.
-const LOOK: Duration = Duration::from_millis(100);
+/// The time after which the supervisor checks whether a silent worker still runs: a process that it started may hold
+/// the channel open.
+const CHECK: Duration = Duration::from_millis(100);
 
-/// A worker that runs, in a group of processes of its own with what it starts.
+/// A worker that runs, in its own group of processes with those that it starts.
 pub(super) struct Process {
     child: Child,
     channel: UnixStream,
@@ -34,12 +34,12 @@ pub(super) struct Process {
     timeout: Option<Duration>,
     /// The process that the worker waits for.
     awaited: Option<AdoptedGroup>,
-    /// Whether it was waited for.
+    /// Whether it has ended and was waited for.
     is_gone: bool,
 }
 
 impl Process {
-    /// Starts a worker and sends it its task. `input` is what it has on standard input; `None`: what this process has.
+    /// Starts a worker and sends its task. `input` is its standard input; `None`: that of this process.
     pub(super) fn start<J: Serialize>(
         supervisor: &Supervisor,
         task: &Task<J>,
@@ -61,12 +61,7 @@ impl Process {
             .arg(theirs.as_raw_fd().to_string())
             .arg(their_record.as_raw_fd().to_string())
             .args(&supervisor.after)
-            .envs(
-                supervisor
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(supervisor.environment.clone())
             .stdin(input)
             .stdout(StandardOutput::inherited());
         let child = children::spawn(&mut command, true, &[theirs.as_fd(), their_record])?;
@@ -83,8 +78,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends the worker a message. That it died before it got all of it, or doesn't listen, is no error: that shows
-    /// when it is to answer.
+    /// Sends the worker a message. A worker that has crashed is no error here, but when its answer is due.
     pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         match send(&mut self.channel, message) {
             Err(error) if error.raw_os_error().is_some() => Ok(()),
@@ -92,11 +86,11 @@ impl Process {
         }
     }
 
-    /// Receives the messages of the worker up to its answer, which comes with the number of deaths that it went past.
-    /// Its time begins again when it has waited for another process.
+    /// Receives the messages of the worker up to its answer, which comes with the number of crashes that it went past.
+    /// Its time limit starts again when it has waited for another process.
     ///
     /// # Errors
-    /// If there is no answer: the worker died or is to end, and [`Process::death`] says of what.
+    /// If there is no answer: the worker crashed or took too long, which [`Process::death`] reports.
     pub(super) fn answer<A: DeserializeOwned>(
         &mut self,
         timeout: Option<Duration>,
@@ -128,28 +122,28 @@ impl Process {
         }
     }
 
-    /// Waits until there is something to hear, or nothing more can come.
+    /// Waits for a message, or the end of all messages.
     fn wait(&self, left: &mut Option<Duration>) -> io::Result<()> {
         loop {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(ErrorKind::TimedOut.into());
             }
             let start = Instant::now();
-            let has_message = self.has_message(left.unwrap_or(LOOK).min(LOOK))?;
+            let has_message = self.has_message(left.unwrap_or(CHECK).min(CHECK))?;
             // Time in which this process was stopped doesn't count.
-            let waited = start.elapsed().min(2 * LOOK);
+            let waited = start.elapsed().min(2 * CHECK);
             *left = left.map(|left| left.saturating_sub(waited));
             if has_message {
                 return Ok(());
             }
-            // It may have sent something before it ended.
+            // A message may have come before the end.
             if self.has_ended()? && !self.has_message(Duration::ZERO)? {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
     }
 
-    /// Whether there is something to hear, or the end of it, within a time.
+    /// Whether a message, or the end of all messages, comes within a time.
     fn has_message(&self, within: Duration) -> io::Result<bool> {
         let within = Timespec::try_from(within).map_err(io::Error::other)?;
         match poll(
@@ -162,27 +156,25 @@ impl Process {
         }
     }
 
-    /// Whether the process has ended. Its number stays its own until it is waited for.
+    /// Whether the process has ended. Its number isn't used again until it is waited for.
     fn has_ended(&self) -> io::Result<bool> {
         has_ended(Pid::from_child(&self.child))
     }
 
-    /// Says what a worker died of that gave no answer; `error`: why it wasn't heard. One that still runs is ended.
+    /// Returns the crash of a worker that sent no answer, for which `error` came instead. A worker that still runs is
+    /// ended.
     pub(super) fn death(mut self, error: &io::Error) -> io::Result<Death> {
-        let (late, closed) = match error.kind() {
-            ErrorKind::TimedOut => (true, false),
-            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => (false, false),
-            _ => (false, true),
-        };
+        let late = error.kind() == ErrorKind::TimedOut;
+        let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].contains(&error.kind());
         // A channel closes shortly before the end of its process.
         let status = self.end(if late { Duration::ZERO } else { GRACE })?;
-        let cause = match (late, status.filter(|_| !closed)) {
-            (true, _) => DeathCause::Timeout {
+        let cause = match status.filter(|_| ends) {
+            _ if late => DeathCause::Timeout {
                 seconds: self.timeout.unwrap_or_default().as_secs_f64(),
             },
-            // It is there, and its channel isn't.
-            (false, None) => DeathCause::Descriptors,
-            (false, Some(status)) => match status.signal() {
+            // The process runs, and its channel is closed.
+            None => DeathCause::Descriptors,
+            Some(status) => match status.signal() {
                 Some(signal) => DeathCause::Signal {
                     signal,
                     address: None,
@@ -195,13 +187,13 @@ impl Process {
         };
         let mut death = self.record.record().death(cause);
         if death.cause == DeathCause::Descriptors {
-            // That shows later.
+            // It happened earlier.
             (death.culprit, death.pass) = (None, None);
         }
         Ok(death)
     }
 
-    /// Ends a worker that doesn't end by itself, and what it started. Its status; `None`: it was ended.
+    /// Ends a worker that doesn't end by itself, and what it started. Returns its status; `None`: it was ended.
     fn end(&mut self, grace: Duration) -> io::Result<Option<ExitStatus>> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(20);
@@ -211,10 +203,10 @@ impl Process {
             pause = (pause * 2).min(Duration::from_millis(5));
             has_ended = self.has_ended()?;
         }
-        // As long as it isn't waited for, the group is its own.
+        // Until the worker is waited for, the number of the group isn't used again.
         _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.awaited.take().inspect(AdoptedGroup::kill);
-        // It may have left the group.
+        // The worker may have left the group.
         _ = self.child.kill();
         let status = self.child.wait()?;
         self.is_gone = true;
@@ -223,7 +215,7 @@ impl Process {
     }
 }
 
-/// What a worker sends, for as long as it is there and has time.
+/// A reader of what a worker sends, until it ends or its time is over.
 struct MessageReader<'p> {
     process: &'p Process,
     left: &'p mut Option<Duration>,

@@ -1,4 +1,4 @@
-//! A pipeline that runs on one module after the other in a worker, which is started again when it died.
+//! A pipeline that runs on one module after the other in a worker, which is started again after a crash.
 
 use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_ir::{Module, text};
@@ -32,16 +32,14 @@ struct Piece {
 /// What came of a piece of work.
 #[derive(Serialize, Deserialize)]
 enum Tried {
-    /// This module; `None`: nothing changed, or nobody wants it.
+    /// This module; `None`: nothing changed, or it isn't wanted.
     Made(Option<String>),
     /// A failure.
     Failed { error: PassError, of_pass: bool },
-    /// There are no trials.
-    Impossible(PassError),
 }
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
-    /// Trials in workers that are told to do this job. Nothing is started yet.
+    /// Creates trials in workers that do this job. Nothing is started yet.
     pub fn new(supervisor: &'s Supervisor, job: J, watch: Watch) -> WorkerTrials<'s, J> {
         WorkerTrials {
             supervisor,
@@ -51,7 +49,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         }
     }
 
-    /// What a worker makes of a module, or what it died of.
+    /// Returns what a worker makes of a module, or how it crashed.
     fn tried(&mut self, piece: &Piece) -> Result<Tried, PassError> {
         let wrong = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {
@@ -70,7 +68,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         match process.answer(timeout, &self.watch) {
             Ok((tried, _)) => {
                 self.process = Some(process);
-                Ok(tried)
+                tried
             }
             Err(error) => {
                 let death = process.death(&error).map_err(wrong)?;
@@ -96,7 +94,6 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
                 None => module.clone(),
             }),
             Tried::Failed { error, of_pass } => Trial::Failed { error, of_pass },
-            Tried::Impossible(error) => return Err(error),
         })
     }
 
@@ -121,12 +118,11 @@ impl Worker {
     pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
         let mut rerun = None;
         while let Some(piece) = self.next::<Piece>() {
-            // What it loads is told to the supervisor, which hears of nothing before it told of a piece.
+            // Only a worker that has a piece sends messages, and loading plugins sends some.
             let tried = match rerun.get_or_insert_with(|| Rerun::new(registry, request)) {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),
             };
-            let tried = tried.unwrap_or_else(Tried::Impossible);
             self.answer(&tried)?;
         }
         Ok(())

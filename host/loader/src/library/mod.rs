@@ -7,7 +7,7 @@ mod defs;
 mod op_info;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -316,30 +316,24 @@ impl LoadedPlugin {
                 |spec: &&crate::manifest::OpSpec| spec.name == *name && spec.since == entry.since;
             specs.next_if(is_next).is_some() || !manifest.skips("op", name)
         });
-        let mut loaded = Vec::with_capacity(manifest.passes.len());
-        for (at, spec) in manifest.passes.iter().enumerate() {
-            // The same order is the rule, so the first guess is nearly always right.
-            let guess = passes.get(at).filter(|(name, _)| *name == spec.name());
-            let found = guess.or_else(|| passes.iter().find(|(name, _)| *name == spec.name()));
-            let Some(&(_, entry)) = found else {
+        let mut passes = VecDeque::from(passes);
+        let take = |spec: &ManifestPass| {
+            // The same order is the rule, so it is nearly always the first.
+            let at = passes.iter().position(|(name, _)| *name == spec.name());
+            let Some((_, entry)) = at.and_then(|at| passes.remove(at)) else {
                 let text = format!("the table lacks the pass `{}`", spec.name());
                 return Err(Kind::Disagree(text));
             };
             check_pass(spec, &entry)?;
-            loaded.push(LoadedPass { entry });
-        }
-        if passes.len() != loaded.len() {
-            let extra = passes
-                .iter()
-                .find(|(name, _)| manifest.passes.iter().all(|p| p.name() != *name));
-            let text = match extra {
-                Some((name, _)) => {
-                    let name = names::shown(name);
-                    format!("the manifest lacks the pass `{name}`")
-                }
-                None => "the table has a pass twice".to_owned(),
-            };
-            return Err(Kind::Disagree(text));
+            Ok(LoadedPass { entry })
+        };
+        let loaded = manifest.passes.iter().map(take).collect::<Result<_, _>>()?;
+        if let Some((name, _)) = passes.front() {
+            let is_known = manifest.passes.iter().any(|pass| pass.name() == *name);
+            return Err(Kind::Disagree(match is_known {
+                true => "the table has a pass twice".to_owned(),
+                false => format!("the manifest lacks the pass `{}`", names::shown(name)),
+            }));
         }
         let same_ops = ops.len() == manifest.ops.len()
             && ops
@@ -380,8 +374,8 @@ fn loaded_instruments(
     manifest: &Manifest,
     table: &[(&str, abi::InstrumentEntry)],
 ) -> Result<Vec<LoadedInstrument>, Kind> {
-    let said = manifest.instruments.iter().map(|spec| spec.name.as_str());
-    if !said.eq(table.iter().map(|(name, _)| *name)) {
+    let declared = manifest.instruments.iter().map(|spec| spec.name.as_str());
+    if !declared.eq(table.iter().map(|(name, _)| *name)) {
         let text = "the instruments aren't the same ones in the same order".to_owned();
         return Err(Kind::Disagree(text));
     }

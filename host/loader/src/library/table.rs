@@ -116,10 +116,10 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
 }
 
 /// The reason why a plugin refuses the host.
-fn reason(said: abi::Str) -> String {
-    match text(said) {
+fn reason(reason: abi::Str) -> String {
+    match text(reason) {
         Ok("") => "it doesn't say why; it may serve only one host in a process".to_owned(),
-        Ok(said) => names::shown(said.trim_end_matches('.')),
+        Ok(text) => names::shown(text.trim_end_matches('.')),
         Err(_) => "what it says isn't UTF-8".to_owned(),
     }
 }

@@ -101,11 +101,21 @@ impl<'t> Entry<'t> {
         self.string(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// Reads a string that a terminal may show; empty if there is none.
+    /// Reads a string, which is empty if there is none.
     pub(super) fn text(&self, key: &'static str) -> Result<String, Kind> {
-        let text = self.string(key)?.unwrap_or_default();
-        let what = || format!("`{key}`{}", self.place);
-        read::check_text(what, text).map(|()| text.to_owned())
+        Ok(self.string(key)?.unwrap_or_default().to_owned())
+    }
+
+    /// Rejects texts that a terminal may not show.
+    pub(super) fn check_texts(&self) -> Result<(), Kind> {
+        let texts = self.table.iter();
+        let mut hidden = texts.filter_map(|(key, value)| Some((key, hidden_text(value)?)));
+        let Some((key, text)) = hidden.next() else {
+            return Ok(());
+        };
+        let what = format!("`{}`{}", names::shown(key), self.place);
+        let rule = "control characters other than newline and tab aren't allowed";
+        Err(read::refused(what, names::shown(text), rule))
     }
 
     pub(super) fn bool(&self, key: &'static str) -> Result<bool, Kind> {
@@ -188,5 +198,18 @@ impl<'t> Entry<'t> {
             key,
             place: self.place.clone(),
         }
+    }
+}
+
+/// Finds a text in a value, or a key of a table, that a terminal may not show. The TOML parser limits how deep it nests.
+fn hidden_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text.as_str()).filter(|text| !names::is_text(text)),
+        Value::Array(items) => items.iter().find_map(hidden_text),
+        Value::Table(table) => table.iter().find_map(|(key, value)| {
+            let key = Some(key.as_str()).filter(|key| !names::is_text(key));
+            key.or_else(|| hidden_text(value))
+        }),
+        _ => None,
     }
 }

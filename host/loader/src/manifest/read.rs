@@ -87,7 +87,9 @@ fn entries<'t, T>(
         let result = root.nested(kind, table, |entry| {
             name = entry.name();
             check_host(entry, "it")?;
-            read(entry)
+            let one = read(entry)?;
+            entry.check_texts()?;
+            Ok(one)
         });
         match result {
             Ok(one) => all.push(one),
@@ -116,6 +118,7 @@ fn plugin(root: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
 }
 
 fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
+    entry.check_texts()?;
     let version_at = |key| version(key, entry.required_string(key)?);
     let abi = version_at("abi")?;
     let min_host = entry.string("min_host")?;
@@ -188,7 +191,7 @@ fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, Kind> {
 /// Reads a Sequential, unless one of its children needs a newer host.
 fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     let (what, name) = ("a Sequential's name", entry.required_string("name")?);
-    let name = require(names::is_sequential, what, name, names::SEQUENTIAL_RULE)?;
+    let name = require(names::is_namespaced, what, name, names::SEQUENTIAL_RULE)?;
     let children = entry.array("passes")?.iter();
     let passes = children.map(|value| match value {
         Value::String(child) => child_named(&name, child),
@@ -220,9 +223,6 @@ fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError>
     let name = &child.name;
     check_host(entry, &format!("its child `{name}`"))?;
     for (option, value) in entry.table("options")?.into_iter().flatten() {
-        let what = || format!("a text in the options of `{name}` of `{owner}`");
-        check_text(what, option)?;
-        check_texts(&what, value)?;
         if let Some(date) = date_in(value) {
             let what = format!("the option `{option}` of `{name}` of `{owner}`");
             let rule = "no option takes a date; write it as a text, between quotes";
@@ -261,7 +261,7 @@ fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
 
 fn instrument(entry: &Entry<'_>) -> Result<InstrumentDeclaration, EntryError> {
     let (what, name) = ("an instrument's name", entry.required_string("name")?);
-    let name = require(names::is_instrument, what, name, names::INSTRUMENT_RULE)?;
+    let name = require(names::is_namespaced, what, name, names::INSTRUMENT_RULE)?;
     Ok(InstrumentDeclaration {
         options: fields(entry, "option", &name, false)?,
         summary: entry.text("summary")?,
@@ -301,10 +301,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
         got: given.map_or("", type_name),
         expected: ty.name(),
     })?;
-    let what = || format!("a text of `{name}` of `{owner}`");
     let choices = entry.strings("choices")?;
-    choices.iter().try_for_each(|text| check_text(what, text))?;
-    given.map_or(Ok(()), |value| check_texts(&what, value))?;
     let (min, max) = (entry.int("min")?, entry.int("max")?);
     let integer = matches!(ty, FieldType::Int | FieldType::Ints);
     let limits = [
@@ -392,7 +389,7 @@ fn pass_name(what: &str, name: &str) -> Result<String, Kind> {
 
 /// Checks the name of a pass, or of a Sequential.
 fn any_pass_name(what: &str, name: &str) -> Result<String, Kind> {
-    require(names::is_sequential, what, name, names::ANY_PASS_RULE)
+    require(names::is_namespaced, what, name, names::ANY_PASS_RULE)
 }
 
 fn dotted(what: &str, name: &str) -> Result<String, Kind> {
@@ -413,27 +410,6 @@ fn require(
     match is_valid(value) {
         true => Ok(value.to_owned()),
         false => Err(refused(what, names::shown(value), rule)),
-    }
-}
-
-pub(super) fn check_text(what: impl Fn() -> String, text: &str) -> Result<(), Kind> {
-    let rule = "control characters other than newline and tab aren't allowed";
-    match names::is_text(text) {
-        true => Ok(()),
-        false => Err(refused(what(), names::shown(text), rule)),
-    }
-}
-
-/// Checks all texts in a value, keys of tables among them. The TOML parser limits how deep it nests.
-fn check_texts(what: &impl Fn() -> String, value: &Value) -> Result<(), Kind> {
-    match value {
-        Value::String(text) => check_text(what, text),
-        Value::Array(items) => items.iter().try_for_each(|item| check_texts(what, item)),
-        Value::Table(table) => table.iter().try_for_each(|(key, value)| {
-            check_text(what, key)?;
-            check_texts(what, value)
-        }),
-        _ => Ok(()),
     }
 }
 

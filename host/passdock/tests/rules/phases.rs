@@ -107,30 +107,6 @@ fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
 }
 
 #[test]
-fn an_entry_stands_for_all_passes_of_a_level() {
-    check(
-        "passes = ['x.transform.Own', { all_of_level = 1 }, { all_of_level = 0 }, { phase = 'late' }]",
-        expect![[r#"
-            x.transform.Own runs: level 0 ≤ opt_level 2
-            y.transform.Next runs: level 1 ≤ opt_level 2
-            y.transform.Next runs: `y.transform.First` requires it, unless nothing changed since it last ran
-            y.transform.First runs: level 1 ≤ opt_level 2
-            x.transform.B runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
-            Late: x.transform.B, x.transform.Z, x.transform.A
-            run x.transform.Own
-            run y.transform.Next
-            run y.transform.First
-            run x.transform.B
-            run x.transform.Z
-            run x.transform.A"#]],
-    );
-}
-
-#[test]
 fn the_context_counts_for_placed_passes_too() {
     check(
         "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = \

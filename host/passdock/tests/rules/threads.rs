@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use expect_test::expect;
 use passdock::instruments::{Bisect, DumpIr, OpCount, PrintChanged, Sink};
-use passdock::reproducer::WriteReproducer;
 use passdock::{InstrumentSetup, PassContext, Registry, create_function_pass, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{PassContext as Cx, plugin};
@@ -231,16 +230,4 @@ fn instruments_go_on_when_their_context_is_entered_again() {
         all           none
 
         ["000_a.ir", "001_enters.ir"]"#]]);
-}
-
-#[test]
-fn a_context_is_entered_again_while_a_reproducer_watches_a_pass() {
-    let dir = tempfile::tempdir().unwrap();
-    let watches = WriteReproducer::new(dir.path(), Default::default());
-    let cx = PassContext::builder().instrument(watches).build().unwrap();
-    let again = cx.clone();
-    let enters = create_host_pass(info("enters"), move |module, _| {
-        again.scope(|_| Ok(module.clone()))
-    });
-    cx.scope(|_| enters.call(module())).unwrap();
 }

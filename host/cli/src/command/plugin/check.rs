@@ -258,14 +258,14 @@ fn crashed(
     answer.unusable = last == Trail::LOADING && !has_answered;
     let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
     answer.hung = in_pass.map(str::to_owned);
-    let said = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
-    let lines = said
+    let output = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
+    let lines = output
         .lines()
         .map(|line| line.trim().trim_start_matches("= "));
-    let said: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    let said = said.join(" ");
-    if !said.is_empty() {
-        answer.notes.push(format!("Its last words: {said}"));
+    let output: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let output = output.join(" ");
+    if !output.is_empty() {
+        answer.notes.push(format!("Its last words: {output}"));
     }
     answer
 }

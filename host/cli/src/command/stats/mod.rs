@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::args::StatsArgs;
 use crate::progress::Progress;
-use crate::show;
+use crate::show::{self, Answer};
 
-/// The answer that `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer<'s> {
+struct StatsOutput<'s> {
     model: Model,
     /// Left out if the model couldn't be read.
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     let status = error.map_or(0, show::fail);
     let model = Model::of(&args.model);
     if args.json {
-        show::print_answer(status, Answer { model, stats }, error);
+        show::print_json(&Answer::new(status, StatsOutput { model, stats }, error));
     } else if let Some(stats) = stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));

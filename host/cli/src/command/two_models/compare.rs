@@ -4,38 +4,30 @@ use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::{self, CompareOptions, Comparison};
 use serde::Serialize;
 
-use super::{print_json, read, status_of};
+use super::{read, result};
 use crate::args::compare::CompareArgs;
 use crate::progress::Progress;
 use crate::show;
 
 /// The output of `--json`.
 #[derive(Serialize)]
-struct CompareOutput<'c> {
+struct CompareOutput {
     #[serde(flatten)]
-    comparison: Option<&'c Comparison>,
+    comparison: Comparison,
     /// The difference in a sentence.
     difference: Option<String>,
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> u8 {
     let compared = compare_models(args);
-    let status = status_of(&compared, |comparison| comparison.same);
-    let (comparison, error) = (compared.as_ref().ok(), compared.as_ref().err());
-    if args.json {
-        let difference = comparison.and_then(Comparison::difference);
-        let answer = CompareOutput {
-            comparison,
-            difference,
-        };
-        print_json(status, [&args.before, &args.after], answer, error);
-    } else if let Some(comparison) = comparison {
-        show::print(&render(comparison, args.quiet));
-    }
-    status
+    let paths = [&*args.before, &*args.after];
+    let is_same = |compared: &CompareOutput| compared.comparison.same;
+    result(&compared, is_same, paths, args.json, |compared| {
+        show::print(&render(compared, args.quiet));
+    })
 }
 
-fn compare_models(args: &CompareArgs) -> Result<Comparison, PassError> {
+fn compare_models(args: &CompareArgs) -> Result<CompareOutput, PassError> {
     if let Some(path) = args.inputs.as_ref().filter(|path| !path.exists()) {
         let message = format!("There is no `{}`.", path.display());
         return Err(PassError::new(ErrorKind::Usage, message));
@@ -52,15 +44,21 @@ fn compare_models(args: &CompareArgs) -> Result<Comparison, PassError> {
         rtol: args.rtol,
         atol: args.atol,
     };
-    numerics::compare(&before, &after, &options)
+    let comparison = numerics::compare(&before, &after, &options)?;
+    Ok(CompareOutput {
+        difference: comparison.difference(),
+        comparison,
+    })
 }
 
-fn render(comparison: &Comparison, quiet: bool) -> String {
-    let difference = comparison.difference();
-    match (difference, quiet) {
-        (None, true) => String::new(),
-        (None, false) => format!("{}same\n", comparison.text()),
-        (Some(difference), true) => format!("different: {difference}\n"),
-        (Some(difference), false) => format!("{}different: {difference}\n", comparison.text()),
+fn render(compared: &CompareOutput, quiet: bool) -> String {
+    let text = match quiet {
+        true => String::new(),
+        false => compared.comparison.text(),
+    };
+    match &compared.difference {
+        Some(difference) => format!("{text}different: {difference}\n"),
+        None if quiet => text,
+        None => text + "same\n",
     }
 }

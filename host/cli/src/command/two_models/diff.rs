@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use passdock::PassError;
 use passdock_tools::diff::{
@@ -10,7 +11,7 @@ use passdock_tools::diff::{
 };
 use serde::Serialize;
 
-use super::{SAME, print_json, read, status_of};
+use super::{read, result};
 use crate::args::DiffArgs;
 use crate::show;
 
@@ -23,52 +24,44 @@ const MOST_USERS: usize = 4;
 
 /// The output of `--json`.
 #[derive(Serialize)]
-struct DiffOutput<'d> {
+struct DiffOutput {
+    same: bool,
+    summary: Summary,
+    #[serde(flatten)]
+    diff: Diff,
+    /// The difference of the texts, if it is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    same: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<Summary>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    diff: Option<&'d Diff>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'d str>,
+    text: Option<String>,
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> u8 {
-    let compared = compare(args);
-    let status = status_of(&compared, |(diff, _)| diff.is_same());
-    if args.json {
-        let (done, error) = (compared.as_ref().ok(), compared.as_ref().err());
-        let diff = done.map(|(diff, _)| diff);
-        let answer = DiffOutput {
-            same: diff.map(Diff::is_same),
-            summary: diff.map(Diff::summary),
-            diff,
-            text: done.and_then(|(_, text)| text.as_deref()),
-        };
-        print_json(status, [&args.old, &args.new], answer, error);
-    } else if let Ok((diff, text)) = compared {
-        let text = match text {
-            _ if args.brief && status == SAME => String::new(),
-            _ if args.brief => {
-                format!("{} and {} differ\n", args.old.display(), args.new.display())
+    let paths = [&*args.old, &*args.new];
+    let is_same = |compared: &DiffOutput| compared.same;
+    result(&compare(args), is_same, paths, args.json, |compared| {
+        let DiffOutput {
+            same, diff, text, ..
+        } = compared;
+        match (args.brief, text) {
+            (true, _) if *same => {}
+            (true, _) => {
+                let [old, new] = paths.map(Path::display);
+                show::print(&format!("{old} and {new} differ\n"));
             }
-            Some(text) => format!("{text}{}", summary(&diff)),
-            None => render(&diff, args.all) + &summary(&diff),
-        };
-        match args.brief {
-            true => show::print(&text),
-            false => show::print_diff(&text),
+            (false, Some(text)) => show::print_diff(&format!("{text}{}", summary(diff))),
+            (false, None) => show::print_diff(&(render(diff, args.all) + &summary(diff))),
         }
-    }
-    status
+    })
 }
 
-/// The difference, and the texts' if they are asked for.
-fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
+fn compare(args: &DiffArgs) -> Result<DiffOutput, PassError> {
     let [old, new] = read([&args.old, &args.new], args.allow_outside_data)?;
-    let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
-    Ok((diff::compare(&old, &new)?, text))
+    let diff = diff::compare(&old, &new)?;
+    Ok(DiffOutput {
+        same: diff.is_same(),
+        summary: diff.summary(),
+        diff,
+        text: (args.text && !args.brief).then(|| diff::unified(&old, &new)),
+    })
 }
 
 /// What differs, in lines; without `all`, what is many is counted.

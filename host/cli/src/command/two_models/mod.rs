@@ -11,9 +11,7 @@ use crate::show;
 pub(crate) mod compare;
 pub(crate) mod diff;
 
-/// The exit statuses.
-const SAME: u8 = 0;
-const DIFFERENT: u8 = 1;
+/// The exit status of an error, where 1 means that the models differ.
 pub(crate) const TROUBLE: u8 = 2;
 
 /// The output of `--json`.
@@ -24,37 +22,35 @@ struct TwoModelsOutput<'c, T> {
     old: &'c str,
     new: &'c str,
     #[serde(flatten)]
-    answer: T,
+    answer: Option<&'c T>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Shows the error of a comparison; returns the exit status.
-fn status_of<T>(compared: &Result<T, PassError>, is_same: impl FnOnce(&T) -> bool) -> u8 {
-    match compared {
-        Ok(compared) if is_same(compared) => SAME,
-        Ok(_) => DIFFERENT,
-        Err(error) => {
-            show::diagnostic(&error.to_diagnostic());
-            TROUBLE
-        }
-    }
-}
-
-/// Prints the answer about two models, or the error, as JSON.
-fn print_json(
-    status: u8,
+/// Shows a comparison, as JSON or by `render`, or its error; returns the exit status.
+fn result<T: Serialize>(
+    compared: &Result<T, PassError>,
+    is_same: impl FnOnce(&T) -> bool,
     [old, new]: [&Path; 2],
-    answer: impl Serialize,
-    error: Option<&PassError>,
-) {
-    show::print_json(&TwoModelsOutput {
-        ok: error.is_none(),
-        exit_status: status,
-        old: &old.to_string_lossy(),
-        new: &new.to_string_lossy(),
-        answer,
-        diagnostics: error.map(PassError::to_diagnostic).into_iter().collect(),
-    });
+    json: bool,
+    render: impl FnOnce(&T),
+) -> u8 {
+    let (answer, error) = (compared.as_ref().ok(), compared.as_ref().err());
+    let status = answer.map_or(TROUBLE, |answer| u8::from(!is_same(answer)));
+    let diagnostics: Vec<Diagnostic> = error.map(PassError::to_diagnostic).into_iter().collect();
+    diagnostics.iter().for_each(show::diagnostic);
+    if json {
+        show::print_json(&TwoModelsOutput {
+            ok: error.is_none(),
+            exit_status: status,
+            old: &old.to_string_lossy(),
+            new: &new.to_string_lossy(),
+            answer,
+            diagnostics,
+        });
+    } else if let Some(answer) = answer {
+        render(answer);
+    }
+    status
 }
 
 /// Reads the two models, of which one may come from standard input.

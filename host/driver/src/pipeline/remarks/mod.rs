@@ -1,6 +1,6 @@
 //! What a run says beside its errors: of flags and names that have no effect, and of the model before and after it.
 
-mod made_ops;
+mod created_ops;
 mod model;
 mod new_op;
 mod request;
@@ -13,7 +13,7 @@ use passdock_core::Diagnostic;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
-pub use made_ops::UsedOperators;
+pub use created_ops::UsedOperators;
 pub(super) use model::{newer_opset, recursion, unknown_ops};
 pub use new_op::{RefusedOperator, check_new_op};
 pub(super) use request::level;
@@ -24,7 +24,6 @@ use crate::prepare::{Prepared, Request};
 /// Notes on what a request says, before its model is read.
 pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let notes = level(request, prepared).into_iter();
-    let notes = notes.chain(request::aliases(request, prepared));
     let notes = notes.chain(request::absent(request, prepared));
     let notes = notes.chain(request::unplaced(prepared));
     notes.chain(unscheduled(request, prepared)).collect()

@@ -1,11 +1,7 @@
-//! Notes on what a request names without effect: by an alias, absent from the pipeline, or without a place.
+//! Notes on what a request names without effect: absent from the pipeline, or without a place.
 
-use std::collections::BTreeMap;
+use passdock_core::{Diagnostic, Severity};
 
-use passdock_core::config::canonical_key;
-use passdock_core::{Diagnostic, Registry, Severity};
-
-use crate::pipeline_file::PassTable;
 use crate::prepare::{PIPELINE, Prepared, Request};
 
 fn note(code: &str, message: String) -> Diagnostic {
@@ -61,55 +57,4 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     note.help =
         Some("List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.".into());
     Some(note)
-}
-
-/// Returns one note for the passes, instruments and config options that a request calls by an alias: reports call them
-/// by their own names. A short name isn't an alias: it is the end of the pass's own name.
-pub(super) fn aliases(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
-    let (file, registry) = (&prepared.file, prepared.context.registry());
-    let listed = file.tables().flat_map(PassTable::pass_names);
-    let context = file.context.required_pass.iter();
-    let context = context.chain(&file.context.disabled_pass);
-    let passes = listed.chain(context).map(|name| &name.value);
-    let passes = passes
-        .chain(&request.passes)
-        .chain(&request.required_pass)
-        .chain(&request.disabled_pass)
-        .map(|name| (name.as_str(), own_name(name, registry)));
-    let instruments = file.instruments.iter().map(|table| &table.name.value);
-    let instruments = instruments
-        .chain(request.instruments.iter().map(|asked| &asked.name))
-        .map(|name| (name.as_str(), own_instrument(name, registry)));
-    let keys = file.context.config.iter().map(|(key, _)| &*key.value);
-    let set = request.config.iter();
-    let set = set.filter_map(|setting| Some(setting.split_once('=')?.0.trim()));
-    let keys = keys.chain(set).map(|key| (key, own_key(key, registry)));
-    let named = passes.chain(instruments).chain(keys);
-    let aliases: BTreeMap<&str, String> = named
-        .filter_map(|(name, own)| Some((name, format!("`{name}` stands for `{}`", own?))))
-        .collect();
-    let aliases: Vec<String> = aliases.into_values().collect();
-    let message = format!("{}.", aliases.join(", "));
-    (!aliases.is_empty()).then(|| note("alias", message))
-}
-
-/// The name of the pass that a name is an alias of.
-fn own_name(name: &str, registry: &Registry) -> Option<String> {
-    let own = registry.canonical(name);
-    let is_alias = own != name && !own.ends_with(&format!("transform.{name}"));
-    is_alias.then_some(own)
-}
-
-/// The name of the instrument that a name is an alias of.
-fn own_instrument(name: &str, registry: &Registry) -> Option<String> {
-    let spec = registry.instrument_spec(name).ok()?;
-    (spec.name != name).then_some(spec.name)
-}
-
-/// The key that one of TVM's is an alias of, with a field after it or not, unless a plugin registered that one itself.
-fn own_key(key: &str, registry: &Registry) -> Option<String> {
-    let own = canonical_key(key);
-    let schema = registry.config_schema(key);
-    let is_registered = schema.is_ok_and(|schema| schema.key == key);
-    (own != key && !is_registered).then(|| own.into_owned())
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use passdock::files::{TemporaryDirectory, directory_of};
+use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, PassError};
 
 use crate::args::plugin::NewArgs;
@@ -87,20 +88,9 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     show::print(&format!(
         "The plugin `{name}` is in {dir}. Try it: `cd {typed} && {next}`.\n",
         dir = args.dir.display(),
-        typed = typed(&args.dir),
+        typed = shell_word(&args.dir.to_string_lossy()),
     ));
     Ok(0)
-}
-
-/// A path as a shell takes it.
-fn typed(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:\\".contains(c);
-    match text.chars().all(is_plain) {
-        true => text,
-        false if cfg!(windows) => format!("\"{text}\""),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
 
 /// Whether the directory is there, and empty.

@@ -35,7 +35,7 @@ impl UsedOperators {
         let mut wrong = Vec::new();
         for function in graphs(after) {
             let opset = |domain: &str| function.opset(function.symbols().find(domain)?);
-            let mut said = BTreeMap::new();
+            let mut messages = BTreeMap::new();
             for ((name, operands), count) in counts(function) {
                 let text = function.text(name);
                 let is_of_ir = OpName::parse(text).is_none_or(|name| name.domain.is_none());
@@ -49,11 +49,11 @@ impl UsedOperators {
                 if let Err(refused) = check_new_op(text, operands, opset, defs) {
                     let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
                     let message = refused.message + &near.unwrap_or_default();
-                    *said.entry(message).or_insert(0) += count;
+                    *messages.entry(message).or_insert(0) += count;
                 }
             }
             let name = function.text(function.name());
-            wrong.extend(said.into_iter().map(|(message, count)| {
+            wrong.extend(messages.into_iter().map(|(message, count)| {
                 let ops = if count == 1 { "op" } else { "ops" };
                 (
                     name.to_owned(),
@@ -77,7 +77,7 @@ impl UsedOperators {
         }
         let message = "Passes made ops that no op definition fits.";
         let mut diagnostic = Diagnostic::new(Severity::Warning, "made-ops", message);
-        let notes = wrong.iter().take(SHOWN).map(|(_, said)| said.clone());
+        let notes = wrong.iter().take(SHOWN).map(|(_, message)| message.clone());
         diagnostic.notes = notes.collect();
         if wrong.len() > SHOWN {
             let more = wrong.len() - SHOWN;

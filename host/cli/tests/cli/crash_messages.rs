@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::deaths::bench;
+use crate::crashes::bench;
 use crate::support::{Bench, Ran};
 
 /// An op that a plugin defines, for a pass of another one to ask about.

@@ -1,14 +1,19 @@
-//! The files of a run, over which nothing that is written beside the output may go.
+//! The files of a run, which nothing that is written next to the output may replace.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::request::Request;
 use crate::model_file;
-use passdock_core::Registry;
+use passdock_core::{Plugin, Registry};
 use passdock_files::{directory_of, end_of_links};
 
-/// The file of a run that a path names: `the model`, `the output`, …
-pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
+/// Returns the file of a run that a path names: `the model`, `the output`, …
+pub(super) fn protected_file(
+    path: &Path,
+    request: &Request,
+    registry: &Registry,
+) -> Option<String> {
     let path = whole(path)?;
     let is = |known: &Path| whole(known).is_some_and(|known| known == path);
     let pipeline = request.pipeline.as_ref().map(|pipeline| &pipeline.path);
@@ -17,22 +22,19 @@ pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Opti
         (request.output.as_ref(), "the output"),
         (pipeline, "the pipeline"),
     ];
-    for (known, name) in named {
-        if known.is_some_and(|known| is(known)) {
-            return Some(name.to_owned());
-        }
+    let mut named = named.into_iter();
+    if let Some((_, name)) = named.find(|(known, _)| known.is_some_and(|known| is(known))) {
+        return Some(name.to_owned());
     }
-    for rules in request.rules_files() {
-        if is(&rules) {
-            return Some(format!("the rules `{}`", rules.display()));
-        }
+    if let Some(rules) = request.rules_files().into_iter().find(|rules| is(rules)) {
+        return Some(format!("the rules `{}`", rules.display()));
     }
-    for plugin in registry.plugins() {
-        if plugin.origin().path().is_some_and(is) {
-            return Some(format!("the plugin `{}`", plugin.name()));
-        }
+    let plugins = registry.plugins();
+    let is_plugin = |plugin: &&Arc<Plugin>| plugin.origin().path().is_some_and(is);
+    if let Some(plugin) = plugins.iter().find(is_plugin) {
+        return Some(format!("the plugin `{}`", plugin.name()));
     }
-    // Who names a new file names no data.
+    // The name of a new file isn't that of data.
     path.is_file().then(|| data(&path, request)).flatten()
 }
 

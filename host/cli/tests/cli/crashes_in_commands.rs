@@ -1,6 +1,6 @@
 //! Commands that use plugins beside `run`: none of them dies with one.
 
-use crate::deaths::bench;
+use crate::crashes::bench;
 use crate::support::{Bench, RELUS, Ran};
 
 /// Ops of which a pass dies only if one is there.
