@@ -1,6 +1,6 @@
 //! Compaction drops what is dead and nothing else.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 use passdock_abi::OpId;
 use passdock_ir::{Entity, Function, Module, NewOp, text, verify};
 
@@ -86,19 +86,7 @@ fn a_compacted_function_prints_and_verifies_as_before() {
         assert!(f.origins().extras(Entity::Function).is_some());
     });
     assert_eq!(text::print(&module), before);
-    expect![[r#"
-        module {
-          fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) doc("f") extra("02") attributes {names = ["a", "b"]} {
-            %w = const f32[2] [1.0, 2.0] extra("03")
-            %k = const f32[2] [5.0, 6.0] node
-            %a = onnx.Add2(%x, %w) {axis = 1, t = tensor i64[] 5, ty = [type f32[2]]} : f32[2] loc("a", "b")
-            %b, _ = onnx.Split2(%a, _) {ratios = [0.5, 0.25]} : f32[2], ? extra("04")
-                meta {a = "1"}
-            %s = onnx.SequenceConstruct(%b, %k, %k) : seq<f32[2]>
-            return %s
-          }
-        }
-    "#]].assert_eq(&before);
+    expect_file!["compact.txt"].assert_eq(&before);
     verify::verify_module(&module).expect("compaction keeps it whole");
     // Interning finds what was interned before.
     edit(&mut module, |f| {

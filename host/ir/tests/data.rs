@@ -131,8 +131,8 @@ impl ByteSource for Memory {
 
 fn large() -> Module {
     module(|f| {
-        let bytes: Vec<u8> = (0..100_u8).collect();
-        let ty = vector(f, DType::U8, 100);
+        let bytes: Vec<u8> = (0..70_u8).collect();
+        let ty = vector(f, DType::U8, 70);
         let own = ConstantData::inline(bytes);
         for name in ["a", "b"] {
             f.add_constant(ty, own.clone(), RegionId::NONE, name)
@@ -142,14 +142,14 @@ fn large() -> Module {
         let far = ConstantData::new(Payload::Mapped(FileRange {
             source,
             offset: 8,
-            len: 100,
+            len: 70,
         }));
         f.add_constant(ty, far, RegionId::NONE, "w")
             .expect("it fits");
         let splat = ConstantData::new(Payload::Splat {
             dtype: DType::U8,
             element: [9].into(),
-            count: 100,
+            count: 70,
         });
         f.add_constant(ty, splat, RegionId::NONE, "s")
             .expect("it fits");
@@ -163,13 +163,13 @@ fn large_constants_stand_in_blobs_or_in_files() {
     expect![[r#"
         module {
           fn @f() {
-            %a = const u8[100] blob(0)
-            %b = const u8[100] blob(0)
-            %w = const u8[100] external("/models/deep/w.bin", 8, 100)
-            %s = const u8[100] splat(9)
+            %a = const u8[70] blob(0)
+            %b = const u8[70] blob(0)
+            %w = const u8[70] external("/models/deep/w.bin", 8, 70)
+            %s = const u8[70] splat(9)
             return
           }
-          blob 0 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJTVFVWV1hZWltcXV5fYGFiYw=="
+          blob 0 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERQ=="
         }
     "#]].assert_eq(&printed);
     let open = |file: &str| -> Result<Arc<dyn ByteSource>, String> {
@@ -190,7 +190,7 @@ fn large_constants_stand_in_blobs_or_in_files() {
         open: Some(&short),
     };
     let error = text::parse_with(&printed, &options).expect_err("the file is too short");
-    expect!["5:24: /models/deep/w.bin has only 20 bytes."].assert_eq(&error.to_string());
+    expect!["5:23: /models/deep/w.bin has only 20 bytes."].assert_eq(&error.to_string());
 }
 
 #[test]
@@ -211,10 +211,10 @@ fn a_text_may_hold_everything_or_leave_it_out() {
     expect![[r#"
         module {
           fn @f() {
-            %a = const u8[100] elided(100)
-            %b = const u8[100] elided(100)
-            %w = const u8[100] elided(100)
-            %s = const u8[100] splat(9)
+            %a = const u8[70] elided(70)
+            %b = const u8[70] elided(70)
+            %w = const u8[70] elided(70)
+            %s = const u8[70] splat(9)
             return
           }
         }
@@ -228,9 +228,9 @@ fn a_text_may_hold_everything_or_leave_it_out() {
 fn files_are_named_from_where_the_text_stands() {
     let module = large();
     for (directory, name) in [
-        ("/models", "external(\"deep/w.bin\", 8, 100)"),
-        ("/models/deep", "external(\"w.bin\", 8, 100)"),
-        ("/other", "external(\"/models/deep/w.bin\", 8, 100)"),
+        ("/models", "external(\"deep/w.bin\", 8, 70)"),
+        ("/models/deep", "external(\"w.bin\", 8, 70)"),
+        ("/other", "external(\"/models/deep/w.bin\", 8, 70)"),
     ] {
         let options = PrintOptions {
             directory: Some(directory.as_ref()),

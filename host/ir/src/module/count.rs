@@ -64,33 +64,25 @@ impl Module {
         groups: &FxHashSet<SymbolId>,
         names: &[FxHashMap<SymbolId, usize>],
     ) -> Vec<usize> {
-        let order: Vec<SymbolId> = self.functions().map(|f| f.name()).collect();
-        let places: FxHashMap<SymbolId, usize> = order.iter().copied().zip(0..).collect();
         let calls = |caller: usize| {
             let calls = names[caller].iter();
-            calls.filter_map(|(name, &count)| {
-                Some((*places.get(name).filter(|_| groups.contains(name))?, count))
-            })
+            let calls = calls.filter(|(name, _)| groups.contains(name));
+            calls.filter_map(|(name, &count)| Some((self.functions.get_index_of(name)?, count)))
         };
-        let mut waiting = vec![0_usize; order.len()];
-        let mut is_called = vec![false; order.len()];
-        for caller in 0..order.len() {
-            for (callee, _) in calls(caller) {
-                waiting[callee] += 1;
-                is_called[callee] = true;
-            }
+        // The callers of each function that aren't counted yet.
+        let mut callers = vec![0_usize; self.len()];
+        for (callee, _) in (0..self.len()).flat_map(calls) {
+            callers[callee] += 1;
         }
-        let mut times: Vec<usize> = is_called
-            .iter()
-            .map(|&called| usize::from(!called))
-            .collect();
-        let mut ready: Vec<usize> = (0..order.len()).filter(|&at| waiting[at] == 0).collect();
+        let times = callers.iter().map(|&callers| usize::from(callers == 0));
+        let mut times: Vec<usize> = times.collect();
+        let mut ready: Vec<usize> = (0..self.len()).filter(|&at| callers[at] == 0).collect();
         while let Some(caller) = ready.pop() {
             for (callee, count) in calls(caller) {
                 let more = count.saturating_mul(times[caller]);
                 times[callee] = times[callee].saturating_add(more);
-                waiting[callee] -= 1;
-                if waiting[callee] == 0 {
+                callers[callee] -= 1;
+                if callers[callee] == 0 {
                     ready.push(callee);
                 }
             }

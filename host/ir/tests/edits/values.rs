@@ -124,7 +124,7 @@ fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
     let [outer, nested] = ["k", "w"].map(|name| f.value(value(f, name)).constant);
     let own = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
     let name = |f: &Function, name: &str| f.symbols().intern(name);
-    for (attr, tensor) in [("outer", outer), ("nested", nested), ("own", own)] {
+    for (attr, tensor) in [("a", outer), ("b", nested), ("c", own)] {
         let attr = NewAttr::new(name(f, attr), AttrData::Tensor(tensor));
         f.set_attr(op(f, "onnx.Neg"), &attr).expect("it can be set");
     }
@@ -145,7 +145,7 @@ fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
         module {
           fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
             %r = onnx.Other(%s) {all = [tensor f32[1] [1.0], tensor f32[1] [2.0], tensor f32[1] [3.0]]} : f32[2]
-            %a = onnx.Neg(%r) {outer = tensor f32[1] [1.0], nested = tensor f32[1] [2.0], own = tensor f32[1] [3.0]} : f32[2]
+            %a = onnx.Neg(%r) {a = tensor f32[1] [1.0], b = tensor f32[1] [2.0], c = tensor f32[1] [3.0]} : f32[2]
             return %a
           }
         }

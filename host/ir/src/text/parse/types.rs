@@ -31,24 +31,19 @@ impl<'t> Parser<'t, '_> {
         let word = self.cur.word();
         match word {
             "sparse" => {
-                self.angle(word)?;
-                let dtype = self.dtype()?;
-                let dims = self.shape()?;
-                let denotation = self.denotation()?;
-                self.end_angle(word)?;
+                let parts = |p: &mut Self| Ok((p.dtype()?, p.shape()?, p.denotation()?));
+                let (dtype, dims, denotation) = self.in_angles(word, parts)?;
                 let spec = TypeData::Sparse(dtype, dims.as_deref());
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
-            "buffer" => self.buffer(start),
+            "buffer" => self.in_angles(word, |p| p.buffer(start)),
             "tuple" => {
-                self.angle(word)?;
+                self.cur.expect("<", "after `tuple`")?;
                 let items = self.types_until(">", depth)?;
                 Ok(self.f.add_type(TypeData::Tuple(&items)))
             }
             "seq" | "optional" => {
-                self.angle(word)?;
-                let item = self.nested_type(depth + 1)?;
-                self.end_angle(word)?;
+                let item = self.in_angles(word, |p| p.nested_type(depth + 1))?;
                 let denotation = self.denotation()?;
                 let spec = if word == "seq" {
                     TypeData::Sequence(item)
@@ -58,19 +53,17 @@ impl<'t> Parser<'t, '_> {
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "map" => {
-                self.angle(word)?;
-                let key = self.dtype()?;
-                self.cur.expect(",", "between a map's key and value")?;
-                let value = self.nested_type(depth + 1)?;
-                self.end_angle(word)?;
+                let (key, value) = self.in_angles(word, |p| {
+                    let key = p.dtype()?;
+                    p.cur.expect(",", "between a map's key and value")?;
+                    Ok((key, p.nested_type(depth + 1)?))
+                })?;
                 let denotation = self.denotation()?;
                 let spec = TypeData::Map(key, value);
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "opaque" => {
-                self.angle(word)?;
-                let name = self.symbol("the name of an opaque type")?;
-                self.end_angle(word)?;
+                let name = self.in_angles(word, |p| p.symbol("the name of an opaque type"))?;
                 Ok(self.f.add_type(TypeData::Opaque(name)))
             }
             "fn" => {
@@ -119,12 +112,13 @@ impl<'t> Parser<'t, '_> {
             .suggest(word, known.chain(WORDS.iter().copied()))
     }
 
-    fn angle(&mut self, word: &str) -> Parse<()> {
-        self.cur.expect("<", &format!("after `{word}`"))
-    }
-
-    fn end_angle(&mut self, word: &str) -> Parse<()> {
-        self.cur.expect(">", &format!("at the end of `{word}<…>`"))
+    /// Parses what stands between `<` and `>` after a word.
+    fn in_angles<T>(&mut self, word: &str, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        self.cur.expect("<", &format!("after `{word}`"))?;
+        let inner = inner(self)?;
+        self.cur
+            .expect(">", &format!("at the end of `{word}<…>`"))?;
+        Ok(inner)
     }
 
     fn types_until(&mut self, end: &str, depth: u32) -> Parse<Vec<TypeId>> {
@@ -139,7 +133,6 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn buffer(&mut self, start: usize) -> Parse<TypeId> {
-        self.angle("buffer")?;
         let dtype = self.dtype()?;
         let Some(shape) = self.shape()? else {
             return self.fail(start, "A buffer's rank has to be known.");
@@ -167,7 +160,6 @@ impl<'t> Parser<'t, '_> {
                 }
             }
         }
-        self.end_angle("buffer")?;
         if !layout.is_empty() && layout.len() != shape.len() + 1 {
             let message = format!(
                 "A buffer needs a stride for each of its {} dims, and this has {}.",

@@ -140,7 +140,9 @@ impl<'p> Printer<'p, '_> {
         let start = f.region(region).ports.start;
         let extra = |at: usize| Entity::Port(start + at as u32);
         let silent = |at: usize| {
-            ports[at].name.is_none() && ports[at].ty.is_none() && self.known(extra(at)).is_none()
+            ports[at].name.is_none()
+                && ports[at].ty.is_none()
+                && self.shown_extras(extra(at)).is_none()
         };
         if (0..ports.len()).all(silent) {
             return;
@@ -226,8 +228,8 @@ impl<'p> Printer<'p, '_> {
         !self.options.brief && locs.any(|loc| loc.kind == LocKind::NAME)
     }
 
-    /// What is known of an entity beside the IR, if that is printed.
-    pub(super) fn known(&self, entity: Entity) -> Option<&'p Extras> {
+    /// The extras of an entity, if they are printed.
+    pub(super) fn shown_extras(&self, entity: Entity) -> Option<&'p Extras> {
         let f = self.f;
         let extras = f.origins().extras(entity).map(|extras| &**extras);
         extras.filter(|_| !self.options.brief)
@@ -235,7 +237,7 @@ impl<'p> Printer<'p, '_> {
 
     /// Writes the extras of an entity.
     pub(super) fn extras(&mut self, entity: Entity) {
-        if let Some(extras) = self.known(entity) {
+        if let Some(extras) = self.shown_extras(entity) {
             self.out.extras(extras);
         }
     }
@@ -243,7 +245,7 @@ impl<'p> Printer<'p, '_> {
     /// Writes the extras of the entity that the line is about: texts may be long, so they have a
     /// line of their own.
     pub(super) fn line_extras(&mut self, entity: Entity) {
-        let Some(extras) = self.known(entity) else {
+        let Some(extras) = self.shown_extras(entity) else {
             return;
         };
         self.out.extra(&extras.bytes);

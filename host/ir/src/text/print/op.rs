@@ -93,7 +93,7 @@ impl<'p> Printer<'p, '_> {
             && record.operands.len == 0
             && record.attrs.len == 0
             && !self.shows_loc(record.loc)
-            && self.known(Entity::Op(op)).is_none()
+            && self.shown_extras(Entity::Op(op)).is_none()
     }
 
     /// `call @f(%x)` says the callee, if it is the first attribute and a canonical name.
@@ -132,7 +132,7 @@ impl<'p> Printer<'p, '_> {
             return false;
         };
         let arg_is_plain =
-            f.value(arg).constant.is_none() && self.known(Entity::Value(arg)).is_none();
+            f.value(arg).constant.is_none() && self.shown_extras(Entity::Value(arg)).is_none();
         let ended = f
             .terminator(body)
             .is_some_and(|op| f.op(op).operands.len == 0);
@@ -141,7 +141,7 @@ impl<'p> Printer<'p, '_> {
             && ended
             && record.ports.len == 0
             && !self.shows_loc(record.loc)
-            && self.known(Entity::Region(body)).is_none()
+            && self.shown_extras(Entity::Region(body)).is_none()
     }
 
     /// The kind and the tag of a loop; `None` if its attributes say anything else.

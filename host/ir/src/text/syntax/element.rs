@@ -34,26 +34,14 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
             let bits = u16::from_le_bytes(b);
             write_float(out, bf16::from_bits(bits).to_f32(), bits.into(), 0x7fc0);
         }),
-        DType::U8 => each(out, bytes, |out, b| write_number(out, u8::from_le_bytes(b))),
-        DType::I8 => each(out, bytes, |out, b| write_number(out, i8::from_le_bytes(b))),
-        DType::U16 => each(out, bytes, |out, b| {
-            write_number(out, u16::from_le_bytes(b))
-        }),
-        DType::I16 => each(out, bytes, |out, b| {
-            write_number(out, i16::from_le_bytes(b))
-        }),
-        DType::U32 => each(out, bytes, |out, b| {
-            write_number(out, u32::from_le_bytes(b))
-        }),
-        DType::I32 => each(out, bytes, |out, b| {
-            write_number(out, i32::from_le_bytes(b))
-        }),
-        DType::U64 => each(out, bytes, |out, b| {
-            write_number(out, u64::from_le_bytes(b))
-        }),
-        DType::I64 | DType::INDEX => each(out, bytes, |out, b| {
-            write_number(out, i64::from_le_bytes(b))
-        }),
+        DType::U8 => each_int(out, bytes, u8::from_le_bytes),
+        DType::I8 => each_int(out, bytes, i8::from_le_bytes),
+        DType::U16 => each_int(out, bytes, u16::from_le_bytes),
+        DType::I16 => each_int(out, bytes, i16::from_le_bytes),
+        DType::U32 => each_int(out, bytes, u32::from_le_bytes),
+        DType::I32 => each_int(out, bytes, i32::from_le_bytes),
+        DType::U64 => each_int(out, bytes, u64::from_le_bytes),
+        DType::I64 | DType::INDEX => each_int(out, bytes, i64::from_le_bytes),
         DType::BOOL => each(out, bytes, |out, [b]| match b {
             0 => out.push_str("false"),
             1 => out.push_str("true"),
@@ -210,6 +198,14 @@ fn write_float(out: &mut String, value: impl Into<f64> + Copy + Debug, bits: u64
 
 fn hex(out: &mut String, bits: u64) {
     _ = write!(out, "0x{bits:x}");
+}
+
+fn each_int<const N: usize, T: itoa::Integer>(
+    out: &mut String,
+    bytes: &[u8],
+    from: fn([u8; N]) -> T,
+) {
+    each(out, bytes, |out, element| write_number(out, from(element)));
 }
 
 fn each<const N: usize>(out: &mut String, bytes: &[u8], write: impl FnMut(&mut String, [u8; N])) {

@@ -1,4 +1,4 @@
-//! What is known of entities beside what the IR says: how it reads and prints, and what edits keep.
+//! The extras of entities: how they are parsed and printed, and what edits keep of them.
 
 mod support;
 
@@ -17,12 +17,12 @@ fn check(source: &str, expected: Expect) {
 fn everything_can_be_documented() {
     check(
         r#"module extra("00") meta {"a b" = "1", doc = "", doc = "twice"} doc("module") {
-  fn @f(%x: f32[2] doc("x") = const f32[2] [1, 2] doc("default"), %c: bool[])
+  fn @f(%x: f32[] doc("x") = const f32[] 1 doc("default"))
     -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
     %w doc("value") = const f32[] 1.0 doc("tensor") node extra("01")
     %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")}
       loc("n") doc("o\np") extra("02") extra("03")
-    onnx.If(%c) region doc("r") { yield doc("y") } region "doc" { yield } region "meta" meta {k = "v"} { yield }
+    onnx.If(%b) region doc("r") { yield doc("y") } region "doc" { yield } region "meta" meta {k = "v"} { yield }
     symbol("doc")() meta.Op() extra.Op()
     return %a, %b doc("end")
   }
@@ -30,12 +30,12 @@ fn everything_can_be_documented() {
 }"#,
         expect![[r#"
             module doc("module") meta {"a b" = "1", doc = "", doc = "twice"} extra("00") {
-              fn @f(%x: f32[2] doc("x") = const f32[2] [1.0, 2.0] doc("default"), %c: bool[]) -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
+              fn @f(%x: f32[] doc("x") = const f32[] 1.0 doc("default")) -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
                 %w doc("value") = const f32[] 1.0 node extra("01")
                     doc("tensor")
                 %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")} loc("n") extra("0203")
                     doc("o\np")
-                onnx.If(%c)
+                onnx.If(%b)
                   region doc("r") {
                     yield
                         doc("y")
