@@ -192,13 +192,11 @@ impl<'d> Detacher<'d> {
             let starts = items.map(|item| self.start(item.entity));
             data.order(graph::NODE, &places(starts));
         }
-        let whole = body.message.records.iter();
-        let whole = whole.filter(|field| field.number == kind.info());
         let starts = declared
             .iter()
             .map(|&value| body.info_start(self.start(Entity::Value(value))));
-        let starts = starts.chain(whole.map(|field| field.body().at));
-        data.order(graph::VALUE_INFO, &places(starts));
+        let starts = starts.chain(body.message.starts(kind.info()));
+        data.order(kind.info(), &places(starts));
         for value in declared {
             values.entry(value).or_default();
         }
@@ -228,6 +226,7 @@ impl<'d> Detacher<'d> {
         let f = self.f;
         let ids = self.layout.initializers(region);
         let starts = ids.iter().map(|&id| self.start(Entity::Constant(id)));
+        let starts = starts.chain(body.message.starts(graph::INITIALIZER));
         data.order(graph::INITIALIZER, &places(starts));
         let is_interface = self.is_old && self.is_main && region == f.body();
         let is_own = |id: &ConstId| {
@@ -251,7 +250,8 @@ impl<'d> Detacher<'d> {
             }
         }
         let args = f.args(region).map(|arg| self.start(Entity::Value(arg)));
-        data.order(graph::INPUT, &places(args.chain(inputs)));
+        let erased = body.message.starts(graph::INPUT);
+        data.order(graph::INPUT, &places(args.chain(inputs).chain(erased)));
         Ok(())
     }
 

@@ -76,6 +76,13 @@ impl<'a> StrippedMessage<'a> {
         self
     }
 
+    /// The places of the records of a field.
+    pub(crate) fn starts(&self, number: u32) -> impl Iterator<Item = u64> {
+        let records = self.records.iter();
+        let records = records.filter(move |field| field.number == number);
+        records.map(|field| field.body().at)
+    }
+
     /// The bytes of all records.
     pub(crate) fn rest(&self) -> Vec<u8> {
         let mut rest = self.marks.clone();

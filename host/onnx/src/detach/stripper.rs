@@ -185,16 +185,26 @@ impl<'f> Stripper<'f> {
         layout: &Layout<'f>,
     ) -> Result {
         let f = self.f;
-        let ids = layout.initializers(region).into_iter();
-        let live: FxHashMap<u64, ConstId> = ids
-            .map(|id| (self.start(Entity::Constant(id)), id))
-            .collect();
         let args = f.args(region).map(|arg| self.start(Entity::Value(arg)));
         let args: FxHashSet<u64> = args.collect();
+        let mut inputs = Vec::new();
+        for field in fields(message, graph::INPUT) {
+            let field = field?;
+            if !args.contains(&field.body().at) {
+                inputs.push((string_of(field.body(), value_info::NAME)?, field));
+            }
+        }
         let mut needed = FxHashSet::default();
         for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
             needed.extend(parameters_of(annotation?)?);
         }
+        if inputs.is_empty() && needed.is_empty() {
+            return Ok(());
+        }
+        let ids = layout.initializers(region).into_iter();
+        let live: FxHashMap<u64, ConstId> = ids
+            .map(|id| (self.start(Entity::Constant(id)), id))
+            .collect();
         let (mut constants, mut erased) = (FxHashMap::default(), FxHashMap::default());
         for field in fields(message, graph::INITIALIZER) {
             let field = field?;
@@ -207,12 +217,7 @@ impl<'f> Stripper<'f> {
                 None => _ = erased.insert(name, field),
             }
         }
-        for field in fields(message, graph::INPUT) {
-            let field = field?;
-            let name = string_of(field.body(), value_info::NAME)?;
-            if args.contains(&field.body().at) {
-                continue;
-            }
+        for (name, field) in inputs {
             if let Some(&id) = constants.get(name) {
                 body.inputs.entry(id).or_insert(field.body());
             } else if self.keeps_inputs && erased.contains_key(name) {
@@ -238,20 +243,22 @@ impl<'f> Stripper<'f> {
         layout: &Layout<'f>,
         names: &[SymbolId],
     ) -> Result {
-        let infos: Vec<WireField<'f>> = fields(message, kind.info()).collect::<Result<_>>()?;
-        if infos.is_empty() {
-            return Ok(());
-        }
         let declared = layout.declared(region).into_iter();
         let declared = declared.map(|value| self.start(Entity::Value(value)));
         let declared: FxHashSet<u64> = declared.collect();
-        let is_declared = |field: &WireField<'f>| declared.contains(&field.body().at);
-        let mut known = FxHashSet::default();
-        for field in infos.iter().filter(|field| is_declared(field)) {
-            known.insert(string_of(field.body(), value_info::NAME)?);
+        let infos: Vec<WireField<'f>> = fields(message, kind.info()).collect::<Result<_>>()?;
+        let (declared, others): (Vec<_>, Vec<_>) = infos
+            .into_iter()
+            .partition(|field| declared.contains(&field.body().at));
+        if others.is_empty() {
+            return Ok(());
         }
+        let names_of = declared
+            .iter()
+            .map(|field| string_of(field.body(), value_info::NAME));
+        let known = names_of.collect::<std::result::Result<FxHashSet<_>, _>>()?;
         let mut names_in_file = None;
-        for field in infos.iter().filter(|field| !is_declared(field)) {
+        for field in others {
             let name = string_of(field.body(), value_info::NAME)?;
             if !known.contains(name) {
                 if names_in_file.is_none() {
@@ -264,7 +271,7 @@ impl<'f> Stripper<'f> {
                     _ => {}
                 }
             }
-            body.message.records.push(*field);
+            body.message.records.push(field);
         }
         Ok(())
     }

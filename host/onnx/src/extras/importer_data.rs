@@ -1,8 +1,7 @@
 //! The importer's data in an entity's extras: a small protobuf message of our own.
 //!
-//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
-//! is left of each entity's message goes there too: the **stripped message**, without what the IR says
-//! itself. The writer walks it just as it walks a span of the file.
+//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), the stripped
+//! message of each entity goes there, too.
 
 use passdock_ir::{Entity, Extras, Function};
 

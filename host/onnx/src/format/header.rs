@@ -56,6 +56,15 @@ pub(crate) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
+    /// The IR version; 0 if the file has none.
+    pub(crate) fn ir_version(&self) -> i64 {
+        let (_, key) = METADATA[0];
+        match self.metadata.iter().any(|(known, _)| known == key) {
+            true => version_of(&self.metadata),
+            false => 0,
+        }
+    }
+
     /// Reads a whole file.
     pub(crate) fn read(file: Message<'a>) -> Result<Header<'a>> {
         let mut header = Header::default();

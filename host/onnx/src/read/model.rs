@@ -17,7 +17,7 @@ use crate::file::source::Source;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result, Within};
-use crate::format::header::{Header, MAIN, METADATA, version_of};
+use crate::format::header::{Header, MAIN, version_of};
 use crate::format::opsets::{Opsets, read_opset};
 use crate::format::schema::function;
 use crate::format::wire::{Message, Value};
@@ -28,21 +28,16 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let mut module = Module::new();
     let symbols = module.symbols().clone();
     let mut cx = Context::new(source, &symbols, reach);
+    let header = Header::read(file)?;
+    cx.ir_version = header.ir_version();
     let Header {
         metadata,
         opsets,
         graph,
         functions,
-    } = Header::read(file)?;
+    } = header;
     let Some(graph) = graph else {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
-    };
-    // Of a model that says none, 0.
-    let is_versioned = metadata.iter().any(|(key, _)| key == METADATA[0].1);
-    cx.ir_version = if is_versioned {
-        version_of(&metadata)
-    } else {
-        0
     };
     let mut names = Vec::with_capacity(functions.len());
     cx.carries = version_of(&metadata) >= function_attributes::SINCE;

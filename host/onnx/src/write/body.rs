@@ -215,19 +215,45 @@ impl<'w> FunctionWriter<'w> {
                 || self.layout.is_old_initializer(id)
                 || may_be_new
         });
-        ids.sort_by_key(|&id| self.stripper.start(Entity::Constant(id)));
-        let order = self.importer_data(region);
-        order.reorder(graph::INITIALIZER, &mut ids);
-        rest.put_before(graph::INITIALIZER, self.store);
-        for id in ids {
-            let span = self.stripper.span(Entity::Constant(id));
-            if let Some(span) = span.filter(|_| !self.is_dirty(id)) {
-                self.store.copy_field(graph::INITIALIZER, span);
-                continue;
+        let start = |id| self.stripper.start(Entity::Constant(id));
+        let ids: Vec<(u64, ConstId)> = ids.into_iter().map(|id| (start(id), id)).collect();
+        self.repeated(region, graph::INITIALIZER, ids, rest, Self::initializer)
+    }
+
+    fn initializer(&mut self, id: ConstId) -> Result {
+        let span = self.stripper.span(Entity::Constant(id));
+        if let Some(span) = span.filter(|_| !self.is_dirty(id)) {
+            self.store.copy_field(graph::INITIALIZER, span);
+            return Ok(());
+        }
+        let name = self.name(self.f.constant(id).value);
+        let stripped = self.stripper.constant(id)?;
+        self.tensor(graph::INITIALIZER, id, Some(name), &stripped)
+    }
+
+    /// Writes a repeated field in the order of the file, and then what is new: `items` with their places in the file, and
+    /// the records that stay whole.
+    fn repeated<T: Clone>(
+        &mut self,
+        region: RegionId,
+        number: u32,
+        items: Vec<(u64, T)>,
+        rest: &mut RestFields<'_>,
+        mut write: impl FnMut(&mut Self, T) -> Result,
+    ) -> Result {
+        let whole = rest.take(number).into_iter();
+        let whole = whole.map(|field| (place_in_file(Some(field.body())), Err(field)));
+        let items = items.into_iter().map(|(start, item)| (start, Ok(item)));
+        let mut records: Vec<(u64, std::result::Result<T, WireField<'_>>)> =
+            items.chain(whole).collect();
+        records.sort_by_key(|(start, _)| *start);
+        self.importer_data(region).reorder(number, &mut records);
+        rest.put_before(number, self.store);
+        for (_, record) in records {
+            match record {
+                Ok(item) => write(self, item)?,
+                Err(field) => self.store.copy(field.record),
             }
-            let name = self.name(f.constant(id).value);
-            let stripped = self.stripper.constant(id)?;
-            self.tensor(graph::INITIALIZER, id, Some(name), &stripped)?;
         }
         Ok(())
     }
@@ -241,42 +267,27 @@ impl<'w> FunctionWriter<'w> {
         rest: &mut RestFields<'_>,
     ) -> Result {
         let f = self.f;
-        let args = f.args(region).map(Input::Argument);
-        let mut inputs: Vec<Input<'_>> = args.collect();
+        let start = |arg| self.stripper.start(Entity::Value(arg));
+        let args = f.args(region).map(|arg| (start(arg), Input::Argument(arg)));
+        let mut inputs: Vec<(u64, Input<'_>)> = args.collect();
         if kind == BodyKind::Graph && self.ir_version < 4 {
             for id in self.layout.initializers(region) {
-                match body.inputs.get(&id) {
-                    Some(&message) => inputs.push(Input::Constant(id, Some(message))),
-                    None if self.layout.is_old_input(id) => {
-                        inputs.push(Input::Constant(id, None));
-                    }
-                    None => {}
+                let message = body.inputs.get(&id).copied();
+                if message.is_some() || self.layout.is_old_input(id) {
+                    inputs.push((place_in_file(message), Input::Constant(id, message)));
                 }
             }
         }
         let number = kind.input();
-        inputs.extend(rest.take(number).into_iter().map(Input::Erased));
-        rest.put_before(number, self.store);
-        inputs.sort_by_key(|input| match input {
-            Input::Argument(arg) => self.stripper.start(Entity::Value(*arg)),
-            Input::Constant(_, message) => place_in_file(*message),
-            Input::Erased(field) => place_in_file(Some(field.body())),
-        });
-        self.importer_data(region)
-            .reorder(graph::INPUT, &mut inputs);
-        for input in inputs {
-            match input {
-                Input::Argument(arg) => {
-                    let value = f.value(arg);
-                    let is_touched = value.flags & ValueRecord::TOUCHED != 0;
-                    let (entity, name) = (Entity::Value(arg), self.name(arg));
-                    self.port(number, kind, entity, name, value.ty, is_touched)?;
-                }
-                Input::Constant(id, message) => self.constant_input(id, message)?,
-                Input::Erased(field) => self.store.copy(field.record),
+        self.repeated(region, number, inputs, rest, |writer, input| match input {
+            Input::Argument(arg) => {
+                let value = f.value(arg);
+                let is_touched = value.flags & ValueRecord::TOUCHED != 0;
+                let (entity, name) = (Entity::Value(arg), writer.name(arg));
+                writer.port(number, kind, entity, name, value.ty, is_touched)
             }
-        }
-        Ok(())
+            Input::Constant(id, message) => writer.constant_input(id, message),
+        })
     }
 
     /// Writes an input or output; a function's is nothing but a name.
@@ -346,37 +357,21 @@ impl<'w> FunctionWriter<'w> {
         body: &StrippedBody<'_>,
         rest: &mut RestFields<'_>,
     ) -> Result {
-        let number = kind.info();
+        let start = |value| body.info_start(self.stripper.start(Entity::Value(value)));
         let values = self.layout.declared(region).into_iter();
-        let whole = rest.take(number).into_iter();
-        let mut infos: Vec<std::result::Result<ValueId, WireField<'_>>> =
-            values.map(Ok).chain(whole.map(Err)).collect();
-        rest.put_before(number, self.store);
-        infos.sort_by_key(|info| match info {
-            Ok(value) => body.info_start(self.stripper.start(Entity::Value(*value))),
-            Err(field) => place_in_file(Some(field.body())),
-        });
-        let order = self.importer_data(region);
-        order.reorder(graph::VALUE_INFO, &mut infos);
-        for info in infos {
-            let value = match info {
-                Ok(value) => value,
-                Err(whole) => {
-                    self.store.copy(whole.record);
-                    continue;
-                }
-            };
-            let (name, record) = (self.name(value), self.f.value(value));
+        let values: Vec<(u64, ValueId)> = values.map(|value| (start(value), value)).collect();
+        let number = kind.info();
+        self.repeated(region, number, values, rest, |writer, value| {
+            let (name, record) = (writer.name(value), writer.f.value(value));
             let entity = Entity::Value(value);
-            let is_known = record.ty.index() != 0
-                || self.f.origins().get(entity).is_some()
-                || self.f.origins().extras(entity).is_some();
-            if !name.is_empty() && is_known {
-                let is_touched = record.flags & ValueRecord::TOUCHED != 0;
-                self.info(number, entity, name, record.ty, is_touched)?;
+            let origins = writer.f.origins();
+            let has_more = origins.get(entity).is_some() || origins.extras(entity).is_some();
+            if name.is_empty() || (record.ty.index() == 0 && !has_more) {
+                return Ok(());
             }
-        }
-        Ok(())
+            let is_touched = record.flags & ValueRecord::TOUCHED != 0;
+            writer.info(number, entity, name, record.ty, is_touched)
+        })
     }
 
     /// Makes all copies of a sparse initializer but the first in its graph nodes.
@@ -389,8 +384,8 @@ impl<'w> FunctionWriter<'w> {
             let Some(&at) = self.layout.sparse.get(&op) else {
                 continue;
             };
-            let mut known = || starts.binary_search(&at).is_ok() && here.insert(at);
-            if kind == BodyKind::Function || !(at == 0 || known()) {
+            let mut is_first = || starts.binary_search(&at).is_ok() && here.insert(at);
+            if kind == BodyKind::Function || !(at == 0 || is_first()) {
                 self.layout.sparse.remove(&op);
             }
         }
@@ -476,6 +471,4 @@ enum Input<'w> {
     Argument(ValueId),
     /// An initializer that is an input too, and the message of that in the file.
     Constant(ConstId, Option<Message<'w>>),
-    /// An input whose initializer was erased.
-    Erased(WireField<'w>),
 }

@@ -1,10 +1,9 @@
 //! Writing: a module to an ONNX file.
 //!
-//! The original bytes of a message are walked as its skeleton: fields of entities that nobody
-//! touched, and all that the IR doesn't model, are copied as they are; touched entities are edited
-//! in place by the same walk one level deeper; erased ones are left out; new ones stand where the
-//! program has them. Nothing of a skeleton is stored: it is the input file. Regions are written
-//! innermost first, so nothing recurses.
+//! A message is written from the IR and its stripped message ([`crate::detach`]), in the order of the fields' numbers,
+//! which is the order in which protobuf writes them. Messages in it that no pass touched are copied from the file, and
+//! spans that are neighbours there become one. Repeated messages keep the order of the file, and new ones follow.
+//! Regions are written innermost first, so nothing recurses.
 
 mod attr;
 mod body;

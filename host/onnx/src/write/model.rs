@@ -28,13 +28,14 @@ impl Writer<'_> {
             .check_recursion(module, |f| self.is_copied(f))?;
         let source = self.source.clone();
         let file = source.as_ref().map(|source| Message::whole(source.bytes()));
+        let extras = Some(module.extras());
         let stripped = match file {
             Some(file) if self.is_unchanged(main, file)? => {
                 self.store.copy(file);
                 return Ok(());
             }
-            Some(file) => stripped::model(file)?,
-            None => StrippedMessage::from_extras(Some(module.extras()))?,
+            Some(file) => stripped::model(file)?.with_extras(extras),
+            None => StrippedMessage::from_extras(extras)?,
         };
         let is_new = source.is_none() && !stripped.stays;
         let mut rest = RestFields::new(&stripped)?;
@@ -84,6 +85,7 @@ impl Writer<'_> {
             && known
                 .map(|message| message.at)
                 .eq(std::iter::once(start(main)).chain(locals))
+            && module.extras().is_empty()
             && *module.metadata() == header.metadata
             && self.domains.opsets_of(main) == header.opsets)
     }

@@ -14,9 +14,7 @@ use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
 use crate::format::typed::{is_data, put_typed, typed_field};
 use crate::format::types::check_dtype;
-use crate::format::wire::{
-    Message, Value, WireField, put_bytes, put_float, put_head, put_int, put_varint, string_of,
-};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
 use crate::layout::constants::is_imported;
 
 /// The form of a tensor's data.
@@ -50,7 +48,10 @@ impl<'w> FunctionWriter<'w> {
     ) -> Result {
         let mut rest = RestFields::new(stripped)?;
         let home = self.homes.and_then(|homes| homes.get(&id));
-        let is_mark = |field: &WireField<'_>| matches!(field.value, Value::Bytes(body) if is_data(field.number) && body.bytes.is_empty());
+        let is_mark = |field: &WireField<'_>| {
+            let is_empty = matches!(field.value, Value::Bytes(body) if body.bytes.is_empty());
+            is_empty && is_data(field.number)
+        };
         let is_typed = !rest.take_if(is_mark).is_empty();
         let form = match home {
             Some(Home::At(_)) => DataForm::Moved,
@@ -293,26 +294,15 @@ impl<'w> FunctionWriter<'w> {
 
 /// The value of a `Constant`'s plain attribute, from the constant's bytes.
 fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
-    let ints = bytes
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|&word| i64::from_le_bytes(word));
     match number {
-        attr::I => ints.for_each(|int| put_int(to, attr::I, int)),
-        attr::F => {
-            let words = bytes.as_chunks::<4>().0;
-            words
-                .iter()
-                .for_each(|&word| put_float(to, attr::F, u32::from_le_bytes(word)));
+        attr::I | attr::INTS => {
+            let words = bytes.as_chunks::<8>().0.iter();
+            words.for_each(|&word| put_int(to, number, i64::from_le_bytes(word)));
         }
-        attr::INTS => {
-            let mut packed = Vec::new();
-            ints.for_each(|int| put_varint(&mut packed, int as u64));
-            put_head(to, attr::INTS, packed.len() as u64);
-            to.extend(packed);
+        attr::F | attr::FLOATS => {
+            let words = bytes.as_chunks::<4>().0.iter();
+            words.for_each(|&word| put_float(to, number, u32::from_le_bytes(word)));
         }
-        attr::FLOATS => put_bytes(to, attr::FLOATS, bytes),
         _ => {
             let texts = string_elements(bytes, count).into_iter().flatten();
             texts.for_each(|text| put_bytes(to, number, text));
