@@ -21,7 +21,8 @@ passes = [
     { rules = "fuse.rules", name = "fuse" },
     { use = "default", disabled = ["FuseOperators"] },
     { all_of_level = 3 },
-    { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
+    { name = "group", passes = ["a", { name = "b" }, { passes = [] }], opt_level = 1, required = ["c"],
+      disabled = ["a"] },
 ]
 [context]
 opt_level = 3
