@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::plugin::{Manifest, Plugin};
-use passdock::sdk::rewrite::RuleInfo;
+use passdock::sdk::rewrite::Rule;
 use passdock::{Diagnostic, PassError, RulesFile, pipeline};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ enum Opened {
     Plugin(Box<Plugin>),
     Rules(RulesFile),
     /// Rules that are only looked for.
-    Patterns(Vec<RuleInfo>),
+    Patterns(Vec<Rule>),
     Unusable(PassError),
 }
 
@@ -68,18 +68,24 @@ fn further(a: PassError, b: PassError) -> PassError {
 }
 
 /// The operators that a rule looks for, and those that it makes, each once.
-fn operators(rule: &RuleInfo, made: bool) -> Vec<&str> {
+fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for mention in rule.operators.iter().filter(|one| one.is_made == made) {
-        if !names.contains(&&*mention.operator) {
-            names.push(&mention.operator);
+    for (node, _) in rule
+        .ops()
+        .into_iter()
+        .filter(|(_, is_made)| *is_made == made)
+    {
+        for operator in &node.operators {
+            if !names.contains(&&*operator.value) {
+                names.push(&operator.value);
+            }
         }
     }
     names
 }
 
 /// A rule, for programs.
-pub(super) fn rule(rule: &RuleInfo) -> Value {
+pub(super) fn rule(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
         "doc": rule.doc,
@@ -89,7 +95,7 @@ pub(super) fn rule(rule: &RuleInfo) -> Value {
 }
 
 /// Rules, as a table.
-pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
+pub(super) fn rules_table(rules: &[Rule]) -> String {
     let rows = rules.iter().map(|rule| {
         let joined = |made| operators(rule, made).join(", ");
         [
