@@ -70,7 +70,8 @@ fn check_read(manifest: &Manifest, text: &str) {
     let options = passes.flat_map(|pass| &pass.declaration.options);
     for field in options.chain(manifest.configs.iter().flat_map(|schema| &schema.fields)) {
         assert_shown(&field.takes());
-        assert_value(&field.default);
+        assert_shown(&toml_text(&field.default));
+        assert_toml(&field.default);
     }
     for schema in manifest.configs.iter().filter(|schema| !schema.is_scalar()) {
         // The defaults are values that the schema takes.
@@ -80,12 +81,6 @@ fn check_read(manifest: &Manifest, text: &str) {
     for child in manifest.sequentials.iter().flat_map(|s| &s.passes) {
         child.options.values().for_each(assert_toml);
     }
-}
-
-/// A default is of its type, and what is shown of it is text.
-fn assert_value(value: &Value) {
-    assert_shown(&toml_text(value));
-    assert_toml(value);
 }
 
 /// What is shown of a value is the value again, and no date.

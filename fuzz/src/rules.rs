@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use passdock_core::sdk::Rules;
-use passdock_core::sdk::rewrite::{Mention, RuleError, RuleInfo};
+use passdock_core::sdk::rewrite::{Rule, RuleError, Spanned};
 use passdock_core::{PassContext, PassInfo, RulesFile, Verify, create_function_pass};
 use passdock_ir::{Module, text};
 
@@ -42,26 +42,26 @@ fn check_error(error: &RuleError, input: &str) {
     assert!(error.known.iter().all(|word| !word.is_empty()), "{error}");
 }
 
-fn check_rules(rules: &[RuleInfo], input: &str) {
+fn check_rules(rules: &[Rule], input: &str) {
     let mut names = HashSet::new();
     for rule in rules {
         assert_eq!(input.get(rule.at.clone()), Some(rule.name.as_str()));
         assert!(names.insert(&rule.name), "two rules `{}`", rule.name);
-        assert!(!rule.operators.is_empty(), "a rule without a pattern");
-        for mention in &rule.operators {
-            check_mention(mention, input);
-        }
+        assert!(!rule.nodes.is_empty(), "a rule without a pattern");
+        let ops = rule.ops().into_iter();
+        ops.flat_map(|(node, _)| &node.operators)
+            .for_each(|operator| check_operator(operator, input));
     }
 }
 
 /// An operator stands at its place, maybe with spaces and comments between its words.
-fn check_mention(mention: &Mention, input: &str) {
-    let mut place = input.get(mention.at.clone()).expect("a place of the text");
-    for word in mention.operator.split('.') {
+fn check_operator(operator: &Spanned<String>, input: &str) {
+    let mut place = input.get(operator.at.clone()).expect("a place of the text");
+    for word in operator.value.split('.') {
         let at = place.find(word).expect("a word of the operator");
         place = &place[at + word.len()..];
     }
-    assert!(place.is_empty(), "`{place}` behind {}", mention.operator);
+    assert!(place.is_empty(), "`{place}` behind {}", operator.value);
 }
 
 /// Rewrites a function that has an op of many a kind; the host verifies what comes out.

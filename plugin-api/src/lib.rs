@@ -89,7 +89,7 @@ mod pass;
 mod plugin;
 /// What a pass needs: `use passdock_plugin_api::prelude::*;`
 pub mod prelude {
-    pub use crate::rewrite::GivenOut;
+    pub use crate::rewrite::RegionResults;
     pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
@@ -119,9 +119,7 @@ pub use ir::{
     Snapshot, Type, TypeSpec, Use,
 };
 pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
-pub use pass::{
-    nearest, Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo, Support,
-};
+pub use pass::{nearest, Analysis, Evaluated, Instrument, PassContext, PassInfo, Support};
 /// The contract, for hosts and for the macros; no part of the promise.
 #[doc(hidden)]
 pub use passdock_abi as abi;
@@ -144,6 +142,6 @@ pub mod __private {
     pub use crate::pass::{InstrumentFunctions, SharedData};
     pub use crate::plugin::{copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::rewrite::{check_rule, AttrPattern, Literal, Node, Operand, Rule, RuleSource};
+    pub use crate::rewrite::RuleSource;
     pub use passdock_abi as abi;
 }

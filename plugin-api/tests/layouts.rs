@@ -24,32 +24,30 @@ fn a_layout_prints_as_it_was_written() {
 }
 
 #[test]
-fn what_is_no_layout_is_refused_with_its_place() {
-    for (text, at, said) in [
-        ("NHWC", 4, "the layout `NHWC` doesn't say what it is one of: it is written `NCHW->NHWC`"),
-        ("NCHW->NHW", 9, "the layout `NCHW->NHW` has no place for the axis `C`"),
-        ("NCHW->NHWCC", 10, "the layout `NCHW->NHWCC` names the axis `C` twice"),
-        ("NCCW->NCW", 2, "the layout `NCCW->NCW` names the axis `C` twice"),
-        ("NcHW->NHW", 1, "the layout `NcHW->NHW` has `c` among its axes, which are capitals, one for each"),
-        ("NCHW->NDHW", 7, "the layout `NCHW->NDHW` names the axis `D`, and its axes are `NCHW`"),
-        ("NCHW->NCHWc", 10, "the layout `NCHW->NCHWc` has a block `c` without a size: `4c`"),
-        ("NCHW->NCHW0c", 10, "the layout `NCHW->NCHW0c` has a block of `C` of no possible size"),
+fn what_is_no_layout_is_refused() {
+    for (text, said) in [
+        ("NHWC", "the layout `NHWC` doesn't say what it is one of: it is written `NCHW->NHWC`"),
+        ("NCHW->NHW", "the layout `NCHW->NHW` has no place for the axis `C`"),
+        ("NCHW->NHWCC", "the layout `NCHW->NHWCC` names the axis `C` twice"),
+        ("NCCW->NCW", "the layout `NCCW->NCW` names the axis `C` twice"),
+        ("NcHW->NHW", "the layout `NcHW->NHW` has `c` among its axes, which are capitals, one for each"),
+        ("NCHW->NDHW", "the layout `NCHW->NDHW` names the axis `D`, and its axes are `NCHW`"),
+        ("NCHW->NCHWc", "the layout `NCHW->NCHWc` has a block `c` without a size: `4c`"),
+        ("NCHW->NCHW0c", "the layout `NCHW->NCHW0c` has a block of `C` of no possible size"),
         (
             "NCHW->NCHW99999999999999999999999c",
-            10,
             "the layout `NCHW->NCHW99999999999999999999999c` has a block of `C` of no possible size",
         ),
-        ("NCHW->NCHW4", 10, "the layout `NCHW->NCHW4` ends with a number that is of no block"),
+        ("NCHW->NCHW4", "the layout `NCHW->NCHW4` ends with a number that is of no block"),
         (
             "NCHW->N4CHW",
-            7,
             "the layout `NCHW->N4CHW` has a number before the axis `C`; before its small letter it is a block of it",
         ),
-        ("NCHW->N HWC", 7, "the layout `NCHW->N HWC` has ` `, which is neither an axis nor a block"),
-        ("NCHW->NHW4c", 11, "the layout `NCHW->NHW4c` has no place for the axis `C`"),
+        ("NCHW->N HWC", "the layout `NCHW->N HWC` has ` `, which is neither an axis nor a block"),
+        ("NCHW->NHW4c", "the layout `NCHW->NHW4c` has no place for the axis `C`"),
     ] {
         let error = Layout::parse(text).expect_err(text);
-        assert_eq!((error.at, &*error.to_string()), (at, said));
+        assert_eq!(error.to_string(), said);
     }
     assert_eq!(
         Layout::parse_of("NHWC", "NCW")
@@ -197,7 +195,6 @@ fn steps_lead_there_and_back() {
             let there = layout.steps(&known).expect("multiples");
             let moved = there.iter().fold(Tensor::numbered(sizes), Tensor::step);
             assert_eq!(Some(&moved.shape), layout.shape(sizes).as_ref(), "{}", text);
-            assert_eq!(layout.source_shape(&moved.shape).as_deref(), Some(sizes));
             // Where each element lies is what the places say.
             let (old, new) = (strides(sizes), strides(&moved.shape));
             for (index, element) in moved.elements.iter().enumerate() {

@@ -46,10 +46,11 @@ fn render(ops: &[OpInfo]) -> String {
 
 <!-- Made of the definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
 
-The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {} are in
-other layouts. A version is the first of its domain that a definition holds for; where not all versions have something, those that
-have it are listed. In a version newer than all of them, an operator is treated as in its newest one, and a run warns of it.
-`passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may be, and their defaults.
+The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {}
+are in other layouts. A version is the first of its domain that a definition holds for; where not all versions have
+something, those that have it are listed. In a version newer than all of them, an operator is treated as in its newest
+one, and a run warns of it. `passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may
+be, and their defaults.
 ",
         by_name.len(),
         known[0],

@@ -135,7 +135,7 @@ fn names_of_other_copies_are_free() {
 
 /// Regions, constants of regions, tensors of attributes, expressions, results that are left out.
 const KINDS: &str = r#"module {
-  fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %second: f32[*]) opset("" = 17, "every" = 1) {
+  fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %last: f32[*]) opset("" = 17, "every" = 1) {
     %two = const f32[1] [2.0]
     %inner = const f32[1] [3.0]
     %m = onnx.Mul(%x, %two) : f32[n,n*2] loc("mul")
@@ -188,7 +188,7 @@ fn every_two_ops() {
         KINDS,
         expect![[r#"
             module {
-              fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %second: f32[*]) opset("" = 17, "every" = 1) {
+              fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %last: f32[*]) opset("" = 17, "every" = 1) {
                 %two = const f32[1] [2.0]
                 %r = every.Group_2(%x, %two) : f32[n,n*2]
                 %i = every.Group_3(%r, %c) : f32[n,n*2]

@@ -171,22 +171,23 @@ fn a_call_has_the_types_of_its_function_in_the_callers_words() {
             Position::before(f.ops_named("onnx.Neg").next().ok_or("no op")?)
         };
         let x = m.edit("main")?.params()[0];
-        let call = m.create_call("main", at, "acme.Soft", &[x])?;
+        let soft = m.snapshot("acme.Soft")?;
         let f = m.edit("main")?;
+        let call = f.create_call(&soft, &[x], at)?;
         f.set_value_name(f.result(call, 0), "made")?;
         // Loop-level functions and names without a domain are called by a `call`.
         m.create("plain", FunctionKind::GRAPH, None)?
             .set_results(sdk::RegionId(0), &[])?;
-        m.create_call("main", at, "plain", &[])?;
-        let error = m.create_call("main", at, "plain", &[x]).unwrap_err();
+        let plain = m.snapshot("plain")?;
+        let f = m.edit("main")?;
+        f.create_call(&plain, &[], at)?;
+        let error = f.create_call(&plain, &[x], at).unwrap_err();
         assert_eq!(
             error.message,
             "`plain` has 0 parameters, and a call of it would have 1 operands"
         );
         // A type as it is, dims by their names.
-        let soft = m.snapshot("acme.Soft")?;
         let own = soft.type_id(soft.params()[0]);
-        let f = m.edit("main")?;
         let ty = f.type_from(&soft, own)?;
         assert_eq!(f.ty(ty).to_string(), "f32[k,d]");
         Ok(())

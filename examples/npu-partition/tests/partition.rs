@@ -22,13 +22,15 @@ const AFTER: &str = "module {
     %t = onnx.Relu(%s) : f32[n]
     return %y, %t
   }
-  fn @npu.npu_main_0(%x: f32[1,2,4,4]) -> (%b: f32[1,1,2,2]) opset(\"\" = 17, \"npu\" = 1) attributes {Codegen = \"npu\", global_symbol = \"npu_main_0\"} {
+  fn @npu.npu_main_0(%x: f32[1,2,4,4]) -> (%b: f32[1,1,2,2]) opset(\"\" = 17, \"npu\" = 1)
+    attributes {Codegen = \"npu\", global_symbol = \"npu_main_0\"} {
     %w = const f32[1,2,3,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
     %a = onnx.Conv(%x, %w) {kernel_shape = [3, 3]} : f32[1,1,2,2]
     %b = onnx.Relu(%a) : f32[1,1,2,2]
     return %b
   }
-  fn @npu.npu_main_1(%c: f32[1,1,2,2], %b: f32[1,1,2,2]) -> (%y: f32[1,1,2,2]) opset(\"\" = 17, \"npu\" = 1) attributes {Codegen = \"npu\", global_symbol = \"npu_main_1\"} {
+  fn @npu.npu_main_1(%c: f32[1,1,2,2], %b: f32[1,1,2,2]) -> (%y: f32[1,1,2,2]) opset(\"\" = 17, \"npu\" = 1)
+    attributes {Codegen = \"npu\", global_symbol = \"npu_main_1\"} {
     %y = onnx.Add(%c, %b) : f32[1,1,2,2]
     return %y
   }

@@ -64,10 +64,7 @@ fn check_module(module: &Module, is_verified: bool) -> String {
         !is_verified && matches!(violation.invariant, Terminators | Calls)
     });
     let text = printed(module);
-    assert!(
-        is_right,
-        "what the edits left is wrong: {violations:?}\n{text}"
-    );
+    assert!(is_right, "wrong after the edits: {violations:?}\n{text}");
     if !violations.is_empty() {
         return text;
     }

@@ -165,13 +165,10 @@ pub(crate) unsafe fn prefix<T: abi::Grows>(table: *const T) -> T {
 /// # Safety
 /// `text` is as the contract says and lives for `'a`.
 pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
-    if text.ptr.is_null() || text.len == 0 {
-        return "";
-    }
     // SAFETY: the caller's promise. The host promises UTF-8, and it is checked all the same where
     // it isn't on a hot path; here a debug build checks.
     unsafe {
-        let bytes = std::slice::from_raw_parts(text.ptr, text.len);
+        let bytes = elements(text.ptr, text.len);
         debug_assert!(std::str::from_utf8(bytes).is_ok());
         std::str::from_utf8_unchecked(bytes)
     }

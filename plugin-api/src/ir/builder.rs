@@ -38,7 +38,7 @@ pub struct OpBuilder<'a> {
     /// `None`: nothing was said of results.
     result_types: Option<Few<TypeId>>,
     attrs: Vec<(Name<'a>, AttrValue)>,
-    regions: Vec<(Name<'a>, Vec<(&'a str, TypeId)>)>,
+    regions: Vec<Name<'a>>,
 }
 
 impl<'a> OpBuilder<'a> {
@@ -95,18 +95,9 @@ impl<'a> OpBuilder<'a> {
         self.results(std::iter::repeat(TypeId::NONE).take(count))
     }
 
-    /// Appends an empty region without arguments; fill it when the op is made.
-    pub fn region(self, name: impl Into<Name<'a>>) -> OpBuilder<'a> {
-        self.region_with(name, [])
-    }
-
-    /// Appends an empty region with arguments (name, type).
-    pub fn region_with(
-        mut self,
-        name: impl Into<Name<'a>>,
-        args: impl IntoIterator<Item = (&'a str, TypeId)>,
-    ) -> OpBuilder<'a> {
-        self.regions.push((name.into(), args.into_iter().collect()));
+    /// Appends an empty region; [`Function::add_arg`] gives it arguments when the op is made.
+    pub fn region(mut self, name: impl Into<Name<'a>>) -> OpBuilder<'a> {
+        self.regions.push(name.into());
         self
     }
 
@@ -148,14 +139,9 @@ impl<'a> OpBuilder<'a> {
         for ((name, value), strings) in self.attrs.iter().zip(&strings) {
             attrs.push(describe::attr(name.intern(function)?, value, strings));
         }
-        let args = self
-            .regions
-            .iter()
-            .map(|(_, args)| describe::ports(args.iter().copied()));
-        let args: Vec<_> = args.collect();
-        let mut regions = Vec::with_capacity(args.len());
-        for ((name, _), args) in self.regions.iter().zip(&args) {
-            let (flags, name) = (0, name.intern(function)?);
+        let mut regions = Vec::with_capacity(self.regions.len());
+        for name in &self.regions {
+            let (flags, name, args) = (0, name.intern(function)?, &[][..]);
             regions.push(RegionDesc { flags, name, args }.borrowed());
         }
         let desc = OpDesc {

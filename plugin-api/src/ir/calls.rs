@@ -10,7 +10,6 @@ use passdock_abi::{
 
 use super::builder::OpBuilder;
 use super::module::Module;
-use super::name::Name;
 use super::types::TypeSpec;
 use super::Function;
 use crate::data::EditError;
@@ -279,24 +278,6 @@ fn has_domain(name: &str) -> bool {
         }
     }
     false
-}
-
-impl Module<'_> {
-    /// Makes a call of one of its functions in another, as [`Function::create_call`] does:
-    /// `m.create_call("main", at, "acme.Block", &[x])`.
-    ///
-    /// # Errors
-    /// As [`Function::create_call`]; also if there is no such function.
-    pub fn create_call<'n, 'o>(
-        &mut self,
-        caller: impl Into<Name<'n>>,
-        at: Position,
-        callee: impl Into<Name<'o>>,
-        operands: &[ValueId],
-    ) -> Result<OpId, EditError> {
-        let callee = self.snapshot(callee)?;
-        self.edit(caller)?.create_call(&callee, operands, at)
-    }
 }
 
 #[cfg(test)]

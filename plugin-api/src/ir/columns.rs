@@ -5,7 +5,7 @@
 //! as long as nobody edits it. They borrow the function.
 
 use passdock_abi as abi;
-use passdock_abi::{NameUse, OpEntry, OpId, Status, ValueId};
+use passdock_abi::{NameUse, OpEntry, OpId, ValueId};
 
 use super::Function;
 use crate::data::EditError;
@@ -52,9 +52,6 @@ impl Function {
     /// The records of an analysis, which has those of the name.
     #[allow(unsafe_code)]
     fn analysed<T: Record>(&self, name: &str) -> Result<Records<'_, T>, EditError> {
-        if self.tables().analyses.column.is_none() {
-            return Err(no_analyses(name));
-        }
         let column = self.raw_column(name)?;
         // SAFETY: the contract says which records the analysis of a name has; the callers above ask for these.
         Ok(unsafe { Records::all(column) })
@@ -163,15 +160,4 @@ impl Names<'_> {
     pub fn of_ops(&self) -> impl Iterator<Item = NameUse> + '_ {
         self.iter().filter(|used| used.flags & NameUse::CALLEE == 0)
     }
-}
-
-#[cold]
-fn no_analyses(name: &str) -> EditError {
-    let message = format!(
-        "this host has no analyses, so it can't tell the `{}` of a function; it is older than the \
-         plugin needs, and one with `{}` does",
-        name,
-        abi::ANALYSIS_EXTENSION
-    );
-    EditError::new(Status::UNSUPPORTED, message, None)
 }

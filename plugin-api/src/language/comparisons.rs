@@ -1,11 +1,9 @@
 //! Comparisons that never hold, since what they compare is never the same.
 
-use std::ops::Range;
-
 use passdock_abi::DType;
 
 use super::parse::{Parsed, Parser};
-use super::rule::{AttrTerm, Literal, Relation, RuleError, Term};
+use super::rule::{AttrTerm, Literal, Relation, RuleError, Spanned, Term};
 
 /// What a term comes to, as far as its text tells.
 #[derive(Clone, Copy, PartialEq)]
@@ -34,11 +32,14 @@ impl Parser<'_> {
     /// Refuses a comparison that never holds.
     pub(crate) fn check_comparison(
         &self,
-        left: &(Term, Range<usize>),
+        left: &Spanned<Term>,
         relation: Relation,
-        right: &(Term, Range<usize>),
+        right: &Spanned<Term>,
     ) -> Parsed<()> {
-        let sorts = (self.sort(left, &right.0)?, self.sort(right, &left.0)?);
+        let sorts = (
+            self.sort(left, &right.value)?,
+            self.sort(right, &left.value)?,
+        );
         let is_order = !matches!(relation, Relation::Equal | Relation::Unequal);
         let wrong = match sorts {
             (Sort::Number, Sort::Any) | (Sort::Any, Sort::Number) | (Sort::Any, Sort::Any) => false,
@@ -49,7 +50,7 @@ impl Parser<'_> {
             return Ok(());
         }
         // What is written down is what can be changed.
-        let (at, own, other) = match right.0 {
+        let (at, own, other) = match right.value {
             Term::Literal(_) => (right, sorts.1, sorts.0),
             _ => (left, sorts.0, sorts.1),
         };
@@ -64,7 +65,7 @@ impl Parser<'_> {
                 other.name()
             ),
         };
-        let help = match &at.0 {
+        let help = match &at.value {
             Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
                 format!("Without quotes: `{}`.", text)
             }
@@ -72,12 +73,12 @@ impl Parser<'_> {
         };
         Err(RuleError {
             help,
-            ..self.error(at.1.clone(), message)
+            ..self.error(at.at.clone(), message)
         })
     }
 
-    fn sort(&self, term: &(Term, Range<usize>), other: &Term) -> Parsed<Sort> {
-        let literal = match &term.0 {
+    fn sort(&self, term: &Spanned<Term>, other: &Term) -> Parsed<Sort> {
+        let literal = match &term.value {
             Term::Literal(literal) | Term::Attr(AttrTerm::Literal(literal)) => literal,
             Term::Attr(AttrTerm::Compose(..)) => return Ok(Sort::List),
             Term::Attr(AttrTerm::Bound(_)) => return Ok(Sort::Any),
@@ -93,7 +94,7 @@ impl Parser<'_> {
                 if !is_attr && DType::from_name(word).is_some() {
                     return Ok(Sort::DType);
                 }
-                let error = self.error(term.1.clone(), format!("There is no dtype `{}`.", word));
+                let error = self.error(term.at.clone(), format!("There is no dtype `{}`.", word));
                 return Err(match is_attr {
                     true => RuleError {
                         message: format!("No attribute is `{}`.", word),

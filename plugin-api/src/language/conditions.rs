@@ -2,7 +2,9 @@
 
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
-use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, RuleError, Term, Test};
+use super::rule::{
+    AttrTerm, Condition, Literal, Operand, Relation, RuleError, Spanned, Term, Test,
+};
 
 /// What conditions compare.
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
@@ -82,9 +84,7 @@ impl Parser<'_> {
 
     /// A value of the pattern.
     pub(crate) fn known_operand(&mut self) -> Parsed<Operand> {
-        let at = self.at();
-        let name = self.value_name()?;
-        let at = self.since(at.start);
+        let Spanned { value: name, at } = self.place(Parser::value_name)?;
         match self.find(&name) {
             Some(Operand::List(_)) => {
                 Err(self.error(at, format!("`%{}` is a list of values.", name)))
@@ -99,12 +99,15 @@ impl Parser<'_> {
         if self.eat_word("in") {
             self.expect("[")?;
             let literals = self.list("]", |parser| parser.place(Parser::literal))?;
-            for (literal, at) in &literals {
-                let term = (Term::Literal(literal.clone()), at.clone());
+            for literal in &literals {
+                let term = Spanned {
+                    value: Term::Literal(literal.value.clone()),
+                    at: literal.at.clone(),
+                };
                 self.check_comparison(&left, Relation::Equal, &term)?;
             }
-            let literals = literals.into_iter().map(|(literal, _)| literal);
-            return Ok(Test::OneOf(left.0, literals.collect()));
+            let literals = literals.into_iter().map(|literal| literal.value);
+            return Ok(Test::OneOf(left.value, literals.collect()));
         }
         let relations = [
             ("==", Relation::Equal),
@@ -120,7 +123,7 @@ impl Parser<'_> {
                 self.advance();
                 let right = self.place(Parser::term)?;
                 self.check_comparison(&left, *relation, &right)?;
-                Ok(Test::Compare(left.0, *relation, right.0))
+                Ok(Test::Compare(left.value, *relation, right.value))
             }
             None => Err(self.expected("`==`, `!=`, `<`, `<=`, `>`, `>=` or `in`")),
         }

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::lex::{tokens, Token, COMMENTS};
-use super::rule::{Literal, Mention, Operand, Rule, RuleError};
+use super::rule::{Literal, Operand, Rule, RuleError, Spanned};
 
 /// The levels that ops, terms and lists may nest: a text nests no deeper than the stack.
 const MOST_NESTED: usize = 100;
@@ -112,24 +112,8 @@ pub(crate) struct Parser<'t> {
     depth: usize,
     rule_name: String,
     pub(crate) rule: Rule,
-}
-
-fn empty_rule() -> Rule {
-    Rule {
-        name: String::new(),
-        nodes: Vec::new(),
-        values: Vec::new(),
-        lists: Vec::new(),
-        attrs: Vec::new(),
-        conditions: Vec::new(),
-        opsets: Vec::new(),
-        after: None,
-        grows: false,
-        keeps_type: false,
-        doc: String::new(),
-        at: 0..0,
-        mentions: Vec::new(),
-    }
+    /// The values that the replacement has named, the last one last.
+    pub(crate) named: Vec<(String, Operand)>,
 }
 
 impl<'t> Parser<'t> {
@@ -144,7 +128,8 @@ impl<'t> Parser<'t> {
             next: 0,
             depth: 0,
             rule_name: name.to_owned(),
-            rule: empty_rule(),
+            rule: Rule::default(),
+            named: Vec::new(),
         })
     }
 
@@ -270,24 +255,15 @@ impl<'t> Parser<'t> {
     }
 
     /// `onnx.Add`, `com.microsoft.Gelu`.
-    pub(crate) fn operator(&mut self, is_made: bool) -> Parsed<String> {
-        let start = self.at().start;
-        let mut name = self.word("an operator's name")?;
-        while self.eat(".") {
-            name.push('.');
-            name += &self.word("the rest of the operator's name")?;
-        }
-        let at = self.since(start);
-        self.rule.mentions.push(Mention {
-            operator: name.clone(),
-            at,
-            is_made,
-            is_alternative: false,
-            operands: Vec::new(),
-            attrs: Vec::new(),
-            has_more_attrs: false,
-        });
-        Ok(name)
+    pub(crate) fn operator(&mut self) -> Parsed<Spanned<String>> {
+        self.place(|parser| {
+            let mut name = parser.word("an operator's name")?;
+            while parser.eat(".") {
+                name.push('.');
+                name += &parser.word("the rest of the operator's name")?;
+            }
+            Ok(name)
+        })
     }
 
     /// Reads what is nested in what is being read.
@@ -306,42 +282,30 @@ impl<'t> Parser<'t> {
     }
 
     /// The `(` before an op's operands.
-    pub(crate) fn begin_operands(&mut self) -> Parsed<()> {
+    pub(crate) fn begin_operands(&mut self, operator: &Spanned<String>) -> Parsed<()> {
         if self.eat("(") {
             return Ok(());
         }
-        let error = self.expected("`(`");
-        let word = self.rule.mentions.last();
-        let word = word.filter(|mention| !mention.operator.contains('.'));
-        Err(match word {
-            Some(Mention { operator, at, .. }) => RuleError {
-                help: format!("A value begins with `%`: `%{}`.", operator),
-                ..self.error(
-                    at.clone(),
-                    format!("`{}` is no op: that has its operands in `(…)`.", operator),
-                )
-            },
-            None => error,
+        let Spanned { value: name, at } = operator;
+        if name.contains('.') {
+            return Err(self.expected("`(`"));
+        }
+        let message = format!("`{}` is no op: that has its operands in `(…)`.", name);
+        Err(RuleError {
+            help: format!("A value begins with `%`: `%{}`.", name),
+            ..self.error(at.clone(), message)
         })
-    }
-
-    /// What an op has between `(` and `)`, with the places.
-    pub(crate) fn operands<T>(
-        &mut self,
-        mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
-    ) -> Parsed<(Vec<T>, Vec<Range<usize>>)> {
-        let items = self.list(")", |parser| parser.place(&mut item))?;
-        Ok(items.into_iter().unzip())
     }
 
     /// Something with its place.
     pub(crate) fn place<T>(
         &mut self,
         item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
-    ) -> Parsed<(T, Range<usize>)> {
+    ) -> Parsed<Spanned<T>> {
         let start = self.at().start;
-        let item = item(self)?;
-        Ok((item, self.since(start)))
+        let value = item(self)?;
+        let at = self.since(start);
+        Ok(Spanned { value, at })
     }
 
     /// The items of a list, up to its end, which is eaten.
@@ -361,10 +325,11 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn body(&mut self, end: &str, extent: Extent) -> Parsed<Rule> {
-        self.rule = empty_rule();
+        self.rule = Rule::default();
+        self.named.clear();
         let start = self.at();
         while !self.ends_before(end) {
-            self.statement_before()?;
+            self.pattern_op()?;
         }
         if self.rule.nodes.is_empty() {
             return Err(self.error(start, "A rule looks for at least one op."));
@@ -375,8 +340,7 @@ impl<'t> Parser<'t> {
             if !self.eat("=>") && !self.eat("→") {
                 return Err(self.expected("`=>` and what stands in the place of these ops"));
             }
-            let after = self.after(end)?;
-            self.rule.after = Some(after);
+            self.replacement(end)?;
         }
         if self.eat_word("where") {
             while !self.is(end) && self.peek() != &Token::End {
@@ -389,7 +353,7 @@ impl<'t> Parser<'t> {
         }
         self.rule.opsets = self.opsets()?;
         self.rule.name = self.rule_name.clone();
-        Ok(std::mem::replace(&mut self.rule, empty_rule()))
+        Ok(std::mem::take(&mut self.rule))
     }
 
     pub(crate) fn ends_before(&self, end: &str) -> bool {
@@ -405,7 +369,7 @@ impl<'t> Parser<'t> {
         // Operands stand before their users.
         for (index, node) in nodes.iter().enumerate().rev() {
             for operand in &node.operands {
-                if let (true, Operand::Result { node, .. }) = (reached[index], operand) {
+                if let (true, Operand::Result { node, .. }) = (reached[index], &operand.value) {
                     reached[*node] = true;
                 }
             }
@@ -416,8 +380,8 @@ impl<'t> Parser<'t> {
                 at,
                 format!(
                     "The last op of the pattern, {}, doesn't use {}, neither itself nor through others.",
-                    nodes[nodes.len() - 1].operators[0],
-                    nodes[lost].operators[0]
+                    nodes[nodes.len() - 1].operators[0].value,
+                    nodes[lost].operators[0].value
                 ),
             )),
         }

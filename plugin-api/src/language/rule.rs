@@ -4,11 +4,26 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+/// A part of a rule with its place in the text.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Spanned<T> {
+    /// The part.
+    pub value: T,
+    /// The place, in bytes of the text.
+    pub at: Range<usize>,
+}
+
 /// A rule: ops that are looked for, and what replaces them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Rule {
     /// The name, which reports count it by.
     pub name: String,
+    /// The comment above it, in a text of several rules.
+    pub doc: String,
+    /// The place of the name, in bytes of the text.
+    pub at: Range<usize>,
     /// The ops of the pattern, operands before users; the last one is the root.
     pub nodes: Vec<Node>,
     /// The names of the values that the pattern binds, ops' results aside.
@@ -17,82 +32,28 @@ pub struct Rule {
     pub lists: Vec<String>,
     /// The names of the attributes that the pattern binds.
     pub attrs: Vec<String>,
-    /// What has to be true beside.
+    /// The conditions under which the pattern matches.
     pub conditions: Vec<Condition>,
     /// The versions of domains that the conditions ask for.
     pub opsets: Vec<Opset>,
-    /// What stands in the root's place; `None` if code says so.
+    /// The replacement of the root; `None` if code makes it.
     pub after: Option<After>,
     /// Whether there may be more ops after than before.
     pub grows: bool,
-    /// Whether a value that stands in the root's place has its type, whatever is known of them.
+    /// Whether a value that replaces the root has its type, whatever is known of them.
     pub keeps_type: bool,
-    /// The comment above it.
-    pub doc: String,
-    /// The place of its name in a text of several rules.
-    pub at: Range<usize>,
-    /// The operators that it names, in order.
-    pub mentions: Vec<Mention>,
 }
 
-/// A place of a rule that names an operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Mention {
-    /// The canonical name of the operator.
-    pub operator: String,
-    /// The place, in bytes of the text.
-    pub at: Range<usize>,
-    /// Whether the rule makes an op of it, instead of looking for one.
-    pub is_made: bool,
-    /// Whether it is another operator that the op before may be of: `onnx.Ceil|onnx.Floor(%x)`.
-    pub is_alternative: bool,
-    /// Its operands, as the rule writes them.
-    pub operands: Vec<MentionedOperand>,
-    /// Its attributes, as the rule writes them.
-    pub attrs: Vec<MentionedAttr>,
-    /// Whether it has the attributes of another op, too: `{..%y}`.
-    pub has_more_attrs: bool,
-}
-
-/// A place of a rule that says what an operand is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MentionedOperand {
-    /// The place, in bytes of the text.
-    pub at: Range<usize>,
-    /// Whether there is an operand.
-    pub presence: Presence,
-}
-
-/// Whether an op has an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums)]
-pub enum Presence {
-    /// It has.
-    Given,
-    /// It may be left out.
-    Optional,
-    /// It is left out.
-    Absent,
-    /// There may be any number from here on.
-    List,
-}
-
-/// A place of a rule that says what an attribute is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MentionedAttr {
-    /// The name of the attribute.
-    pub name: String,
-    /// The place of the name, in bytes of the text.
-    pub at: Range<usize>,
-    /// The place of the value.
-    pub value: Range<usize>,
-    /// The kinds of attributes that may have the value (`int`, `floats`, …); none if the text doesn't say.
-    pub kinds: &'static [&'static str],
-    /// The name that the value is bound to, without its `$`; empty if it is written down.
-    pub bound: String,
+impl Rule {
+    /// Returns the ops of the pattern and those of the replacement, in the order of the text; `true` stands with those
+    /// that the rule makes.
+    pub fn ops(&self) -> Vec<(&Node, bool)> {
+        let made = self.after.iter().flat_map(|after| &after.nodes);
+        let matched = self.nodes.iter().map(|node| (node, false));
+        let mut ops: Vec<_> = matched.chain(made.map(|node| (node, true))).collect();
+        ops.sort_by_key(|(node, _)| node.operators[0].at.start);
+        ops
+    }
 }
 
 /// The versions of a domain that a rule's conditions ask for.
@@ -109,20 +70,34 @@ pub struct Opset {
     pub at: Range<usize>,
 }
 
-/// An op of a pattern.
+/// An op of a pattern, or one to make.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Node {
-    /// The canonical names of the operators that it may be of.
-    pub operators: Vec<String>,
-    /// The names of the results, as many as the op has to have.
+    /// The canonical names of the operators that it may be of: of an op to make, one.
+    pub operators: Vec<Spanned<String>>,
+    /// The names of the results, as many as the op has.
     pub results: Vec<String>,
-    /// What each operand has to be.
-    pub operands: Vec<Operand>,
-    /// The attributes that are mentioned, by name.
-    pub attrs: Vec<(String, AttrPattern)>,
+    /// The operands.
+    pub operands: Vec<Spanned<Operand>>,
+    /// The op of the pattern whose attributes an op to make starts with: `{..%y}`.
+    pub like: Option<usize>,
+    /// The attributes that are written down.
+    pub attrs: Vec<NodeAttr>,
 }
 
-/// An operand of a pattern.
+/// An attribute of a [`Node`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeAttr {
+    /// The attribute's name.
+    pub name: Spanned<String>,
+    /// The value that it has to have, given or as its default, or that it gets. A pattern binds one to a name, be it
+    /// given, a default or left out.
+    pub value: Spanned<AttrTerm>,
+}
+
+/// An operand of a [`Node`], or what replaces a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// Any value; the same one wherever the name is used.
@@ -142,9 +117,16 @@ pub enum Operand {
         /// Which of its results.
         index: usize,
     },
-    /// A constant whose elements all are this number.
+    /// A result of an op of the replacement that was made before.
+    Made {
+        /// The op, by its place among the replacement's.
+        node: usize,
+        /// Which of its results.
+        index: usize,
+    },
+    /// A constant whose elements all are this number; to make: a scalar of the dtype of the operands next to it.
     Number(Number),
-    /// A constant tensor of integers with these elements.
+    /// A constant tensor of integers with these elements; to make: of int64, of rank 1.
     Ints(Vec<i64>),
 }
 
@@ -155,15 +137,6 @@ pub struct Number {
     pub value: f64,
     /// `~0.5`: as near as exporters come to it.
     pub about: bool,
-}
-
-/// An attribute of a pattern.
-#[derive(Clone, Debug)]
-pub enum AttrPattern {
-    /// Bound to a name, be it given, a default or left out.
-    Bound(usize),
-    /// Has to have this value, given or as its default.
-    Is(Literal),
 }
 
 /// A value that is written down.
@@ -266,48 +239,13 @@ pub enum AttrTerm {
     Compose(Box<AttrTerm>, Box<AttrTerm>),
 }
 
-/// What stands in the root's place.
-#[derive(Clone, Debug)]
+/// The replacement of the root.
+#[derive(Clone, Debug, Default)]
 pub struct After {
     /// The ops to make, in order.
-    pub nodes: Vec<NewNode>,
-    /// What replaces each result of the root.
-    pub results: Vec<NewOperand>,
-}
-
-/// An op to make.
-#[derive(Clone, Debug)]
-pub struct NewNode {
-    /// The operator, domain included.
-    pub operator: String,
-    /// The number of results.
-    pub results: usize,
-    /// The operands.
-    pub operands: Vec<NewOperand>,
-    /// The op of the pattern whose attributes it starts with.
-    pub like: Option<usize>,
-    /// The attributes that are set.
-    pub attrs: Vec<(String, AttrTerm)>,
-}
-
-/// An operand of an op to make.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NewOperand {
-    /// Something that the pattern bound.
-    Bound(Operand),
-    /// A result of an op made before.
-    Made {
-        /// The op, by its place among those that are made.
-        node: usize,
-        /// The result.
-        index: usize,
-    },
-    /// A scalar of the dtype of the operands beside it.
-    Number(f64),
-    /// A tensor of int64 of rank 1.
-    Ints(Vec<i64>),
-    /// Left out.
-    Absent,
+    pub nodes: Vec<Node>,
+    /// The replacement of each result of the root.
+    pub results: Vec<Operand>,
 }
 
 /// What is wrong with a rule's text.

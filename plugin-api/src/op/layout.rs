@@ -44,8 +44,6 @@ pub struct LayoutPlace {
 pub struct LayoutError {
     /// The text.
     pub text: String,
-    /// The place in the text, in bytes.
-    pub at: usize,
     /// What is wrong there: `names the axis C twice`.
     pub what: String,
 }
@@ -84,13 +82,12 @@ impl Layout {
     /// # Errors
     /// If the text isn't a layout.
     pub fn parse(text: &str) -> Result<Layout, LayoutError> {
-        match text.find("->") {
-            Some(at) => Layout::read(text, &text[..at], at + 2),
-            None => Err(error(
-                text,
-                text.len(),
-                "doesn't say what it is one of: it is written `NCHW->NHWC`",
-            )),
+        match text.split_once("->") {
+            Some((source, target)) => Layout::read(text, source, target),
+            None => Err(LayoutError {
+                text: text.to_owned(),
+                what: "doesn't say what it is one of: it is written `NCHW->NHWC`".to_owned(),
+            }),
         }
     }
 
@@ -101,18 +98,20 @@ impl Layout {
     pub fn parse_of(text: &str, own: &str) -> Result<Layout, LayoutError> {
         let layout = match text.contains("->") {
             true => Layout::parse(text)?,
-            false => Layout::read(text, own, 0)?,
+            false => Layout::read(text, own, text)?,
         };
         if layout.rank() == own.len() {
             return Ok(layout);
         }
-        let what = format!(
-            "is one of {} axes, and there are {}: `{}`",
-            layout.rank(),
-            own.len(),
-            own
-        );
-        Err(error(text, 0, what))
+        Err(LayoutError {
+            text: text.to_owned(),
+            what: format!(
+                "is one of {} axes, and there are {}: `{}`",
+                layout.rank(),
+                own.len(),
+                own
+            ),
+        })
     }
 
     /// Whether the text could be a layout of some operator: short or whole.
@@ -124,86 +123,86 @@ impl Layout {
             return Layout::parse(text).map(drop);
         }
         let own: String = text.chars().filter(char::is_ascii_uppercase).collect();
-        Layout::read(text, &own, 0).map(drop)
+        Layout::read(text, &own, text).map(drop)
     }
 
-    /// `target` is where the target begins in the text.
-    fn read(text: &str, source: &str, target: usize) -> Result<Layout, LayoutError> {
+    /// Reads the axes of a layout, and the places that they have.
+    fn read(text: &str, source: &str, target: &str) -> Result<Layout, LayoutError> {
+        let error = |what: String| {
+            Err(LayoutError {
+                text: text.to_owned(),
+                what,
+            })
+        };
+        let twice = |letter| error(format!("names the axis `{}` twice", letter));
         let mut axes = Vec::new();
-        for (at, letter) in source.char_indices() {
+        for letter in source.chars() {
             if !letter.is_ascii_uppercase() {
-                let what = format!(
+                return error(format!(
                     "has `{}` among its axes, which are capitals, one for each",
                     letter
-                );
-                return Err(error(text, at, what));
+                ));
             }
             if axes.contains(&letter) {
-                return Err(error(
-                    text,
-                    at,
-                    format!("names the axis `{}` twice", letter),
-                ));
+                return twice(letter);
             }
             axes.push(letter);
         }
         let mut places = Vec::new();
-        let mut number: Option<(usize, i64)> = None;
-        for (at, letter) in text[target..].char_indices() {
-            let at = at + target;
+        let mut number: Option<i64> = None;
+        for letter in target.chars() {
             if let Some(digit) = letter.to_digit(10) {
-                let (begin, value) = number.unwrap_or((at, 0));
-                number = Some((
-                    begin,
-                    (value * 10 + i64::from(digit)).min(LARGEST_BLOCK + 1),
-                ));
+                let value = number.unwrap_or(0) * 10 + i64::from(digit);
+                number = Some(value.min(LARGEST_BLOCK + 1));
                 continue;
             }
             let upper = letter.to_ascii_uppercase();
             let axis = match axes.iter().position(|axis| *axis == upper) {
                 Some(axis) => axis,
                 None if letter.is_ascii_alphabetic() => {
-                    let source: String = axes.iter().collect();
-                    let what = format!("names the axis `{}`, and its axes are `{}`", upper, source);
-                    return Err(error(text, at, what));
+                    return error(format!(
+                        "names the axis `{}`, and its axes are `{}`",
+                        upper, source
+                    ));
                 }
                 None => {
-                    let what = format!("has `{}`, which is neither an axis nor a block", letter);
-                    return Err(error(text, at, what));
+                    return error(format!(
+                        "has `{}`, which is neither an axis nor a block",
+                        letter
+                    ));
                 }
             };
-            let block = match (number.take(), letter.is_ascii_uppercase()) {
+            let block = match (number.take(), letter == upper) {
                 (None, true) => None,
-                (Some((_, size)), false) if (1..=LARGEST_BLOCK).contains(&size) => Some(size),
-                (Some((begin, _)), false) => {
-                    let what = format!("has a block of `{}` of no possible size", upper);
-                    return Err(error(text, begin, what));
+                (Some(size), false) if (1..=LARGEST_BLOCK).contains(&size) => Some(size),
+                (Some(_), false) => {
+                    return error(format!("has a block of `{}` of no possible size", upper));
                 }
-                (Some((begin, _)), true) => {
-                    let what = format!(
+                (Some(_), true) => {
+                    return error(format!(
                         "has a number before the axis `{}`; before its small letter it is a block of it",
                         upper
-                    );
-                    return Err(error(text, begin, what));
+                    ));
                 }
                 (None, false) => {
-                    let what = format!("has a block `{}` without a size: `4{}`", letter, letter);
-                    return Err(error(text, at, what));
+                    return error(format!(
+                        "has a block `{}` without a size: `4{}`",
+                        letter, letter
+                    ));
                 }
             };
             let place = LayoutPlace { axis, block };
             if block.is_none() && places.contains(&place) {
-                return Err(error(text, at, format!("names the axis `{}` twice", upper)));
+                return twice(upper);
             }
             places.push(place);
         }
-        if let Some((begin, _)) = number {
-            return Err(error(text, begin, "ends with a number that is of no block"));
+        if number.is_some() {
+            return error("ends with a number that is of no block".to_owned());
         }
         for (axis, letter) in axes.iter().enumerate() {
             if !places.contains(&LayoutPlace { axis, block: None }) {
-                let what = format!("has no place for the axis `{}`", letter);
-                return Err(error(text, text.len(), what));
+                return error(format!("has no place for the axis `{}`", letter));
             }
         }
         Ok(Layout { axes, places })
@@ -308,18 +307,6 @@ impl Layout {
                 (None, Some(size)) if size % count == 0 => Some(size / count),
                 _ => return None,
             });
-        }
-        Some(out)
-    }
-
-    /// The sizes that the axes have if these are those of the places; the reverse of [`Layout::shape`].
-    pub fn source_shape(&self, sizes: &[i64]) -> Option<Vec<i64>> {
-        if sizes.len() != self.places.len() {
-            return None;
-        }
-        let mut out = vec![1_i64; self.rank()];
-        for (place, size) in self.places.iter().zip(sizes) {
-            out[place.axis] = out[place.axis].checked_mul(*size)?;
         }
         Some(out)
     }
@@ -480,13 +467,5 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source: String = self.axes.iter().collect();
         write!(f, "{}->{}", source, self.target())
-    }
-}
-
-fn error(text: &str, at: usize, what: impl Into<String>) -> LayoutError {
-    LayoutError {
-        text: text.to_owned(),
-        at,
-        what: what.into(),
     }
 }

@@ -5,8 +5,6 @@
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::ffi::c_void;
-use std::fmt;
-use std::ops::Deref;
 use std::ptr::NonNull;
 
 use passdock_abi as abi;
@@ -126,17 +124,10 @@ struct Cached<A> {
 impl Function {
     /// An analysis of the function as it is: found, or computed now and kept.
     ///
-    /// A host that knows no analyses keeps nothing: it is computed each time.
-    ///
     /// # Errors
-    /// The error of [`Analysis::compute`]; also if the analysis needs itself, or two of a plugin
-    /// have one name.
-    pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<AnalysisRef<'_, A>, PassError> {
-        let table = &self.tables().analyses;
-        if table.get.is_none() || table.put.is_none() {
-            let owned = Box::new(computed(self, cx)?);
-            return Ok(AnalysisRef(CachedOrOwned::Owned(owned)));
-        }
+    /// The error of [`Analysis::compute`]; also if the analysis needs itself, two of a plugin have one name, or the
+    /// host has no analyses.
+    pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<&A, PassError> {
         let data = match self.cached(self.owner(), A::NAME)? {
             Some(data) => data,
             None => {
@@ -155,8 +146,7 @@ impl Function {
         // borrow of the function, which keeps both away. It may be shared between threads.
         unsafe {
             if *data.cast::<TypeId>() == TypeId::of::<A>() {
-                let cached = &(*data.cast::<Cached<A>>()).value;
-                return Ok(AnalysisRef(CachedOrOwned::Cached(cached)));
+                return Ok(&(*data.cast::<Cached<A>>()).value);
             }
         }
         let message = format!(
@@ -197,9 +187,6 @@ impl Function {
 
     /// What the host has under a key for the function as it is.
     fn cached(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
-        if self.tables().analyses.get.is_none() {
-            return Ok(None);
-        }
         // SAFETY: the owner is only compared.
         found(unsafe { self.raw_get(owner, key) })
     }
@@ -262,32 +249,5 @@ fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, Pas
             let message = format!("the analysis `{}` needs itself: {}", A::NAME, chain);
             Err(EditError::new(Status::REFUSED, message, None).into())
         }
-    }
-}
-
-/// An analysis of a function, borrowed from it.
-pub struct AnalysisRef<'f, A>(CachedOrOwned<'f, A>);
-
-/// An analysis that the host holds, or one that was computed for a host that holds none.
-enum CachedOrOwned<'f, A> {
-    Cached(&'f A),
-    Owned(Box<A>),
-}
-
-impl<A> Deref for AnalysisRef<'_, A> {
-    type Target = A;
-
-    #[inline]
-    fn deref(&self) -> &A {
-        match &self.0 {
-            CachedOrOwned::Cached(cached) => cached,
-            CachedOrOwned::Owned(owned) => owned,
-        }
-    }
-}
-
-impl<A: fmt::Debug> fmt::Debug for AnalysisRef<'_, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }

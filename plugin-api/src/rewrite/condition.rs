@@ -3,7 +3,6 @@
 use passdock_abi::{DType, DimKind, ValueId};
 
 use super::matching::{is_literal, Match};
-use super::number;
 use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
 use crate::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
@@ -261,12 +260,4 @@ pub(super) fn stretches_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool>
         }
     }
     Some(true)
-}
-
-/// The number that all elements of a small constant are; `None` if it isn't one, or they differ.
-///
-/// # Errors
-/// If the constant's bytes can't be read.
-pub fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
-    number::everywhere(f, value)
 }

@@ -5,8 +5,8 @@
 
 use passdock_abi::{OpId, Position, TypeId, ValueId};
 
-use super::given_out::is_given_out;
 use super::matching::Match;
+use super::region_results::is_region_result;
 use crate::data::EditError;
 use crate::ir::{Function, OpBuilder, TypeSpec};
 use crate::pass::PassContext;
@@ -24,14 +24,14 @@ impl Declared {
         let mut aside = Vec::new();
         let mut ops = found.ops.clone();
         for &op in &found.ops {
-            let outputs = f.operands(op).filter(|value| is_given_out(f, *value));
+            let outputs = f.operands(op).filter(|value| is_region_result(f, *value));
             ops.extend(outputs.filter_map(|value| f.defining_op(value)));
         }
         ops.sort();
         ops.dedup();
         for op in ops {
             let results = f.results(op).to_vec();
-            if !results.iter().any(|result| is_given_out(f, *result)) {
+            if !results.iter().any(|result| is_region_result(f, *result)) {
                 continue;
             }
             let inferred = match inferred(f, cx, op)? {
@@ -40,7 +40,7 @@ impl Declared {
             };
             for (result, ty) in results.into_iter().zip(inferred) {
                 let own = f.type_id(result);
-                if own != ty && is_given_out(f, result) {
+                if own != ty && is_region_result(f, result) {
                     retype(f, result, ty)?;
                     aside.push((result, own));
                 }

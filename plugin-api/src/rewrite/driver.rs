@@ -10,10 +10,10 @@ use passdock_abi::{LocId, OpId, Status, ValueId};
 
 use super::condition;
 use super::declared::Declared;
-use super::given_out::{is_given_out, GivenOut};
 use super::matching::{self, Match};
 use super::operators::Operators;
 use super::places::Places;
+use super::region_results::{is_region_result, RegionResults};
 use super::rewriter::Rewriter;
 use super::rules::{Compiled, CompiledSet, Rules};
 use crate::data::{EditError, PassError, PassResult};
@@ -42,7 +42,7 @@ impl PassContext {
             rules,
             queue: f.ops().rev().collect(),
             queued: Vec::new(),
-            given_out: None,
+            region_results: None,
             places: Places::default(),
             most: f.op_count() * 8 + 1000,
             done: 0,
@@ -85,7 +85,7 @@ struct Driver<'r> {
     /// Ops to look at, the next one last.
     queue: Vec<OpId>,
     queued: Vec<bool>,
-    given_out: Option<GivenOut>,
+    region_results: Option<RegionResults>,
     places: Places,
     most: usize,
     done: usize,
@@ -182,7 +182,7 @@ impl Driver<'_> {
         let mut rewriter = Rewriter::new(f, cx, &found);
         let values = match (&one.code, &one.rule.after) {
             (Some(code), _) => code(&mut rewriter, &found),
-            (None, Some(after)) => rewriter.build(after, &found),
+            (None, Some(after)) => rewriter.build(after, &found).map(Some),
             (None, None) => Ok(None),
         };
         let values = match values {
@@ -264,9 +264,9 @@ impl Driver<'_> {
             Err(error) => return Err(error),
         }
         self.places.note(&from, &stands);
-        if let Some(given_out) = &mut self.given_out {
+        if let Some(region_results) = &mut self.region_results {
             for (from, to) in made.iter().zip(values) {
-                given_out.replace(*from, *to);
+                region_results.replace(*from, *to);
             }
         }
         let f = &*rewriter.f;
@@ -288,11 +288,13 @@ impl Driver<'_> {
         let mut copies = Vec::new();
         for (at, value) in values.iter().enumerate() {
             let result = f.result(root, at);
-            if value.is_none() || !is_given_out(f, result) {
+            if value.is_none() || !is_region_result(f, result) {
                 continue;
             }
-            let given_out = self.given_out.get_or_insert_with(|| GivenOut::of(f));
-            if given_out.needs_copy(f, result, *value) {
+            let region_results = self
+                .region_results
+                .get_or_insert_with(|| RegionResults::new(f));
+            if region_results.needs_copy(f, result, *value) {
                 copies.push(at);
             }
         }

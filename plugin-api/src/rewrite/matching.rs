@@ -7,7 +7,7 @@ use super::number;
 use super::operators::Operators;
 use crate::data::{AttrValue, EditError};
 use crate::ir::{Attr, Function};
-use crate::language::{AttrPattern, Literal, Node, Operand, Rule};
+use crate::language::{AttrTerm, Literal, Node, NodeAttr, Operand, Rule};
 use crate::pass::PassContext;
 
 /// A place at which a rule's pattern was found: what its names stand for.
@@ -229,6 +229,8 @@ impl<'r> Search<'_, 'r> {
             _ if value.is_none() => Ok(false),
             Operand::Value(at) => Ok(self.bind(*at, value)),
             Operand::Any | Operand::List(_) => Ok(true),
+            // Only replacements have these.
+            Operand::Made { .. } => Ok(false),
             Operand::Number(number) => number::is_everywhere(self.f, value, *number),
             Operand::Ints(ints) => match self.f.constant(value) {
                 Some(_) => Ok(self
@@ -261,7 +263,7 @@ impl<'r> Search<'_, 'r> {
         let pattern = &self.rule.nodes[index];
         let operator = self.operators.of(self.f, op);
         let is_commutative = operator.is_commutative;
-        if !pattern.operators.contains(&operator.name) || !self.has_results(pattern, op) {
+        if !is_of(pattern, &operator.name) || !self.has_results(pattern, op) {
             return Ok(false);
         }
         // One op stands for one op of the pattern.
@@ -271,7 +273,7 @@ impl<'r> Search<'_, 'r> {
         self.found.ops[index] = op;
         let f = self.f;
         let operands = &pattern.operands;
-        let fixed = match operands.last() {
+        let fixed = match operands.last().map(|last| &last.value) {
             Some(Operand::List(at)) => {
                 let from = operands.len() - 1;
                 if f.operand_count(op) < from {
@@ -292,10 +294,10 @@ impl<'r> Search<'_, 'r> {
         let value = |at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
         if is_commutative && fixed == 2 && operands.len() == 2 {
             let (a, b) = (value(0), value(1));
-            let straight = self.is_plausible(&operands[0], a) && self.is_plausible(&operands[1], b);
-            let crossed =
-                a != b && self.is_plausible(&operands[0], b) && self.is_plausible(&operands[1], a);
-            let in_order = |a, b| [(&operands[1], b), (&operands[0], a)];
+            let (first, second) = (&operands[0].value, &operands[1].value);
+            let straight = self.is_plausible(first, a) && self.is_plausible(second, b);
+            let crossed = a != b && self.is_plausible(first, b) && self.is_plausible(second, a);
+            let in_order = |a, b| [(second, b), (first, a)];
             match (straight, crossed) {
                 (false, false) => return Ok(false),
                 (true, true) => {
@@ -311,7 +313,7 @@ impl<'r> Search<'_, 'r> {
             return Ok(true);
         }
         for at in (0..fixed).rev() {
-            self.goals.push((&operands[at], value(at)));
+            self.goals.push((&operands[at].value, value(at)));
         }
         Ok(true)
     }
@@ -337,9 +339,10 @@ impl<'r> Search<'_, 'r> {
             }
             Operand::Result { node, .. } => {
                 match value.option().and_then(|value| self.f.defining_op(value)) {
-                    Some(op) => self.rule.nodes[*node]
-                        .operators
-                        .contains(&self.operators.of(self.f, op).name),
+                    Some(op) => {
+                        let name = &self.operators.of(self.f, op).name;
+                        is_of(&self.rule.nodes[*node], name)
+                    }
                     None => false,
                 }
             }
@@ -349,8 +352,13 @@ impl<'r> Search<'_, 'r> {
     }
 
     fn attrs(&mut self, pattern: &Node, op: OpId) -> Result<bool, EditError> {
-        for (name, wanted) in &pattern.attrs {
-            let given = match self.f.attr(op, name.as_str()) {
+        for NodeAttr {
+            name,
+            value: wanted,
+        } in &pattern.attrs
+        {
+            let name = name.value.as_str();
+            let given = match self.f.attr(op, name) {
                 Some(Attr::Unset) => None,
                 Some(given) => match given.to_value() {
                     Some(value) => Some(value),
@@ -358,13 +366,15 @@ impl<'r> Search<'_, 'r> {
                 },
                 None => self.cx.attr_default(self.f, op, name)?,
             };
-            let fits = match wanted {
-                AttrPattern::Is(literal) => {
+            let fits = match &wanted.value {
+                AttrTerm::Literal(literal) => {
                     given.map_or(false, |given| is_literal(&given, literal))
                 }
+                // Only replacements have these.
+                AttrTerm::Compose(..) => false,
                 // What a caller of the function says isn't known.
-                AttrPattern::Bound(_) if matches!(given, Some(AttrValue::Reference(..))) => false,
-                AttrPattern::Bound(at) => match &self.found.attrs[*at] {
+                AttrTerm::Bound(_) if matches!(given, Some(AttrValue::Reference(..))) => false,
+                AttrTerm::Bound(at) => match &self.found.attrs[*at] {
                     Some(known) => *known == given,
                     None => {
                         self.found.attrs[*at] = Some(given);
@@ -378,6 +388,12 @@ impl<'r> Search<'_, 'r> {
         }
         Ok(true)
     }
+}
+
+/// Whether an operator is one of those that an op of a pattern may be of.
+fn is_of(pattern: &Node, operator: &str) -> bool {
+    let mut operators = pattern.operators.iter();
+    operators.any(|one| one.value == operator)
 }
 
 /// Whether an attribute has a value that is written down.

@@ -41,8 +41,11 @@ pub(super) fn is_everywhere(
     Ok(elements.all(|element| element == first || fits(element)))
 }
 
-/// The one number that all elements of a small constant are.
-pub(super) fn everywhere(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
+/// Returns the number that all elements of a small constant are; `None` if it isn't one, or they differ.
+///
+/// # Errors
+/// If the constant's bytes can't be read.
+pub fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
     let size = match size_of(f.dtype(value)) {
         Some(size) => size,
         None => return Ok(None),

@@ -5,9 +5,10 @@ use passdock_abi::{DType, OpId, Position, Status, ValueId};
 use super::condition;
 use super::matching::Match;
 use super::number;
+use super::rules::NoMatch;
 use crate::data::EditError;
 use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
-use crate::language::{After, AttrTerm, NewNode, NewOperand, Operand};
+use crate::language::{After, AttrTerm, Node, NodeAttr, Operand};
 use crate::pass::PassContext;
 
 /// The largest constant, in bytes, that is made of others however often those are used.
@@ -62,10 +63,10 @@ impl<'r> Rewriter<'r> {
         self.fold(made).map(|values| values[0])
     }
 
-    /// A constant scalar of a dtype.
+    /// A constant scalar of a dtype; `None` if the dtype has no such number.
     ///
     /// # Errors
-    /// If the dtype has no such number.
+    /// As [`Function::add_constant`].
     pub fn scalar(&mut self, dtype: DType, number: f64) -> Result<Option<ValueId>, EditError> {
         let bytes = match number::bytes(dtype, number) {
             Some(bytes) => bytes,
@@ -92,7 +93,7 @@ impl<'r> Rewriter<'r> {
     /// # Errors
     /// If the constant's bytes can't be read.
     pub fn number(&self, value: ValueId) -> Result<Option<f64>, EditError> {
-        condition::number_of(self.f, value)
+        number::number_of(self.f, value)
     }
 
     fn op_of(&mut self, op: OpBuilder<'_>, results: usize) -> Result<OpId, EditError> {
@@ -174,79 +175,67 @@ impl<'r> Rewriter<'r> {
         Ok(())
     }
 
-    /// Makes what a rule's text says; `None` if that can't be here.
+    /// Makes the replacement that a rule's text describes.
     pub(super) fn build(
         &mut self,
         after: &After,
         found: &Match<'_>,
-    ) -> Result<Option<Vec<ValueId>>, EditError> {
+    ) -> Result<Vec<ValueId>, EditError> {
         let mut made: Vec<Vec<ValueId>> = Vec::new();
         for node in &after.nodes {
-            match self.node(node, found, &made)? {
-                Some(results) => made.push(results),
-                None => return Ok(None),
-            }
+            let results = self.node(node, found, &made)?;
+            made.push(results);
         }
         let mut results = Vec::new();
         for result in &after.results {
-            match self.operand(result, found, &made, DType::NONE)? {
-                Some(values) => results.extend(values),
-                None => return Ok(None),
-            }
+            results.extend(self.operand(result, found, &made, DType::NONE)?);
         }
-        Ok(Some(results))
+        Ok(results)
     }
 
     fn node(
         &mut self,
-        node: &NewNode,
+        node: &Node,
         found: &Match<'_>,
         made: &[Vec<ValueId>],
-    ) -> Result<Option<Vec<ValueId>>, EditError> {
+    ) -> Result<Vec<ValueId>, EditError> {
         let dtype = self.dtype_beside(node, found, made);
         let mut operands = Vec::new();
         for operand in &node.operands {
-            match self.operand(operand, found, made, dtype)? {
-                Some(values) => operands.extend(values),
-                None => return Ok(None),
-            }
+            operands.extend(self.operand(&operand.value, found, made, dtype)?);
         }
         while operands.last().map_or(false, |last| last.is_none()) {
             operands.pop();
         }
-        let mut op = OpBuilder::new(&node.operator).operands(operands);
+        let mut op = OpBuilder::new(&node.operators[0].value).operands(operands);
         if let Some(like) = node.like {
-            let own = |name: &str| node.attrs.iter().any(|(attr, _)| attr == name);
+            let own = |name: &str| node.attrs.iter().any(|attr| attr.name.value == name);
             for (name, value) in self.f.attrs(found.ops[like]) {
-                match value.to_value() {
-                    _ if own(self.f.text(name)) => {}
-                    Some(value) => op = op.attr(name, value),
-                    None => return Ok(None),
+                if !own(self.f.text(name)) {
+                    op = op.attr(name, value.to_value().ok_or(NoMatch)?);
                 }
             }
         }
-        for (name, term) in &node.attrs {
-            match (condition::attr(found, term), term) {
-                (Some(value), _) => op = op.attr(name, value),
+        for NodeAttr { name, value } in &node.attrs {
+            match (condition::attr(found, &value.value), &value.value) {
+                (Some(value), _) => op = op.attr(&name.value, value),
                 // Left out in the pattern, left out here.
                 (None, AttrTerm::Bound(at)) if matches!(found.attrs[*at], Some(None)) => {}
-                (None, _) => return Ok(None),
+                (None, _) => return Err(NoMatch.into()),
             }
         }
-        let op = self.op_of(op, node.results)?;
+        let op = self.op_of(op, node.results.len())?;
         // A model of an older version has no such operator.
-        if !self.f.traits(op).is_defined() || self.cx.check_op(self.f, op).is_err() {
-            return Ok(None);
-        }
-        self.fold(op).map(Some)
+        NoMatch::unless(self.f.traits(op).is_defined() && self.cx.check_op(self.f, op).is_ok())?;
+        self.fold(op)
     }
 
     /// The dtype that a number among the operands of an op has: that of the first operand that has one.
-    fn dtype_beside(&self, node: &NewNode, found: &Match<'_>, made: &[Vec<ValueId>]) -> DType {
-        let dtypes = node.operands.iter().map(|operand| match operand {
-            NewOperand::Bound(operand) => self.f.dtype(found.bound(self.f, operand)),
-            NewOperand::Made { node, index } => self.f.dtype(made[*node][*index]),
-            _ => DType::NONE,
+    fn dtype_beside(&self, node: &Node, found: &Match<'_>, made: &[Vec<ValueId>]) -> DType {
+        let operands = node.operands.iter().map(|operand| &operand.value);
+        let dtypes = operands.map(|operand| match operand {
+            Operand::Made { node, index } => self.f.dtype(made[*node][*index]),
+            operand => self.f.dtype(found.bound(self.f, operand)),
         });
         let mut known = dtypes.filter(|dtype| *dtype != DType::NONE);
         known.next().unwrap_or(DType::NONE)
@@ -254,18 +243,18 @@ impl<'r> Rewriter<'r> {
 
     fn operand(
         &mut self,
-        operand: &NewOperand,
+        operand: &Operand,
         found: &Match<'_>,
         made: &[Vec<ValueId>],
         dtype: DType,
-    ) -> Result<Option<Vec<ValueId>>, EditError> {
+    ) -> Result<Vec<ValueId>, EditError> {
         Ok(match operand {
-            NewOperand::Bound(Operand::List(at)) => Some(found.lists[*at].clone()),
-            NewOperand::Bound(operand) => Some(vec![found.bound(self.f, operand)]),
-            NewOperand::Made { node, index } => Some(vec![made[*node][*index]]),
-            NewOperand::Number(number) => self.scalar(dtype, *number)?.map(|value| vec![value]),
-            NewOperand::Ints(ints) => Some(vec![self.ints(ints)?]),
-            NewOperand::Absent => Some(vec![ValueId::NONE]),
+            Operand::List(at) => found.lists[*at].clone(),
+            Operand::Made { node, index } => vec![made[*node][*index]],
+            Operand::Number(number) => vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?],
+            Operand::Ints(ints) => vec![self.ints(ints)?],
+            // One that is left out is none of the pattern's.
+            operand => vec![found.bound(self.f, operand)],
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::{Status, ValueId};
@@ -10,7 +9,7 @@ use passdock_abi::{Status, ValueId};
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
-use crate::language::{self, Extent, Mention, Opset, Rule, RuleError};
+use crate::language::{self, Extent, Rule, RuleError};
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.
@@ -52,28 +51,10 @@ pub struct Rules {
     compiled: Mutex<Option<Arc<CompiledSet>>>,
 }
 
-/// What a rule says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RuleInfo {
-    /// The name, which reports count it by.
-    pub name: String,
-    /// The comment above it, in a text of several rules.
-    pub doc: String,
-    /// The place of the name, in bytes of the text; empty for a rule of [`rules!`](crate::rules).
-    pub at: Range<usize>,
-    /// The operators that it names, in order.
-    pub operators: Vec<Mention>,
-    /// The versions of domains that its conditions ask for.
-    pub opsets: Vec<Opset>,
-}
-
-/// A rule as [`rules!`](crate::rules) wrote it down.
+/// A rule as [`rules!`](crate::rules) writes it down.
 #[doc(hidden)]
 pub struct RuleSource {
-    pub name: &'static str,
-    /// The words between the name and the brace.
-    pub words: &'static str,
+    /// The rule, as a file has it.
     pub text: &'static str,
     pub code: Option<RuleCode>,
 }
@@ -91,7 +72,7 @@ impl CompiledSet {
         for (at, one) in rules.iter().enumerate() {
             let root = &one.rule.nodes[one.rule.nodes.len() - 1];
             for operator in &root.operators {
-                roots.entry(operator.clone()).or_default().push(at);
+                roots.entry(operator.value.clone()).or_default().push(at);
             }
         }
         Arc::new(CompiledSet { rules, roots })
@@ -112,12 +93,6 @@ impl fmt::Debug for Rules {
     }
 }
 
-impl fmt::Debug for RuleSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RuleSource").field(&self.name).finish()
-    }
-}
-
 impl Rules {
     #[doc(hidden)]
     pub const fn new(sources: &'static [RuleSource]) -> Rules {
@@ -133,7 +108,7 @@ impl Rules {
     /// If the text isn't one of rules: what is wrong, and where.
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
         let rules = language::file(text, Extent::Whole)?;
-        Ok(Rules::of(rules, None))
+        Ok(Rules::from_rules(rules, None))
     }
 
     /// Patterns out of a text, as `.rules` files have them: rules of which what stands behind the arrow is left out,
@@ -154,7 +129,9 @@ impl Rules {
     /// If the text isn't one of rules: what is wrong, and where.
     pub fn parse_patterns(text: &str) -> Result<Vec<Rules>, RuleError> {
         let rules = language::file(text, Extent::AnyBehind)?;
-        let patterns = rules.into_iter().map(|rule| Rules::of(vec![rule], None));
+        let patterns = rules
+            .into_iter()
+            .map(|rule| Rules::from_rules(vec![rule], None));
         Ok(patterns.collect())
     }
 
@@ -165,24 +142,24 @@ impl Rules {
     /// # Errors
     /// If the text isn't a pattern.
     pub fn pattern(name: &str, text: &str) -> Result<Rules, RuleError> {
-        Ok(Rules::of(
+        Ok(Rules::from_rules(
             vec![language::rule(name, text, Extent::Pattern)?],
             None,
         ))
     }
 
     /// Rules that were read; code stands behind the arrow of one alone.
-    fn of(rules: Vec<Rule>, mut code: Option<Box<RuleClosure>>) -> Rules {
+    fn from_rules(rules: Vec<Rule>, mut code: Option<Box<RuleClosure>>) -> Rules {
         let rules = rules.into_iter().map(|rule| {
             Arc::new(Compiled {
                 rule,
                 code: code.take(),
             })
         });
-        Rules::of_compiled(rules.collect())
+        Rules::from_compiled(rules.collect())
     }
 
-    fn of_compiled(rules: Vec<Arc<Compiled>>) -> Rules {
+    fn from_compiled(rules: Vec<Arc<Compiled>>) -> Rules {
         Rules {
             sources: &[],
             compiled: Mutex::new(Some(CompiledSet::new(rules))),
@@ -199,7 +176,7 @@ impl Rules {
         for set in sets {
             rules.extend(set.compiled()?.rules.iter().cloned());
         }
-        Ok(Rules::of_compiled(rules))
+        Ok(Rules::from_compiled(rules))
     }
 
     /// A rule whose code is a closure: `pattern` is what stands in front of the arrow, with the conditions.
@@ -212,7 +189,7 @@ impl Rules {
         code: impl Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync + 'static,
     ) -> Result<Rules, RuleError> {
         let rule = language::rule(name, pattern, Extent::Pattern)?;
-        Ok(Rules::of(vec![rule], Some(Box::new(code))))
+        Ok(Rules::from_rules(vec![rule], Some(Box::new(code))))
     }
 
     /// The names of the rules, in order.
@@ -225,29 +202,14 @@ impl Rules {
         Ok(rules.map(|one| one.rule.name.clone()).collect())
     }
 
-    /// What the rules say of themselves, in order.
+    /// The rules, in order.
     ///
     /// # Errors
     /// If a rule's text is wrong.
-    pub fn describe(&self) -> Result<Vec<RuleInfo>, RuleError> {
-        let info = |one: &Arc<Compiled>| RuleInfo {
-            name: one.rule.name.clone(),
-            doc: one.rule.doc.clone(),
-            at: one.rule.at.clone(),
-            operators: one.rule.mentions.clone(),
-            opsets: one.rule.opsets.clone(),
-        };
-        Ok(self.compiled()?.rules.iter().map(info).collect())
-    }
-
-    /// What the rules look for, in order.
-    ///
-    /// # Errors
-    /// If a rule's text is wrong.
-    #[doc(hidden)]
-    pub fn patterns(&self) -> Result<Vec<Rule>, RuleError> {
-        let rules = self.compiled()?;
-        Ok(rules.rules.iter().map(|one| one.rule.clone()).collect())
+    pub fn describe(&self) -> Result<Vec<Rule>, RuleError> {
+        let compiled = self.compiled()?;
+        let rules = compiled.rules.iter();
+        Ok(rules.map(|one| one.rule.clone()).collect())
     }
 
     pub(super) fn compiled(&self) -> Result<Arc<CompiledSet>, RuleError> {
@@ -261,16 +223,10 @@ impl Rules {
                 Some(_) => Extent::Pattern,
                 None => Extent::Whole,
             };
-            let rule = language::rule(source.name, source.text, extent)?;
-            let has = |word| source.words.split_whitespace().any(|other| other == word);
-            rules.push(Arc::new(Compiled {
-                rule: Rule {
-                    grows: has("grows"),
-                    keeps_type: has("keeps_type"),
-                    ..rule
-                },
-                code: source.code.map(|code| Box::new(code) as Box<RuleClosure>),
-            }));
+            for rule in language::file(source.text, extent)? {
+                let code = source.code.map(|code| Box::new(code) as Box<RuleClosure>);
+                rules.push(Arc::new(Compiled { rule, code }));
+            }
         }
         let rules = CompiledSet::new(rules);
         *compiled = Some(rules.clone());
@@ -280,8 +236,7 @@ impl Rules {
 
 /// Writes a set of rules: what is looked for, and what stands in its place.
 ///
-/// A rule of the wrong form, and one with names that its pattern doesn't have, doesn't compile. Other mistakes, such
-/// as in its conditions, are errors when the rules are first used, so that a test should ask for [`Rules::names`].
+/// A mistake in a rule is an error when the rules are first used, so a test should ask for [`Rules::names`].
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -304,21 +259,18 @@ impl Rules {
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* rule $name:ident $($word:ident)* { $($text:tt)* } $(=> $code:expr;)?)*) => {{
         {
-            // Called as the rules are: that is how the compiler calls one that is wrong, or there twice.
+            // Called as the rules are: that is how the compiler rejects one that is there twice.
             $(
                 #[allow(dead_code, non_upper_case_globals)]
-                const $name: () = $crate::__private::check_rule(
-                    ::std::concat!($(::std::stringify!($word), " "),*),
-                    ::std::stringify!($($text)*),
-                    $crate::__rule_code!(is_none $($code)?),
-                );
+                const $name: () = ();
             )*
         }
         $crate::Rules::new(&[$(
             $crate::__private::RuleSource {
-                name: ::std::stringify!($name),
-                words: ::std::concat!($(::std::stringify!($word), " "),*),
-                text: ::std::stringify!($($text)*),
+                text: ::std::concat!(
+                    "rule ", ::std::stringify!($name), $(" ", ::std::stringify!($word),)*
+                    " { ", ::std::stringify!($($text)*), " }",
+                ),
                 code: $crate::__rule_code!($($code)?),
             },
         )*])
@@ -329,12 +281,6 @@ macro_rules! rules {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rule_code {
-    (is_none) => {
-        true
-    };
-    (is_none $code:expr) => {
-        false
-    };
     () => {
         ::std::option::Option::None
     };

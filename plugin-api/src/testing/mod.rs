@@ -3,7 +3,5 @@
 
 mod cli;
 mod compare;
-mod dump;
 
 pub use cli::{check, check_unchanged, Check};
-pub use dump::dump;

@@ -33,7 +33,7 @@ use crate::shared::accept;
 use crate::shared::read::optional;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
-    let mut given = GivenOut::of(f);
+    let mut given = RegionResults::new(f);
     let copies = copies(f);
     let of_constants = of_constants(f, &copies);
     let needed = accept::needed_copies(f, cx, &of_constants);

@@ -79,7 +79,7 @@ struct Merger {
     constants: Scoped<ConstId>,
     /// Per region, the constants in it that might be like another.
     candidates: HashMap<RegionId, Vec<ConstId>>,
-    given_out: GivenOut,
+    given_out: RegionResults,
     /// The locations of the ops that gave way to one.
     merged: BTreeMap<OpId, Vec<LocId>>,
 }
@@ -104,7 +104,7 @@ impl Merger {
             ops: Scoped::with_capacity(f.op_count()),
             constants: Scoped::with_capacity(0),
             candidates,
-            given_out: GivenOut::of(f),
+            given_out: RegionResults::new(f),
             merged: BTreeMap::new(),
         })
     }

@@ -51,7 +51,7 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     let options = cx.options::<SimplifyInference>()?;
     let all = |names: &[&str]| names.iter().all(|name| is_operator(cx, name));
     if all(&["onnx.Dropout", "onnx.Identity"]) {
-        let mut given = GivenOut::of(f);
+        let mut given = RegionResults::new(f);
         for op in f.ops_named("onnx.Dropout") {
             if !is_trained(f, op)? {
                 skip_dropout(f, op, &mut given)?;
@@ -96,7 +96,7 @@ fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
 }
 
 /// Lets the operand of a Dropout stand for its first result.
-fn skip_dropout(f: &mut Function, op: OpId, given: &mut GivenOut) -> PassResult {
+fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassResult {
     let results = f.results(op).to_vec();
     let (Some(operand), Some((&result, masks))) = (f.operand(op, 0), results.split_first()) else {
         return Ok(());

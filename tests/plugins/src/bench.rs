@@ -47,7 +47,7 @@ impl Analysis for Nothing {
 /// Asks for an analysis that is kept.
 fn find(f: &mut Function, cx: &PassContext) -> PassResult {
     for _ in 0..TIMES {
-        black_box(&*f.analysis::<Nothing>(cx)?);
+        black_box(f.analysis::<Nothing>(cx)?);
     }
     Ok(())
 }

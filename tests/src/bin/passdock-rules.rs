@@ -17,8 +17,8 @@ use passdock::pipeline::{BuiltInPipeline, DEFAULT};
 use passdock::{
     Module, PassContext, Recorder, Registry, RulesFile, Sequential, Verify, model_file, toml,
 };
-use passdock_plugin_api::__private::{AttrPattern, Literal, Node, Operand, Rule};
 use passdock_plugin_api::Rules;
+use passdock_plugin_api::rewrite::{AttrTerm, Literal, Node, NodeAttr, Operand, Rule, Spanned};
 use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use passdock_tests::standard_registry;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn patterns(files: &[String]) -> Result<()> {
 }
 
 fn of_rules(pass: &str, rules: &Rules) -> Result<Vec<Value>> {
-    let patterns = rules.patterns().map_err(whole)?;
+    let patterns = rules.describe().map_err(whole)?;
     let shown = |pattern: &Rule| {
         let nodes: Vec<Value> = pattern
             .nodes
@@ -78,7 +78,7 @@ fn of_rules(pass: &str, rules: &Rules) -> Result<Vec<Value>> {
 }
 
 fn shown_node(pattern: &Rule, node: &Node) -> Value {
-    let operand = |operand: &Operand| match operand {
+    let operand = |operand: &Spanned<Operand>| match &operand.value {
         Operand::Value(at) => json!(["value", pattern.values[*at]]),
         Operand::Optional(at) => json!(["optional", pattern.values[*at]]),
         Operand::List(at) => json!(["list", pattern.lists[*at]]),
@@ -87,13 +87,16 @@ fn shown_node(pattern: &Rule, node: &Node) -> Value {
         Operand::Result { node, index } => json!(["result", node, index]),
         Operand::Number(number) => json!(["number", number.value]),
         Operand::Ints(ints) => json!(["ints", ints]),
+        Operand::Made { .. } => unreachable!("a pattern makes nothing"),
     };
-    let attr = |(name, wanted): &(String, AttrPattern)| match wanted {
-        AttrPattern::Bound(at) => json!([name, "bound", pattern.attrs[*at]]),
-        AttrPattern::Is(literal) => json!([name, "is", shown_literal(literal)]),
+    let attr = |NodeAttr { name, value, .. }: &NodeAttr| match &value.value {
+        AttrTerm::Bound(at) => json!([name.value, "bound", pattern.attrs[*at]]),
+        AttrTerm::Literal(literal) => json!([name.value, "is", shown_literal(literal)]),
+        AttrTerm::Compose(..) => unreachable!("a pattern composes nothing"),
     };
+    let operators = node.operators.iter().map(|operator| &operator.value);
     json!({
-        "operators": node.operators,
+        "operators": operators.collect::<Vec<_>>(),
         "results": node.results,
         "operands": node.operands.iter().map(operand).collect::<Vec<_>>(),
         "attrs": node.attrs.iter().map(attr).collect::<Vec<_>>(),

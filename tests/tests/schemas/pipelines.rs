@@ -20,7 +20,8 @@ passes = [
     { phase = "late" },
     { rules = "fuse.rules", name = "fuse" },
     { use = "default", disabled = ["FuseOperators"] },
-    { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
+    { name = "group", passes = ["a", { name = "b" }, { passes = [] }], opt_level = 1, required = ["c"],
+      disabled = ["a"] },
 ]
 [context]
 opt_level = 3

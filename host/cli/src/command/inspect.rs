@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::plugin::Plugin;
-use passdock::sdk::rewrite::RuleInfo;
+use passdock::sdk::rewrite::Rule;
 use passdock::{Diagnostic, PassError, pipeline};
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn further(a: PassError, b: PassError) -> PassError {
 }
 
 /// The operators that a rule looks for, and those that it makes, each once.
-fn operators(rule: &RuleInfo, made: bool) -> Vec<&str> {
+fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for mention in rule.operators.iter().filter(|one| one.is_made == made) {
         if !names.contains(&&*mention.operator) {
@@ -103,7 +103,7 @@ fn operators(rule: &RuleInfo, made: bool) -> Vec<&str> {
 }
 
 /// A rule, for programs.
-pub(super) fn rule(rule: &RuleInfo) -> Value {
+pub(super) fn rule(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
         "doc": rule.doc,
@@ -113,7 +113,7 @@ pub(super) fn rule(rule: &RuleInfo) -> Value {
 }
 
 /// Rules, as a table.
-pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
+pub(super) fn rules_table(rules: &[Rule]) -> String {
     let rows = rules.iter().map(|rule| {
         let joined = |made| operators(rule, made).join(", ");
         [

@@ -9,7 +9,7 @@ use passdock_diagnostic::Snippet;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::Rules;
-use sdk::rewrite::{Mention, RuleError, RuleInfo};
+use sdk::rewrite::{Rule, RuleError, Spanned};
 
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::boundary::{FunctionClosure, FunctionCode};
@@ -38,7 +38,7 @@ const INFER_TYPE: &str = "relax.transform.InferType";
 pub struct RulesFile {
     name: String,
     text: Arc<str>,
-    rules: Vec<RuleInfo>,
+    rules: Vec<Rule>,
     compiled: Arc<Rules>,
 }
 
@@ -72,9 +72,10 @@ impl Source<'_> {
     fn check(&self, compiled: &Rules, ops: &OpDefs) -> Result<(), PassError> {
         rules::check(compiled, ops).map_err(|wrong| {
             let rules = compiled.describe().unwrap_or_default();
-            let mut mentions = rules.iter().flat_map(|rule| &rule.operators);
-            let is_unknown = |one: &Mention| one.at == wrong.at && !ops.knows(&one.operator, None);
-            let label = match mentions.any(is_unknown) {
+            let nodes = rules.iter().flat_map(Rule::ops).map(|(node, _)| node);
+            let is_unknown =
+                |one: &Spanned<String>| one.at == wrong.at && !ops.knows(&one.value, None);
+            let label = match nodes.flat_map(|node| &node.operators).any(is_unknown) {
                 true => "unknown operator",
                 false => "",
             };
@@ -112,7 +113,7 @@ impl RulesFile {
     ///
     /// # Errors
     /// What is wrong with the text, with the place underlined.
-    pub fn patterns(name: &str, text: &str, ops: &OpDefs) -> Result<Vec<RuleInfo>, PassError> {
+    pub fn patterns(name: &str, text: &str, ops: &OpDefs) -> Result<Vec<Rule>, PassError> {
         let source = Source { name, text };
         let refused = |wrong| source.refused(wrong, "");
         let patterns = Rules::parse_patterns(text).map_err(refused)?;
@@ -139,7 +140,7 @@ impl RulesFile {
     }
 
     /// The rules, in order.
-    pub fn rules(&self) -> &[RuleInfo] {
+    pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 

@@ -3,22 +3,24 @@
 use passdock_ir::OpName;
 use passdock_loader::{AttrInfo, OpDefs, OpInfo};
 use passdock_plugin_api as sdk;
-use sdk::rewrite::{Mention, MentionedAttr, Opset, Presence, RuleError, RuleInfo};
+use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError};
+
+use super::Mention;
 
 /// Holds a rule to the definitions of its operators: an operand or an attribute that no op has in a version that the
 /// rule asks for, and operators that no version has all of.
-pub(super) fn check(rule: &RuleInfo, ops: &OpDefs) -> Result<(), RuleError> {
+pub(super) fn check(rule: &Rule, ops: &OpDefs) -> Result<(), RuleError> {
     Check { rule, ops }.run()
 }
 
 struct Check<'c> {
-    rule: &'c RuleInfo,
+    rule: &'c Rule,
     ops: &'c OpDefs,
 }
 
 /// An operator that a rule names, with what is known of it.
 struct Known<'k> {
-    mention: &'k Mention,
+    mention: Mention<'k>,
     domain: String,
     definitions: Vec<OpInfo>,
     /// Which of the definitions an op of the rule is right by.
@@ -36,20 +38,18 @@ impl Known<'_> {
 
 impl Check<'_> {
     fn run(&self) -> Result<(), RuleError> {
-        // The operators that one op may be of stand together.
         let mut ops: Vec<Vec<Known<'_>>> = Vec::new();
-        for mention in &self.rule.operators {
-            let mut known = Known {
-                mention,
-                domain: domain(&mention.operator),
-                definitions: self.ops.versions(&mention.operator),
-                fits: Vec::new(),
-            };
-            self.fit(&mut known)?;
-            match ops.last_mut().filter(|_| mention.is_alternative) {
-                Some(op) => op.push(known),
-                None => ops.push(vec![known]),
-            }
+        for mentions in Mention::all(self.rule) {
+            let known = mentions.into_iter().map(|mention| {
+                let mut known = Known {
+                    domain: domain(mention.operator()),
+                    definitions: self.ops.versions(mention.operator()),
+                    fits: Vec::new(),
+                    mention,
+                };
+                self.fit(&mut known).map(|()| known)
+            });
+            ops.push(known.collect::<Result<_, _>>()?);
         }
         self.check_versions(&ops)?;
         self.check_bound(ops.iter().flatten())
@@ -83,12 +83,13 @@ impl Check<'_> {
                 if let (true, Some(other)) = (versions.is_empty(), narrowed) {
                     let message = format!(
                         "No version has this `{}` and the `{}` of this rule.",
-                        mention.operator, other
+                        mention.operator(),
+                        other
                     );
-                    return Err(RuleError::new(mention.at.clone(), message));
+                    return Err(RuleError::new(mention.name.at.clone(), message));
                 }
                 if versions.len() < before {
-                    narrowed = Some(&mention.operator);
+                    narrowed = Some(mention.operator());
                 }
             }
         }
@@ -116,7 +117,7 @@ impl Check<'_> {
                 .get(at + 1)
                 .map_or(i64::MAX, |next| next.since);
             let is_asked = definition.since <= last && next > first;
-            let refused = refused(mention, definition);
+            let refused = self.refused(mention, definition);
             known.fits.push(is_asked && refused.is_none());
             is_there |= is_asked;
             if is_asked && refused.is_some() {
@@ -126,7 +127,7 @@ impl Check<'_> {
         }
         let since = known.definitions.first().map(|first| first.since);
         if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&known.domain)) {
-            let name = &mention.operator;
+            let name = mention.operator();
             let message = format!(
                 "`{}` is there from version {} on, and this asks for {} at most.",
                 name, since, last
@@ -141,109 +142,125 @@ impl Check<'_> {
 
     /// Refuses a name for attributes of two kinds, which are never the same.
     fn check_bound<'k>(&self, all: impl Iterator<Item = &'k Known<'k>>) -> Result<(), RuleError> {
-        let mut bound: Vec<(&MentionedAttr, Vec<&str>)> = Vec::new();
+        let mut bound: Vec<(usize, &NodeAttr, Vec<&str>)> = Vec::new();
         for known in all {
-            for attr in known
-                .mention
-                .attrs
-                .iter()
-                .filter(|attr| !attr.bound.is_empty())
-            {
+            for attr in &known.mention.node.attrs {
+                let AttrTerm::Bound(at) = attr.value.value else {
+                    continue;
+                };
                 let kinds: Vec<&str> = known
                     .definitions
                     .iter()
                     .flat_map(|one| one.attributes.iter().flatten())
-                    .filter(|one| one.name == attr.name)
+                    .filter(|one| one.name == attr.name.value)
                     .map(|one| one.kind)
                     .collect();
                 if kinds.is_empty() {
                     continue;
                 }
-                let other = bound.iter().find(|(other, _)| other.bound == attr.bound);
+                let other = bound.iter().find(|(other, ..)| *other == at);
                 match other {
-                    Some((other, theirs)) if !theirs.iter().any(|kind| kinds.contains(kind)) => {
+                    Some((_, other, theirs)) if !theirs.iter().any(|kind| kinds.contains(kind)) => {
                         let message = format!(
                             "`${}` is {} as `{}`, and `{}` is {}.",
-                            attr.bound,
+                            self.rule.attrs[at],
                             with_article(theirs[0]),
-                            other.name,
-                            attr.name,
+                            other.name.value,
+                            attr.name.value,
                             with_article(kinds[0])
                         );
-                        return Err(RuleError::new(attr.value.clone(), message));
+                        return Err(RuleError::new(attr.value.at.clone(), message));
                     }
                     Some(_) => {}
-                    None => bound.push((attr, kinds)),
+                    None => bound.push((at, attr, kinds)),
                 }
             }
         }
         Ok(())
     }
+
+    /// Why no op is as the rule says, by this definition.
+    fn refused(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
+        self.operands(mention, definition).or_else(|| {
+            let attrs = definition.attributes.as_ref()?;
+            let given = mention.node.attrs.iter();
+            let wrong = given.filter_map(|given| attr(mention, given, attrs)).next();
+            wrong.or_else(|| missing(mention, attrs))
+        })
+    }
+
+    fn operands(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
+        let least = definition.min_operands;
+        let most = definition.max_operands.unwrap_or(u32::MAX);
+        let count = |count: u32, word: &str| match count {
+            1 => format!("1 operand{}", word),
+            count => format!("{} operands{}", count, word),
+        };
+        let takes = match (least, most) {
+            (least, u32::MAX) => count(least, " or more"),
+            (least, most) if least == most => count(most, ""),
+            (least, most) => format!("{} to {}", least, count(most, "")),
+        };
+        let operands = &mention.node.operands;
+        let is_list = |operand: &Operand| matches!(operand, Operand::List(_));
+        let has_list = operands.iter().any(|one| is_list(&one.value));
+        let mut given = operands.iter().enumerate().filter(|(_, one)| {
+            let is_absent = one.value == Operand::Absent;
+            !is_absent && !is_list(&one.value) && !self.is_optional(&one.value)
+        });
+        // Behind a list only their number counts.
+        let beyond = match has_list {
+            true => given.nth(most as usize),
+            false => given.find(|(at, _)| *at >= most as usize),
+        };
+        if let Some((_, one)) = beyond {
+            let message = format!("`{}` takes {}.", mention.operator(), takes);
+            return Some(RuleError::new(one.at.clone(), message));
+        }
+        let needed = operands.iter().take(least as usize);
+        if let Some(one) = needed.clone().find(|one| one.value == Operand::Absent) {
+            let message = format!("`{}` has this operand always.", mention.operator());
+            return Some(RuleError::new(one.at.clone(), message));
+        }
+        if !has_list && needed.count() < least as usize {
+            let here = count(operands.len() as u32, "");
+            let message = format!(
+                "`{}` takes {}, and here is {}.",
+                mention.operator(),
+                takes,
+                here
+            );
+            return Some(RuleError::new(
+                mention.name.at.clone(),
+                message.replace("here is 0", "here are 0"),
+            ));
+        }
+        None
+    }
+
+    /// Whether the pattern lets a value be left out.
+    fn is_optional(&self, operand: &Operand) -> bool {
+        let (Operand::Value(value) | Operand::Optional(value)) = operand else {
+            return false;
+        };
+        let operands = self.rule.nodes.iter().flat_map(|node| &node.operands);
+        operands
+            .into_iter()
+            .any(|one| one.value == Operand::Optional(*value))
+    }
 }
 
-/// Why no op is as the rule says, by this definition.
-fn refused(mention: &Mention, definition: &OpInfo) -> Option<RuleError> {
-    operands(mention, definition).or_else(|| {
-        let attrs = definition.attributes.as_ref()?;
-        let given = mention.attrs.iter();
-        let wrong = given.filter_map(|given| attr(mention, given, attrs)).next();
-        wrong.or_else(|| missing(mention, attrs))
-    })
-}
-
-fn operands(mention: &Mention, definition: &OpInfo) -> Option<RuleError> {
-    let least = definition.min_operands;
-    let most = definition.max_operands.unwrap_or(u32::MAX);
-    let count = |count: u32, word: &str| match count {
-        1 => format!("1 operand{}", word),
-        count => format!("{} operands{}", count, word),
-    };
-    let takes = match (least, most) {
-        (least, u32::MAX) => count(least, " or more"),
-        (least, most) if least == most => count(most, ""),
-        (least, most) => format!("{} to {}", least, count(most, "")),
-    };
-    let operands = &mention.operands;
-    let has_list = operands.iter().any(|one| one.presence == Presence::List);
-    let given = operands.iter().enumerate();
-    let given: Vec<_> = given
-        .filter(|(_, one)| one.presence == Presence::Given)
-        .collect();
-    // Behind a list only their number counts.
-    let beyond = match has_list {
-        true => given.get(most as usize),
-        false => given.iter().find(|(at, _)| *at >= most as usize),
-    };
-    if let Some((_, one)) = beyond {
-        let message = format!("`{}` takes {}.", mention.operator, takes);
-        return Some(RuleError::new(one.at.clone(), message));
-    }
-    let needed = operands.iter().take(least as usize);
-    if let Some(one) = needed.clone().find(|one| one.presence == Presence::Absent) {
-        let message = format!("`{}` has this operand always.", mention.operator);
-        return Some(RuleError::new(one.at.clone(), message));
-    }
-    if !has_list && needed.count() < least as usize {
-        let here = count(operands.len() as u32, "");
-        let message = format!(
-            "`{}` takes {}, and here is {}.",
-            mention.operator, takes, here
-        );
-        return Some(RuleError::new(
-            mention.at.clone(),
-            message.replace("here is 0", "here are 0"),
-        ));
-    }
-    None
-}
-
-fn attr(mention: &Mention, given: &MentionedAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
-    let found = match attrs.iter().find(|attr| attr.name == given.name) {
+fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
+    let found = match attrs.iter().find(|attr| attr.name == given.name.value) {
         Some(found) => found,
         None => {
-            let message = format!("`{}` has no attribute `{}`.", mention.operator, given.name);
+            let message = format!(
+                "`{}` has no attribute `{}`.",
+                mention.operator(),
+                given.name.value
+            );
             let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
-            let mut error = RuleError::new(given.at.clone(), message);
+            let mut error = RuleError::new(given.name.at.clone(), message);
             error.help = match known.is_empty() {
                 true => "It has none.".to_owned(),
                 false => format!("It has {}.", known.join(", ")),
@@ -252,19 +269,19 @@ fn attr(mention: &Mention, given: &MentionedAttr, attrs: &[AttrInfo]) -> Option<
             return Some(error);
         }
     };
-    if given.kinds.is_empty() || given.kinds.contains(&found.kind) {
+    let kinds = kinds(&given.value.value, mention.is_made);
+    if kinds.is_empty() || kinds.contains(&found.kind) {
         return None;
     }
-    let own = with_article(given.kinds[0]);
     let message = format!(
         "The attribute `{}` of `{}` is {}, and this is {}.",
         found.name,
-        mention.operator,
+        mention.operator(),
         with_article(found.kind),
-        own
+        with_article(kinds[0])
     );
-    let is_whole = given.kinds.contains(&"int") || given.kinds.contains(&"ints");
-    let mut error = RuleError::new(given.value.clone(), message);
+    let is_whole = kinds.contains(&"int") || kinds.contains(&"ints");
+    let mut error = RuleError::new(given.value.at.clone(), message);
     if is_whole && found.kind.starts_with("float") {
         error.help = "A float has a point: `1.0`.".to_owned();
     }
@@ -272,18 +289,39 @@ fn attr(mention: &Mention, given: &MentionedAttr, attrs: &[AttrInfo]) -> Option<
 }
 
 /// An attribute that an op to make has to have.
-fn missing(mention: &Mention, attrs: &[AttrInfo]) -> Option<RuleError> {
-    if !mention.is_made || mention.has_more_attrs {
+fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
+    if !mention.is_made || mention.node.like.is_some() {
         return None;
     }
-    let is_given = |name: &str| mention.attrs.iter().any(|given| given.name == name);
+    let given = &mention.node.attrs;
+    let is_given = |name: &str| given.iter().any(|given| given.name.value == name);
     let mut required = attrs.iter().filter(|attr| attr.required);
     let lost = required.find(|attr| !is_given(attr.name))?;
     let message = format!(
         "An `{}` needs the attribute `{}`.",
-        mention.operator, lost.name
+        mention.operator(),
+        lost.name
     );
-    Some(RuleError::new(mention.at.clone(), message))
+    Some(RuleError::new(mention.name.at.clone(), message))
+}
+
+/// The kinds of attributes that may have a value of a rule; none if the text doesn't say.
+fn kinds(value: &AttrTerm, is_made: bool) -> &'static [&'static str] {
+    let literal = match value {
+        AttrTerm::Bound(_) => return &[],
+        AttrTerm::Compose(..) => return &["ints"],
+        AttrTerm::Literal(literal) => literal,
+    };
+    match literal {
+        Literal::Int(_) if is_made => &["int"],
+        Literal::Int(_) => &["int", "float"],
+        Literal::Float(_) => &["float"],
+        Literal::Text(_) => &["string"],
+        Literal::Ints(ints) if is_made && !ints.is_empty() => &["ints"],
+        Literal::Ints(_) => &["ints", "floats"],
+        Literal::Floats(_) => &["floats"],
+        Literal::Word(_) => &[],
+    }
 }
 
 fn domain(name: &str) -> String {

@@ -7,7 +7,36 @@ use passdock_diagnostic::suggest;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::Rules;
-use sdk::rewrite::{Mention, RuleError};
+use sdk::rewrite::{Node, Rule, RuleError, Spanned};
+
+/// A place of a rule that names an operator.
+#[derive(Clone, Copy)]
+pub(crate) struct Mention<'r> {
+    node: &'r Node,
+    name: &'r Spanned<String>,
+    /// Whether the rule makes an op of it, instead of looking for one.
+    is_made: bool,
+}
+
+impl<'r> Mention<'r> {
+    /// Returns the operators that each op of a rule may be of.
+    fn all(rule: &'r Rule) -> Vec<Vec<Mention<'r>>> {
+        let of_op = |(node, is_made): (&'r Node, bool)| {
+            let names = node.operators.iter();
+            let mentions = names.map(|name| Mention {
+                node,
+                name,
+                is_made,
+            });
+            mentions.collect()
+        };
+        rule.ops().into_iter().map(of_op).collect()
+    }
+
+    fn operator(self) -> &'r str {
+        &self.name.value
+    }
+}
 
 /// Rejects rules that never apply, as far as these definitions tell: those that create an undefined operator, that
 /// match an operator whose namespace has others or is misspelt, or that match what the definitions exclude. Loads
@@ -21,8 +50,8 @@ pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
         return Ok(());
     }
     for rule in rules.describe()? {
-        let operators = rule.operators.iter();
-        operators
+        let mentions = Mention::all(&rule).into_iter().flatten();
+        mentions
             .map(|mention| check_operator(ops, mention))
             .chain([definitions::check(&rule, ops)])
             .collect::<Result<(), RuleError>>()
@@ -41,8 +70,8 @@ pub(crate) fn help(wrong: &RuleError, text: &str) -> Option<String> {
     near.or_else(|| Some(wrong.help.clone()).filter(|help| !help.is_empty()))
 }
 
-fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
-    let name = &mention.operator;
+fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {
+    let name = mention.operator();
     if ops.knows(name, None) {
         return Ok(());
     }
@@ -50,7 +79,7 @@ fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
         return Ok(());
     }
     let message = format!("No plugin defines the operator `{name}`.");
-    let mut error = RuleError::new(mention.at.clone(), message);
+    let mut error = RuleError::new(mention.name.at.clone(), message);
     error.help = "`passdock list ops` shows what there is.".to_owned();
     error.known = ops.nearest(name).map(str::to_owned).into_iter().collect();
     Err(error)

@@ -197,9 +197,9 @@ fn peek(call: &OpCall) -> OpResult {
         }
     }
     let kept = PassContext::current(|cx| {
-        let one: *const Peeks = &raw const *call.analysis::<Peeks>(cx)?;
+        let one: *const Peeks = call.analysis::<Peeks>(cx)?;
         call.add_type(&sdk::TypeSpec::shaped(abi::DType::F64, &[7]))?;
-        assert_eq!(one, &raw const *call.analysis::<Peeks>(cx)?);
+        assert_eq!(one, call.analysis::<Peeks>(cx)?);
         cx.check_op(call, call.op())?;
         Ok::<(), PassError>(())
     });
@@ -226,7 +226,7 @@ fn iterators_may_be_looked_at_while_the_host_works() {
     let around = Around::with_ops_of(PLUGIN);
     let changed = run(&module(), &around, |f, cx| {
         keep(f);
-        drop(f.analysis::<Peeks>(cx)?);
+        f.analysis::<Peeks>(cx)?;
         // The first edit copies, and what is kept for the next version takes the place of the last.
         for _ in 0..3 {
             for op in f.ops_named("t.A") {
@@ -237,7 +237,7 @@ fn iterators_may_be_looked_at_while_the_host_works() {
                 cx.evaluate_with(f, op, &[operand], 8)?;
                 keep(f);
             }
-            drop(f.analysis::<Peeks>(cx)?);
+            f.analysis::<Peeks>(cx)?;
             let last = f.terminator(f.body()).ok_or("no terminator")?;
             let op = OpBuilder::new("t.A").operand(f.params()[0]);
             let op = f.create_op(op.untyped_results(1), Position::before(last))?;

@@ -5,7 +5,7 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
-use passdock_core::sdk::rewrite::RuleInfo;
+use passdock_core::sdk::rewrite::Rule;
 use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile, Schema};
 use toml::Value;
 
@@ -37,7 +37,7 @@ pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
 ///
 /// # Errors
 /// If it can't be read, or isn't one of patterns: what is wrong, and where.
-pub fn read_patterns(path: &Path) -> Result<Vec<RuleInfo>, PassError> {
+pub fn read_patterns(path: &Path) -> Result<Vec<Rule>, PassError> {
     RulesFile::patterns(
         &path.display().to_string(),
         &text_of(path)?,

@@ -28,12 +28,12 @@ impl Analysis for Ops {
 
 pub fn kept_until_an_edit(f: &mut Function, cx: &PassContext) -> PassResult {
     let [first, ..] = chain(f)?;
-    let one: *const Ops = &*f.analysis::<Ops>(cx)?;
-    let again: *const Ops = &*f.analysis::<Ops>(cx)?;
+    let one: *const Ops = f.analysis::<Ops>(cx)?;
+    let again: *const Ops = f.analysis::<Ops>(cx)?;
     assert_eq!(one, again);
     f.set_attr(first, "k", 1)?;
     assert!(f.preserve::<Ops>());
-    let preserved: *const Ops = &*f.analysis::<Ops>(cx)?;
+    let preserved: *const Ops = f.analysis::<Ops>(cx)?;
     assert_eq!(one, preserved);
     f.set_attr(first, "k", 2)?;
     assert_eq!(f.analysis::<Ops>(cx)?.0, 4);

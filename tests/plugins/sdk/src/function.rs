@@ -1,8 +1,8 @@
 //! Reading and editing one function. Each pass knows the text that it gets: `@main(x)` with
 //! `a = Relu(x)`, `b = Relu(a)`, `c = Add(b, b)`.
 
+use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::testing::dump;
 use passdock_plugin_api::Status;
 
 /// The three ops.

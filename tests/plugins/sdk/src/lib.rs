@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod dump;
 mod failing;
 mod function;
 mod kept;

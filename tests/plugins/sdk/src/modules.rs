@@ -1,7 +1,7 @@
 //! Modules: several functions at once, snapshots that stay, other passes.
 
+use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::testing::dump;
 use passdock_plugin_api::{Name, Status};
 
 /// Snapshots stay as they are, whatever becomes of the module, and of what they are snapshots of.

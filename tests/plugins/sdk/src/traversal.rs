@@ -1,7 +1,7 @@
 //! Visitors and mutators on deep and on long functions.
 
+use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::testing::dump;
 
 /// `depth` levels of `if` at the start of the body, one in the other, with a `Relu` innermost.
 fn nest(f: &mut Function, depth: usize) -> Result<(), PassError> {

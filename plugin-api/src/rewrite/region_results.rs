@@ -1,4 +1,4 @@
-//! What regions give out.
+//! Results of regions: the values that terminators use.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use passdock_abi::{RegionId, ValueId};
 
 use crate::ir::Function;
 
-/// The values that the very region gives out which defines them. A region gives out something of its own, and each
-/// value once: where a value is to stand for one that is given out, a copy (`onnx.Identity`) may have to.
+/// The values that are results of the very region which defines them. A region has results of its own, and each
+/// value once: where a value is to replace a result, a copy (`onnx.Identity`) may have to.
 ///
 /// Looked up once for a whole function: a value may have as many uses as there are ops, and each op of a pass asks.
 ///
@@ -16,11 +16,11 @@ use crate::ir::Function;
 ///
 /// /// Lets what is copied stand for each copy.
 /// fn forward(f: &mut Function, _cx: &PassContext) -> PassResult {
-///     let mut given_out = GivenOut::of(f);
+///     let mut region_results = RegionResults::new(f);
 ///     for op in f.ops_named("onnx.Identity") {
 ///         let (copy, original) = (f.result(op, 0), f.operand(op, 0).unwrap_or(ValueId::NONE));
-///         if !given_out.needs_copy(f, copy, original) {
-///             given_out.replace(copy, original);
+///         if !region_results.needs_copy(f, copy, original) {
+///             region_results.replace(copy, original);
 ///             f.replace_op_with(op, &[original])?;
 ///         }
 ///     }
@@ -28,11 +28,11 @@ use crate::ir::Function;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct GivenOut(HashSet<ValueId>);
+pub struct RegionResults(HashSet<ValueId>);
 
-impl GivenOut {
-    /// What the regions of a function give out.
-    pub fn of(f: &Function) -> GivenOut {
+impl RegionResults {
+    /// Finds the results of the regions of a function.
+    pub fn new(f: &Function) -> RegionResults {
         let mut given = HashSet::new();
         let nested = f.iter().flat_map(|op| f.regions(op).iter().copied());
         for region in std::iter::once(f.body()).chain(nested) {
@@ -42,10 +42,10 @@ impl GivenOut {
                 .flat_map(|end| f.operands(end));
             given.extend(values.filter(|value| home(f, *value) == Some(region)));
         }
-        GivenOut(given)
+        RegionResults(given)
     }
 
-    /// Whether a value's own region gives it out.
+    /// Whether a value is a result of its own region.
     pub fn contains(&self, value: ValueId) -> bool {
         self.0.contains(&value)
     }
@@ -71,7 +71,7 @@ impl GivenOut {
 
 /// Whether the region of the op that makes a value gives it out. Many may use a value, and many may be given out, but
 /// seldom both, so the shorter of both lists is looked through.
-pub(super) fn is_given_out(f: &Function, value: ValueId) -> bool {
+pub(super) fn is_region_result(f: &Function, value: ValueId) -> bool {
     let op = f.defining_op(value);
     let end = op.and_then(|op| f.terminator(f.parent_region(op)));
     match end {

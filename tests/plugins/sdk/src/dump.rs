@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use passdock_abi::{OpId, RegionId, ValueId};
-
-use crate::ir::{Attr, Function};
+use passdock_plugin_api::{Attr, Function, OpId, RegionId, ValueId};
 
 /// The function's ops, one a line, ids as the host's debug output has them.
 ///
 /// Constants aren't shown, nor are names and locations: two functions with equal dumps do the same.
-pub fn dump(f: &Function) -> String {
+pub(crate) fn dump(f: &Function) -> String {
     let mut out = String::new();
     // `write!` to a string can't fail.
     let _ = writeln!(out, "@{}{}", f.function_name(), list(f.params()));

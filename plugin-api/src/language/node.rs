@@ -1,0 +1,252 @@
+//! The ops of a rule: of its pattern, before the arrow, and of its replacement, after it.
+
+use std::ops::Range;
+
+use super::lex::Token;
+use super::parse::{Parsed, Parser};
+use super::rule::{After, AttrTerm, Literal, Node, NodeAttr, Number, Operand, RuleError, Spanned};
+
+impl Parser<'_> {
+    /// Reads an op of the pattern, with the names of its results.
+    pub(crate) fn pattern_op(&mut self) -> Parsed<()> {
+        let at = self.at();
+        let names = self.defined()?;
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            if self.find(name).is_some() {
+                return Err(self.error(at, format!("There is a `%{}` before this.", name)));
+            }
+        }
+        self.node(names).map(drop)
+    }
+
+    /// Reads the replacement.
+    pub(crate) fn replacement(&mut self, end: &str) -> Parsed<()> {
+        let root = self.rule.nodes.len() - 1;
+        let wanted = self.rule.nodes[root].results.clone();
+        let start = self.at();
+        self.rule.after = Some(After::default());
+        let mut results = Vec::new();
+        while !self.ends_before(end) {
+            let at = self.at();
+            let names = self.defined()?;
+            if names.is_empty() {
+                // What stands alone is the result.
+                results.push(self.result()?);
+                if results.len() > 1 || wanted.len() > 1 {
+                    let message = "This replaces one result; say `%name = …` of each result of the pattern's last op.";
+                    return Err(self.error(at, message));
+                }
+            } else if matches!(self.peek(), Token::Word(_)) {
+                let node = self.node(names.clone())?;
+                let made = names.into_iter().enumerate();
+                let made = made.map(|(index, name)| (name, Operand::Made { node, index }));
+                self.named.extend(made);
+            } else if let [name] = &names[..] {
+                let value = self.result()?;
+                self.named.push((name.clone(), value));
+            } else {
+                return Err(self.error(at, "Only an op gives several values their names."));
+            }
+        }
+        if results.is_empty() {
+            results = self.named_results(&wanted, &start)?;
+        }
+        self.after().results = results;
+        Ok(())
+    }
+
+    /// Returns the values of the replacement that have the names of the root's results.
+    fn named_results(&self, wanted: &[String], at: &Range<usize>) -> Parsed<Vec<Operand>> {
+        let has_names = wanted.iter().any(|name| !name.is_empty());
+        let result = |name: &String| match self.named.iter().rev().find(|(other, _)| other == name)
+        {
+            Some((_, value)) if !name.is_empty() => Ok(value.clone()),
+            // Of several results, those without a name have no users.
+            _ if name.is_empty() && has_names => Ok(Operand::Absent),
+            _ => {
+                let result = match name.is_empty() {
+                    true => "the pattern's last op".to_owned(),
+                    false => format!("`%{}`", name),
+                };
+                let message = format!("Nothing says what stands in the place of {}.", result);
+                Err(self.error(at.clone(), message))
+            }
+        };
+        wanted.iter().map(result).collect()
+    }
+
+    /// Reads what stands in the place of a result: one value.
+    fn result(&mut self) -> Parsed<Operand> {
+        let result = self.place(Parser::operand)?;
+        let message = match &result.value {
+            Operand::List(_) => "A list of values can't stand for one result.",
+            Operand::Number(_) => {
+                "A number has the dtype of the operands beside it, and here are none."
+            }
+            Operand::Absent => "`none` can't stand for a result.",
+            _ => return Ok(result.value),
+        };
+        Err(self.error(result.at, message))
+    }
+
+    /// Reads an op, and returns its index among those of its side of the arrow.
+    fn node(&mut self, mut results: Vec<String>) -> Parsed<usize> {
+        let is_made = self.rule.after.is_some();
+        let mut operators = vec![self.operator()?];
+        while !is_made && self.eat("|") {
+            operators.push(self.operator()?);
+        }
+        self.begin_operands(&operators[operators.len() - 1])?;
+        let operands =
+            self.nested(|parser| parser.list(")", |parser| parser.place(Parser::operand)))?;
+        let is_list = |one: &Spanned<Operand>| matches!(one.value, Operand::List(_));
+        let before_last = &operands[..operands.len().saturating_sub(1)];
+        if !is_made && before_last.iter().any(is_list) {
+            let message = "Only the last operand can stand for all that follow (`...`).";
+            return Err(self.error(self.at(), message));
+        }
+        if results.is_empty() {
+            results.push(String::new());
+        }
+        let mut node = Node {
+            operators,
+            results,
+            operands,
+            like: None,
+            attrs: Vec::new(),
+        };
+        if self.eat("{") {
+            self.list("}", |parser| parser.node_attr(&mut node))?;
+        }
+        let nodes = match is_made {
+            true => &mut self.after().nodes,
+            false => &mut self.rule.nodes,
+        };
+        nodes.push(node);
+        Ok(nodes.len() - 1)
+    }
+
+    fn after(&mut self) -> &mut After {
+        self.rule.after.get_or_insert_with(After::default)
+    }
+
+    fn operand(&mut self) -> Parsed<Operand> {
+        let start = self.at().start;
+        let is_made = self.rule.after.is_some();
+        match self.peek() {
+            Token::Word(word) if word == "_" || word == "none" => {
+                let is_any = word == "_" && !is_made;
+                self.advance();
+                Ok(if is_any {
+                    Operand::Any
+                } else {
+                    Operand::Absent
+                })
+            }
+            Token::Word(_) => {
+                let (node, index) = (self.node(Vec::new())?, 0);
+                Ok(match is_made {
+                    true => Operand::Made { node, index },
+                    false => Operand::Result { node, index },
+                })
+            }
+            Token::Mark("%") if is_made => self.replacement_value(),
+            Token::Mark("%") => self.pattern_value(),
+            Token::Mark("[") => match self.literal()? {
+                Literal::Ints(ints) => Ok(Operand::Ints(ints)),
+                _ => Err(self.misplaced(start, "a list of integers")),
+            },
+            _ => {
+                let about = !is_made && self.eat("~");
+                let value = match self.literal()? {
+                    Literal::Int(value) => value as f64,
+                    Literal::Float(value) => value,
+                    _ => return Err(self.misplaced(start, "an operand")),
+                };
+                Ok(Operand::Number(Number { value, about }))
+            }
+        }
+    }
+
+    /// Reads a value of the pattern, and binds its name if it is new.
+    fn pattern_value(&mut self) -> Parsed<Operand> {
+        let Spanned { value: name, at } = self.place(Parser::value_name)?;
+        let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
+        match self.find(&name) {
+            Some(Operand::List(_)) => Err(self.error(at, "A list of operands is matched once.")),
+            Some(_) if is_list => Err(self.error(at, format!("`%{}` is one value.", name))),
+            Some(operand) => Ok(operand),
+            None if is_list => {
+                self.rule.lists.push(name);
+                Ok(Operand::List(self.rule.lists.len() - 1))
+            }
+            None => {
+                self.rule.values.push(name);
+                let at = self.rule.values.len() - 1;
+                Ok(match is_optional {
+                    true => Operand::Optional(at),
+                    false => Operand::Value(at),
+                })
+            }
+        }
+    }
+
+    /// Reads a value that the replacement or the pattern names.
+    fn replacement_value(&mut self) -> Parsed<Operand> {
+        let Spanned { value: name, at } = self.place(Parser::value_name)?;
+        let (_, _) = (self.eat("..."), self.eat("?"));
+        let made = self.named.iter().rev().find(|(other, _)| *other == name);
+        let made = made.map(|(_, made)| made.clone());
+        made.or_else(|| self.find(&name))
+            .ok_or_else(|| self.unknown(at, &name))
+    }
+
+    /// Reads an attribute of an op, or the attributes of another op that it starts with.
+    fn node_attr(&mut self, node: &mut Node) -> Parsed<()> {
+        let is_made = self.rule.after.is_some();
+        if is_made && self.eat("..") {
+            let Spanned { value: name, at } = self.place(Parser::value_name)?;
+            return match self.find(&name) {
+                Some(Operand::Result { node: like, .. }) => {
+                    node.like = Some(like);
+                    Ok(())
+                }
+                _ => Err(self.error(at, format!("`%{}` is no op of the pattern.", name))),
+            };
+        }
+        let name = self.place(|parser| parser.word("an attribute's name"))?;
+        self.expect("=")?;
+        let value = self.place(match is_made {
+            true => Parser::attr_term,
+            false => Parser::pattern_attr,
+        })?;
+        node.attrs.push(NodeAttr { name, value });
+        Ok(())
+    }
+
+    /// Reads what an attribute of the pattern is: a literal, or a name that it is bound to.
+    fn pattern_attr(&mut self) -> Parsed<AttrTerm> {
+        if !self.eat("$") {
+            return Ok(AttrTerm::Literal(self.attr_literal()?));
+        }
+        let name = self.word("a name for the attribute")?;
+        let attrs = &mut self.rule.attrs;
+        let known = attrs.iter().position(|attr| *attr == name);
+        Ok(AttrTerm::Bound(known.unwrap_or_else(|| {
+            attrs.push(name);
+            attrs.len() - 1
+        })))
+    }
+
+    /// Reads an attribute that is written down.
+    pub(crate) fn attr_literal(&mut self) -> Parsed<Literal> {
+        let at = self.at();
+        match self.literal()? {
+            Literal::Word(word) => Err(RuleError {
+                help: format!("A text stands in quotes: `\"{}\"`.", word),
+                ..self.error(at, format!("No attribute is `{}`.", word))
+            }),
+            literal => Ok(literal),
+        }
+    }
+}
