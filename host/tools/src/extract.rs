@@ -9,7 +9,9 @@ use passdock_ir::edit::NewPort;
 use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::queries::{FunctionResult, callee, function_results, set_results, unused_constants};
+use crate::queries::{
+    FunctionResult, callee, function_results, operands_inside, set_results, unused_constants,
+};
 
 /// The values between which a part is, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -197,7 +199,7 @@ fn check_dependence(
 ) -> Result<(), PassError> {
     let mut dependent: FxHashSet<ValueId> = inputs.iter().copied().collect();
     for op in f.ops_in(f.body()) {
-        if operands(f, op).any(|value| dependent.contains(&value)) {
+        if operands_inside(f, op).any(|value| dependent.contains(&value)) {
             dependent.extend(f.results(op));
         }
     }
@@ -218,7 +220,7 @@ fn check_dependence(
             stack.extend(
                 f.defining_op(value)
                     .into_iter()
-                    .flat_map(|op| operands(f, op)),
+                    .flat_map(|op| operands_inside(f, op)),
             );
         }
     }
@@ -231,13 +233,6 @@ fn check_dependence(
             format!("Of the model's inputs it depends on {args}.")
         }
     }))
-}
-
-/// Returns the operands of an op, and those of ops in its regions.
-fn operands(f: &Function, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
-    let nested = f.regions_of(op).flat_map(|region| f.walk(region));
-    let ops = std::iter::once(op).chain(nested);
-    ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
 }
 
 fn is_typed(f: &Function, value: ValueId) -> bool {

@@ -1,6 +1,8 @@
 //! Queries of functions that more than one tool needs.
 
-use passdock_abi::{AttrKind, ConstId, OpId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{
+    AttrKind, ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId, symbol,
+};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{Edit, Function};
 
@@ -23,6 +25,41 @@ pub(crate) fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
     let attr = f.attr(op, symbol::CALLEE)?;
     let text = (attr.kind == AttrKind::STRING).then(|| f.bytes_in(attr.list))?;
     f.symbols().find(std::str::from_utf8(text).ok()?)
+}
+
+/// Returns the names of the ONNX nodes that a location comes from.
+pub(crate) fn node_names(f: &Function, loc: LocId) -> impl Iterator<Item = &str> {
+    let named = f.single_locs(loc).filter(|loc| loc.kind == LocKind::NAME);
+    named
+        .map(|loc| f.text(loc.name))
+        .filter(|name| !name.is_empty())
+}
+
+/// Returns the operands of an op, and those of the ops nested in it.
+pub(crate) fn operands_inside(f: &Function, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
+    let nested = f.regions_of(op).flat_map(|region| f.walk(region));
+    let ops = std::iter::once(op).chain(nested);
+    ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
+}
+
+/// Whether an op ends a region.
+pub(crate) fn is_terminator(f: &Function, op: OpId) -> bool {
+    matches!(f.op(op).name, symbol::RETURN | symbol::YIELD)
+}
+
+/// Whether a result is more than a slot that the op leaves out.
+pub(crate) fn is_present(f: &Function, result: ValueId) -> bool {
+    let value = f.value(result);
+    value.flags & Value::ABSENT == 0 || value.use_count > 0
+}
+
+/// Cuts a text after `longest` characters.
+pub(crate) fn shortened(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// A result of a function: the value, its name and its type.

@@ -1,9 +1,12 @@
 //! The lookup of an op by name or number.
 
-use passdock_abi::{LocKind, OpId, ValueId};
+use passdock_abi::{OpId, ValueId};
 use passdock_core::{ErrorKind, PassError, suggest};
 use passdock_ir::text::{self, Pieces};
 use passdock_ir::{Function, Module};
+use rustc_hash::FxHashSet;
+
+use crate::queries::node_names;
 
 /// An op of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,14 +54,9 @@ pub(super) fn maker(f: &Function, value: ValueId) -> String {
 
 /// Returns the names of the ONNX nodes that an op comes from, each once.
 pub(super) fn names(f: &Function, op: OpId) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for loc in f.single_locs(f.op(op).loc) {
-        let name = f.text(loc.name);
-        if loc.kind == LocKind::NAME && !name.is_empty() && !names.iter().any(|n| n == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    let mut unique = FxHashSet::default();
+    let names = node_names(f, f.op(op).loc).filter(|name| unique.insert(*name));
+    names.map(str::to_owned).collect()
 }
 
 /// Whether an op of these names is from a node, or from what a call of this name was inlined to.

@@ -1,8 +1,6 @@
 //! The report of two functions: the differences of paired nodes, and the nodes without a counterpart.
 
-use passdock_abi::{
-    Attr, ConstId, FunctionKind, LocId, OpId, RegionId, SymbolId, TypeId, Value, ValueId,
-};
+use passdock_abi::{Attr, ConstId, FunctionKind, LocId, OpId, RegionId, SymbolId, TypeId, ValueId};
 use passdock_core::PassError;
 use passdock_ir::{Function, text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +13,7 @@ use super::report::{
 };
 use super::settings;
 use super::side::{Node, Side, text_of};
+use crate::queries::is_present;
 
 /// Two functions side by side.
 pub(super) struct Comparison<'f> {
@@ -235,13 +234,8 @@ impl<'f> Comparison<'f> {
         let functions = self.functions();
         let [olds, news] = [0, 1].map(|side: usize| -> Vec<Option<ValueId>> {
             let f = functions[side];
-            let is_present = |id: &ValueId| {
-                let value = f.value(*id);
-                value.flags & Value::ABSENT == 0 || value.use_count > 0
-            };
-            f.results(ops[side])
-                .map(|id| Some(id).filter(is_present))
-                .collect()
+            let results = f.results(ops[side]);
+            results.map(|id| is_present(f, id).then_some(id)).collect()
         });
         for index in 0..olds.len().max(news.len()) {
             let result = |results: &[Option<ValueId>]| results.get(index).copied().flatten();

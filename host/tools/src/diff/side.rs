@@ -4,10 +4,12 @@ use std::cell::OnceCell;
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, LocId, LocKind, OpId, RegionId, Storage, SymbolId, TypeId, Value,
-    ValueId, symbol,
+    ValueId,
 };
 use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
+
+use crate::queries::{is_terminator, node_names, shortened};
 
 /// The longest text of a report, in characters.
 const LONGEST: usize = 160;
@@ -169,7 +171,7 @@ impl<'f> Side<'f> {
 
     /// Returns the text of an op's line.
     pub(super) fn op_text(&self, op: OpId) -> String {
-        cut(self.pieces().op(op))
+        shortened(self.pieces().op(op), LONGEST)
     }
 
     /// Returns the beginning of an op's line: `%y = onnx.Relu`.
@@ -207,7 +209,7 @@ impl<'f> Side<'f> {
     pub(super) fn attr_text(&self, op: OpId, attr: &Attr) -> String {
         match attr.kind {
             AttrKind::NONE => "no default".to_owned(),
-            _ => cut(self.whole_attr(op, attr)),
+            _ => shortened(self.whole_attr(op, attr), LONGEST),
         }
     }
 
@@ -227,18 +229,9 @@ impl<'f> Side<'f> {
 
     /// Returns the names of the ONNX nodes that something comes from. A position in a text isn't one.
     pub(super) fn node_names(&self, loc: LocId) -> Option<String> {
-        let names = self
-            .f
-            .single_locs(loc)
-            .filter(|loc| loc.kind == LocKind::NAME);
-        let names = names.filter_map(|loc| text_of(self.f, loc.name));
-        let names: Vec<&str> = names.collect();
+        let names: Vec<&str> = node_names(self.f, loc).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
-}
-
-fn is_terminator(f: &Function, op: OpId) -> bool {
-    matches!(f.op(op).name, symbol::RETURN | symbol::YIELD)
 }
 
 /// Returns the text of a name; `None` if there is none.
@@ -249,12 +242,4 @@ pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<&str> {
 fn node_name(f: &Function, loc: LocId) -> Option<&str> {
     let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
     text_of(f, loc.name)
-}
-
-fn cut(mut text: String) -> String {
-    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
-        text.truncate(at);
-        text.push('…');
-    }
-    text
 }

@@ -188,16 +188,16 @@ pub fn compare(
     let overrides = options.overrides(computed_in);
     let mut apart = Vec::new();
     let results = match second {
-        Err(message) => Err((false, message)),
+        Err(message) => Err(RunFailure::refused(message)),
         Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
         Ok(second) => {
             apart = compare_apart(&second, samples.apart, overrides);
-            run_all(&second, &samples.samples).map_err(|message| (true, message))
+            run_all(&second, &samples.samples).map_err(RunFailure::failed)
         }
     };
     let (outputs, failure) = match results {
         Ok(after) => (compare_results(&samples.results, &after, overrides), None),
-        Err((is_taken, message)) => (Vec::new(), Some(RunFailure { is_taken, message })),
+        Err(failure) => (Vec::new(), Some(failure)),
     };
     Ok(Comparison {
         same: failure.is_none()
@@ -235,7 +235,7 @@ fn compare_apart(
         }
         let difference = match run_all(after, std::slice::from_ref(&sample)) {
             Ok(after) => worst(&compare_results(&[results], &after, overrides)),
-            Err(message) => Some(fails_now(&message)),
+            Err(message) => Some(RunFailure::failed(message).difference()),
         };
         apart.extend(difference.map(|difference| ApartSizes {
             symbol,
@@ -256,18 +256,34 @@ fn not_compared(reason: &Reason) -> PassError {
     PassError::new(ErrorKind::NotChecked, message)
 }
 
-/// The difference of a model that fails to run after a pass.
-pub(super) fn fails_now(message: &str) -> String {
-    format!("it ran before, and fails now: {message}")
+impl RunFailure {
+    pub(super) fn refused(message: String) -> RunFailure {
+        RunFailure {
+            is_taken: false,
+            message,
+        }
+    }
+
+    pub(super) fn failed(message: String) -> RunFailure {
+        RunFailure {
+            is_taken: true,
+            message,
+        }
+    }
+
+    /// Describes the difference to the model before, which runs.
+    pub(super) fn difference(&self) -> String {
+        match self.is_taken {
+            true => format!("it ran before, and fails now: {}", self.message),
+            false => self.message.clone(),
+        }
+    }
 }
 
 impl Comparison {
     /// Describes the difference; `None` if there is none.
     pub fn difference(&self) -> Option<String> {
-        let failure = self.failure.as_ref().map(|failure| match failure.is_taken {
-            true => fails_now(&failure.message),
-            false => failure.message.clone(),
-        });
+        let failure = self.failure.as_ref().map(RunFailure::difference);
         let breaking = self.interface.iter().find(|difference| difference.breaks);
         failure
             .or_else(|| breaking.map(ToString::to_string))

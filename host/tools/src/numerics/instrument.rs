@@ -20,7 +20,7 @@ use passdock_core::{
 use passdock_ir::Module;
 use serde_json::{Map, Value, json};
 
-use super::compare::{self, CompareOptions, Reason};
+use super::compare::{CompareOptions, Reason, RunFailure};
 use super::interface;
 use super::options;
 use super::ort::{self, ModelOutput, ModelPorts, Runtime};
@@ -138,15 +138,14 @@ impl Runner {
         })
     }
 
-    /// Runs a version. The error says whether ONNX Runtime takes it, and fails to run it.
-    fn run(&self, module: &Module) -> Result<Vec<Vec<ModelOutput>>, (bool, String)> {
-        let refused = |message| (false, message);
-        let session = self.sessions.open(module).map_err(refused)?;
+    /// Runs a version.
+    fn run(&self, module: &Module) -> Result<Vec<Vec<ModelOutput>>, RunFailure> {
+        let session = self.sessions.open(module).map_err(RunFailure::refused)?;
         let differences = interface::compare(&self.ports, &session.ports);
         let mut differences = differences.into_iter();
         match differences.find(|difference| matches!(difference.what, "name" | "order")) {
-            Some(difference) => Err(refused(difference.to_string())),
-            None => run_all(&session, &self.samples).map_err(|message| (true, message)),
+            Some(difference) => Err(RunFailure::refused(difference.to_string())),
+            None => run_all(&session, &self.samples).map_err(RunFailure::failed),
         }
     }
 }
@@ -189,12 +188,12 @@ impl Chain {
         };
         let after = match runner.run(module) {
             Ok(after) => after,
-            Err((is_taken, message)) => {
-                if is_taken && self.pending.is_empty() {
+            Err(failure) => {
+                if failure.is_taken && self.pending.is_empty() {
                     row.error = Some(f64::INFINITY);
-                    row.set(RowResult::Different, compare::fails_now(&message));
+                    row.set(RowResult::Different, failure.difference());
                 } else {
-                    row.set(RowResult::NotChecked, message);
+                    row.set(RowResult::NotChecked, failure.message);
                 }
                 self.pending.push(row.pass.clone());
                 return;

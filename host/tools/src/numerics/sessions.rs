@@ -11,6 +11,7 @@ use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::ort::{ModelOutput, OrtSession, Runtime};
 use super::samples::Sample;
+use crate::queries::shortened;
 
 /// Opens versions of one model.
 pub(super) struct Sessions {
@@ -96,9 +97,5 @@ fn short(message: &str) -> String {
     const LONGEST: usize = 400;
     let words: Vec<&str> = message.split_whitespace().collect();
     let line = words.join(" ");
-    let line = line.trim_end_matches('.');
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+    shortened(line.trim_end_matches('.').to_owned(), LONGEST)
 }

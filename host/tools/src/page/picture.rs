@@ -1,10 +1,12 @@
 //! The ops of a module, as the page draws them.
 
-use passdock_abi::{LocKind, OpId, Value, ValueId};
+use passdock_abi::{OpId, ValueId};
 use passdock_ir::text::{Pieces, type_text};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+
+use crate::queries::{is_present, node_names, shortened};
 
 /// The most characters of an op's text.
 const MAX_TEXT: usize = 600;
@@ -100,13 +102,14 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
         let operands = f.operands(id).iter().map(|slot| slot.value);
         let operands = operands.filter(|value| value.is_some());
         let operands = operands.map(|value| values.place(value)).collect();
-        let results = f.results(id).filter(|&value| is_there(f, value));
+        let results = f.results(id).filter(|&value| is_present(f, value));
         let results = results.map(|value| values.place(value)).collect();
+        let names = node_names(f, op.loc).take(MAX_NAMES);
         let around = f.region(op.parent).parent;
         ops.push(DrawnOp {
             kind: f.text(op.name).to_owned(),
-            names: names(f, id),
-            text: cut(pieces.op(id)),
+            names: names.map(str::to_owned).collect(),
+            text: shortened(pieces.op(id), MAX_TEXT),
             operands,
             results,
             inside: around.option().and_then(|op| places.get(&op).copied()),
@@ -118,29 +121,6 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
         values: values.drawn,
         ops,
     }
-}
-
-/// Whether a result is more than a place that is left out.
-fn is_there(f: &Function, value: ValueId) -> bool {
-    let value = f.value(value);
-    value.flags & Value::ABSENT == 0 || value.use_count > 0
-}
-
-/// The names of the nodes that an op comes from.
-fn names(f: &Function, op: OpId) -> Vec<String> {
-    let named = f.single_locs(f.op(op).loc);
-    let named = named.filter(|loc| loc.kind == LocKind::NAME);
-    let named = named.map(|loc| f.text(loc.name));
-    let named = named.filter(|name| !name.is_empty()).take(MAX_NAMES);
-    named.map(str::to_owned).collect()
-}
-
-fn cut(mut text: String) -> String {
-    if let Some((at, _)) = text.char_indices().nth(MAX_TEXT) {
-        text.truncate(at);
-        text.push('…');
-    }
-    text
 }
 
 /// The values of a function that were met.
@@ -166,7 +146,7 @@ impl Values<'_> {
         };
         let place = self.drawn.len() as u32;
         self.drawn.push(DrawnValue {
-            name: cut(self.pieces.value(value)),
+            name: shortened(self.pieces.value(value), MAX_TEXT),
             ty: type_text(self.f, self.f.value(value).ty),
             from,
         });

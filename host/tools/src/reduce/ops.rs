@@ -1,11 +1,11 @@
 //! The removal of ops, parameters and constants from a function, which stays valid.
 
-use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeKind, Value, ValueId, symbol};
+use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeKind, Value, ValueId};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-use crate::queries::{callee, function_results, set_results, unused_constants};
+use crate::queries::{callee, function_results, is_terminator, set_results, unused_constants};
 
 /// The replacement of the results of an op that is removed.
 #[derive(Clone, Copy)]
@@ -20,8 +20,8 @@ pub(super) enum Instead {
 
 /// Returns the ops of a function, nested ones too, without terminators.
 pub(super) fn ops(f: &Function) -> Vec<OpId> {
-    let is_op = |op: &OpId| !matches!(f.op(*op).name, symbol::RETURN | symbol::YIELD);
-    f.walk(f.body()).filter(is_op).collect()
+    let ops = f.walk(f.body());
+    ops.filter(|&op| !is_terminator(f, op)).collect()
 }
 
 /// Removes the ops that aren't kept, each with all that is nested in it.

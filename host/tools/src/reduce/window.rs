@@ -1,19 +1,21 @@
-//! The large steps: a function is cut down to the ops around the failure, in about as many runs as its number of ops has
-//! bits.
+//! The large steps: a function is cut down to the ops around the failure, in about as many runs as its number of ops
+//! has bits.
 //!
-//! The first ops of a function compute the same whatever is removed after them, so the fewest of them that fail are found
-//! by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops that it
+//! The first ops of a function compute the same whatever is removed after them, so the fewest of them that fail are
+//! found by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops that it
 //! needs are kept, and parameters replace the results of the others. Parameters have random elements when a check runs
 //! the model, so integers aren't replaced, which may be shapes or indices, nor values of an unknown type.
 
-use passdock_abi::{OpId, SymbolId, ValueId, symbol};
+use passdock_abi::{OpId, SymbolId, ValueId};
 use passdock_driver::judge::Verdict;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
 use super::ops::{self, may_be_parameter};
 use super::{Reducer, Stop};
-use crate::queries::{function_results, set_results, unused_constants};
+use crate::queries::{
+    function_results, is_terminator, operands_inside, set_results, unused_constants,
+};
 use crate::search::first_bad;
 
 /// With fewer ops, the small steps are enough.
@@ -27,7 +29,7 @@ pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     };
     let body: Vec<OpId> = f
         .ops_in(f.body())
-        .filter(|&op| f.op(op).name != symbol::RETURN)
+        .filter(|&op| !is_terminator(f, op))
         .collect();
     if body.len() < FEW {
         return Ok(());
@@ -124,7 +126,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let unused: FxHashSet<_> = unused_constants(f).into_iter().collect();
     let removed: Vec<OpId> = f.ops_in(f.body()).filter(|op| !kept.contains(op)).collect();
     for op in removed.into_iter().rev() {
-        if f.op(op).name != symbol::RETURN {
+        if !is_terminator(f, op) {
             ops::cut(f, op)?;
         }
     }
@@ -135,13 +137,6 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     _ = f.remove_args(&params);
     ops::erase_unused(f, &unused);
     Some(())
-}
-
-/// Returns the values that an op, and the ops nested in it, use.
-fn used_by(f: &Function, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
-    let nested = f.regions_of(op).flat_map(|region| f.walk(region));
-    let ops = std::iter::once(op).chain(nested);
-    ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
 }
 
 /// Returns those of some ops, in order, that one of them needs, and that one.
@@ -165,7 +160,7 @@ fn reached(
     // Each stands before those that use it.
     for &op in all.iter().rev() {
         if reached.contains(&op) {
-            let values = used_by(f, op).filter(|value| value.is_some() && follows(*value));
+            let values = operands_inside(f, op).filter(|value| value.is_some() && follows(*value));
             reached.extend(values.filter_map(|value| f.defining_op(value)));
         }
     }

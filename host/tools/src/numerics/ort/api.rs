@@ -41,7 +41,10 @@ functions! {
     3 create_env(level: c_int, id: Text, out: *mut Pointer) -> Status;
     6 disable_telemetry_events(env: Pointer) -> Status;
     7 create_session(env: Pointer, path: *const PathChar, options: Pointer, out: *mut Pointer) -> Status;
-    9 run(session: Pointer, options: Pointer, inputs: *const Text, values: *const Pointer, input_count: usize, outputs: *const Text, output_count: usize, out: *mut Pointer) -> Status;
+    9 run(
+        session: Pointer, options: Pointer, inputs: *const Text, values: *const Pointer, input_count: usize,
+        outputs: *const Text, output_count: usize, out: *mut Pointer
+    ) -> Status;
     10 create_session_options(out: *mut Pointer) -> Status;
     22 set_session_log_severity_level(options: Pointer, level: c_int) -> Status;
     23 set_session_graph_optimization_level(options: Pointer, level: c_int) -> Status;
@@ -53,7 +56,9 @@ functions! {
     34 session_get_output_type_info(session: Pointer, index: usize, out: *mut Pointer) -> Status;
     36 session_get_input_name(session: Pointer, index: usize, allocator: Pointer, out: *mut *mut c_char) -> Status;
     37 session_get_output_name(session: Pointer, index: usize, allocator: Pointer, out: *mut *mut c_char) -> Status;
-    48 create_tensor_as_ort_value(allocator: Pointer, shape: *const i64, rank: usize, dtype: c_int, out: *mut Pointer) -> Status;
+    48 create_tensor_as_ort_value(
+        allocator: Pointer, shape: *const i64, rank: usize, dtype: c_int, out: *mut Pointer
+    ) -> Status;
     51 get_tensor_mutable_data(value: Pointer, out: *mut Pointer) -> Status;
     52 fill_string_tensor(value: Pointer, texts: *const Text, count: usize) -> Status;
     53 get_string_tensor_data_length(value: Pointer, out: *mut usize) -> Status;
