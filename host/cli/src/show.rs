@@ -19,7 +19,6 @@ use passdock_tools::diff;
 use serde::Serialize;
 
 use crate::args::Color;
-use crate::command::worker;
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) {
@@ -183,14 +182,13 @@ pub(crate) fn write_model(
     options: WriteOptions,
 ) -> Result<(), PassError> {
     let emit = &mut |warning| diagnostic(&warning);
-    place(Some(output.stage(
-        module,
-        options,
-        worker::staging(),
-        emit,
-    )?));
+    let staging = STAGING.get().map(String::as_str);
+    place(Some(output.stage(module, options, staging, emit)?));
     Ok(())
 }
+
+/// The name of the directory that a worker writes a command's output to; without it, [`write_model`] makes one.
+pub(crate) static STAGING: OnceLock<String> = OnceLock::new();
 
 /// The output of the command, which is put in its place when all else is done.
 static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);

@@ -36,21 +36,11 @@ pub(crate) fn trials<T>(
     body(&mut Rerun::new(&plugins::registry(), request)?)
 }
 
-/// Returns the name of the directory that a worker writes a command's output to; `None`: this process makes one.
-pub(crate) fn staging() -> Option<&'static str> {
-    #[cfg(unix)]
-    return supervised::STAGING.get().map(String::as_str);
-    #[cfg(not(unix))]
-    None
-}
-
 #[cfg(unix)]
 pub(crate) use supervised::{run_whole, work};
 
 #[cfg(unix)]
 mod supervised {
-    use std::sync::OnceLock;
-
     use clap::Parser;
     use passdock::ErrorKind;
     use passdock::files::{Staging, TemporaryDirectory};
@@ -62,9 +52,6 @@ mod supervised {
     use crate::command::{Files, error_to_json, run_here, shared};
     use crate::show;
     use crate::worker_args::{WORKER, WorkerArgs};
-
-    /// The name of the staging directory of a worker that runs a command as a whole.
-    pub(super) static STAGING: OnceLock<String> = OnceLock::new();
 
     /// The job of a worker.
     #[derive(Serialize, Deserialize)]
@@ -170,7 +157,7 @@ mod supervised {
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole(staging) => {
                 if let Some(staging) = staging {
-                    _ = STAGING.set(staging);
+                    _ = show::STAGING.set(staging);
                 }
                 let status = command(args);
                 worker.answer(&(status, show::take_output()))
