@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use passdock_crash::{CallKind, Culprit, Death};
+use passdock_crash::{CallKind, Culprit, Termination};
 pub use passdock_diagnostic::capitalized;
 use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
@@ -80,8 +80,8 @@ pub struct ErrorParts {
     /// The underlying error.
     #[serde(skip)]
     pub source: Option<Cause>,
-    /// The death of the process, of a kind [`ErrorKind::Crashed`].
-    pub death: Option<Box<Death>>,
+    /// The termination of the process, of a kind [`ErrorKind::Crashed`].
+    pub termination: Option<Box<Termination>>,
     /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
     /// [`PassError::site`].
     #[serde(skip)]
@@ -161,7 +161,7 @@ pub enum ErrorKind {
     Failed,
     /// The pass panicked.
     Panicked,
-    /// The process died in a pass: of a signal, by `exit`, or because it took too long.
+    /// The process terminated in a pass: by a signal, by `exit`, or because it took too long.
     Crashed,
     /// The pass left invalid IR.
     Verify,
@@ -255,7 +255,7 @@ impl PassError {
             help: None,
             notes: Vec::new(),
             source: None,
-            death: None,
+            termination: None,
             site: None,
         }))
     }
@@ -269,16 +269,16 @@ impl PassError {
         )
     }
 
-    /// The error of a process that died of what it ran of plugins. A caller that knows the pass adds it.
-    pub fn from_death(death: &Death) -> PassError {
-        let (cause, culprit) = (&death.cause, death.culprit.as_ref());
+    /// Creates the error of a process that plugin code terminated. A caller that knows the pass adds it.
+    pub fn from_termination(termination: &Termination) -> PassError {
+        let (cause, culprit) = (&termination.cause, termination.culprit.as_ref());
         let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
         let called = other.map(|Culprit { kind, name, .. }| match kind {
             CallKind::Definition => format!("the definition of `{name}`"),
             kind => format!("the {} `{name}`", kind.name()),
         });
         let called = called.as_deref().unwrap_or("it");
-        let message = match death.on_other_thread {
+        let message = match termination.on_other_thread {
             true => format!(
                 "Something {cause} while {called} ran; no call into a plugin was on that thread."
             ),
@@ -292,7 +292,7 @@ impl PassError {
             error.notes.push(format!("it is in `{plugin}`"));
         }
         // What spoils the heap shows later, in somebody else's code.
-        let before = death.called_before.as_ref().filter(|before| {
+        let before = termination.called_before.as_ref().filter(|before| {
             let plugin = culprit.and_then(|culprit| culprit.plugin.as_ref());
             before.plugin.is_some() && before.plugin.as_ref() != plugin
         });
@@ -304,11 +304,11 @@ impl PassError {
             ));
         }
         if culprit.is_none()
-            || death.on_other_thread
+            || termination.on_other_thread
             || before.is_some()
             || cause.name() == "SIGABRT"
         {
-            let names = death.loaded.iter().map(|file| format!("`{file}`"));
+            let names = termination.loaded.iter().map(|file| format!("`{file}`"));
             let names: Vec<String> = names.collect();
             if !names.is_empty() {
                 error
@@ -316,7 +316,7 @@ impl PassError {
                     .push(format!("loaded by then: {}", names.join(", ")));
             }
         }
-        error.death = Some(Box::new(death.clone()));
+        error.termination = Some(Box::new(termination.clone()));
         error
     }
 

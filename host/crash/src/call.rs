@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::death::Death;
 use crate::record::{Record, ThreadRecord};
+use crate::termination::Termination;
 
 /// The record that this process writes.
 static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
@@ -176,31 +176,32 @@ impl Drop for RunningCall {
     }
 }
 
-/// The deaths to skip in this process.
-static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
+/// The terminations of earlier processes of the same run.
+static TERMINATIONS: OnceLock<Vec<Termination>> = OnceLock::new();
 
-/// The number of skipped deaths.
-static MET: AtomicUsize = AtomicUsize::new(0);
+/// The number of calls that were skipped.
+static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the passes fail that earlier processes of the same run died in, instead of running them. Only the first call
-/// has an effect.
-pub fn expect(deaths: Vec<Death>) {
-    _ = EXPECTED.set(deaths);
+/// Makes the calls fail in which earlier processes of the same run terminated, instead of running them. Only the first
+/// call has an effect.
+pub fn skip_terminated(terminations: Vec<Termination>) {
+    _ = TERMINATIONS.set(terminations);
 }
 
-/// Returns the death expected of this call of a pass or an instrument, which is then skipped.
-pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
-    let at = Some((callee.kind, callee.number));
-    let death = EXPECTED.get()?.iter().find(|death| death.place() == at);
-    if death.is_some() {
-        MET.fetch_add(1, Ordering::Relaxed);
+/// Returns the termination of an earlier process in this call of a pass or an instrument, which is then skipped.
+pub fn terminated(callee: &Callee<'_>) -> Option<&'static Termination> {
+    let call = Some((callee.kind, callee.number));
+    let mut terminations = TERMINATIONS.get()?.iter();
+    let termination = terminations.find(|termination| termination.call() == call);
+    if termination.is_some() {
+        SKIPPED.fetch_add(1, Ordering::Relaxed);
     }
-    death
+    termination
 }
 
-/// Returns the number of deaths skipped so far.
-pub fn met_deaths() -> usize {
-    MET.load(Ordering::Relaxed)
+/// Returns the number of calls skipped so far.
+pub fn skipped_calls() -> usize {
+    SKIPPED.load(Ordering::Relaxed)
 }
 
 /// Whether there is a call on this thread's stack.

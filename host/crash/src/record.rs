@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::call::{CallKind, Callee};
-use crate::death::{Culprit, Death, DeathCause};
+use crate::termination::{Culprit, Termination, TerminationCause};
 
 /// The number of threads that are recorded: the first so many that call a plugin.
 const THREADS: usize = 64;
@@ -19,7 +19,7 @@ const CALLS: usize = 8;
 /// The record. Zeros stand for nothing.
 #[repr(C)]
 pub struct Record {
-    /// The signal that the process died of, as its handler saw it.
+    /// The signal that terminated the process, as its handler saw it.
     signal: AtomicU32,
     /// Whether the signal was about an address, or about a stack that is used up; whether the supervisor can't be
     /// reached.
@@ -102,10 +102,10 @@ impl Record {
         self.flags.store(CHANNEL_LOST, Ordering::Relaxed);
     }
 
-    /// Writes the signal that the process dies of.
+    /// Writes the signal that terminates the process.
     #[cfg(unix)]
-    pub(crate) fn set_signal(&self, cause: &DeathCause, thread: Option<&ThreadRecord>) {
-        let &DeathCause::Signal {
+    pub(crate) fn set_signal(&self, cause: &TerminationCause, thread: Option<&ThreadRecord>) {
+        let &TerminationCause::Signal {
             signal,
             address,
             stack_overflow,
@@ -124,31 +124,31 @@ impl Record {
         self.signal.store(signal.cast_unsigned(), Ordering::Release);
     }
 
-    /// The death of the process that wrote this, which ended of `cause`.
-    pub fn death(&self, cause: DeathCause) -> Death {
-        let mut death = Death::new(cause);
+    /// The termination of the process that wrote this, which ended of `cause`.
+    pub fn termination(&self, cause: TerminationCause) -> Termination {
+        let mut termination = Termination::new(cause);
         if self.flags.load(Ordering::Relaxed) & CHANNEL_LOST != 0 {
-            death.cause = DeathCause::Descriptors;
+            termination.cause = TerminationCause::Descriptors;
         }
         let mut thread = None;
         let signal = self.signal.load(Ordering::Acquire).cast_signed();
-        if let DeathCause::Signal { signal: known, .. } = death.cause
+        if let TerminationCause::Signal { signal: known, .. } = termination.cause
             && known == signal
         {
             let flags = self.flags.load(Ordering::Relaxed);
             let address = self.address.load(Ordering::Relaxed);
-            death.cause = DeathCause::Signal {
+            termination.cause = TerminationCause::Signal {
                 signal,
                 address: (flags & HAS_ADDRESS != 0).then_some(address),
                 stack_overflow: flags & STACK_OVERFLOW != 0,
             };
             let number = self.thread.load(Ordering::Relaxed);
             thread = self.threads.get((number as usize).wrapping_sub(1));
-            death.on_other_thread = thread.is_none();
+            termination.on_other_thread = thread.is_none();
         }
         let stack = match thread {
             Some(thread) => {
-                death.called_before = thread.called_before();
+                termination.called_before = thread.called_before();
                 thread.stack()
             }
             None => self.common_stack(),
@@ -157,13 +157,14 @@ impl Record {
         let is_pass = stack
             .first()
             .is_some_and(|call| call.kind == CallKind::Pass);
-        death.pass = pass.filter(|_| !is_pass).cloned();
-        death.culprit = stack.into_iter().next();
-        death.on_other_thread &= death.culprit.is_some();
+        termination.pass = pass.filter(|_| !is_pass).cloned();
+        termination.culprit = stack.into_iter().next();
+        termination.on_other_thread &= termination.culprit.is_some();
         let rule = self.rule.read();
-        death.rewrites = (!rule.is_empty()).then(|| (self.rewrites.load(Ordering::Relaxed), rule));
-        death.loaded = self.loaded.read().lines().map(str::to_owned).collect();
-        death
+        termination.rewrites =
+            (!rule.is_empty()).then(|| (self.rewrites.load(Ordering::Relaxed), rule));
+        termination.loaded = self.loaded.read().lines().map(str::to_owned).collect();
+        termination
     }
 
     /// The calls of the thread that called something, innermost first. Of several threads that called different things,
@@ -324,47 +325,47 @@ mod tests {
     use crate::call::record_to;
 
     #[test]
-    fn the_calls_of_threads_are_read_after_a_death() {
+    fn the_calls_of_threads_are_read_after_a_termination() {
         let record = Record::in_own_memory();
         record_to(record);
-        let exit = || DeathCause::Exit { status: Some(0) };
-        assert!(record.death(exit()).is_of_nothing());
+        let exit = || TerminationCause::Exit { status: Some(0) };
+        assert!(record.termination(exit()).is_unattributed());
 
         let pass = Callee::pass("a.pass", Some(Path::new("a.so")));
         let entered = pass.enter();
         entered.set_function(|| "main");
-        let death = record.death(exit());
-        let culprit = death.culprit.unwrap();
+        let termination = record.termination(exit());
+        let culprit = termination.culprit.unwrap();
         assert_eq!((&*culprit.name, culprit.number), ("a.pass", pass.number));
         assert_eq!(culprit.plugin.as_deref(), Some("a.so"));
         assert_eq!(culprit.function.as_deref(), Some("main"));
         {
             let op = Callee::new(CallKind::Definition, "an.Op", Some(Path::new("b.so")));
             let _entered = op.on_function("main").enter();
-            let death = record.death(exit());
-            assert_eq!(death.culprit.unwrap().name, "an.Op");
-            assert_eq!(death.pass.unwrap().name, "a.pass");
+            let termination = record.termination(exit());
+            assert_eq!(termination.culprit.unwrap().name, "an.Op");
+            assert_eq!(termination.pass.unwrap().name, "a.pass");
         }
-        let signal = DeathCause::Signal {
+        let signal = TerminationCause::Signal {
             signal: 11,
             address: None,
             stack_overflow: false,
         };
         record.set_signal(&signal, crate::call::current());
-        let death = record.death(signal);
-        assert_eq!(death.culprit.unwrap().name, "a.pass");
-        assert_eq!(death.called_before.unwrap().name, "an.Op");
+        let termination = record.termination(signal);
+        assert_eq!(termination.culprit.unwrap().name, "a.pass");
+        assert_eq!(termination.called_before.unwrap().name, "an.Op");
         // Of two threads that run the pass on different functions, the pass is known.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let entered = pass.enter();
                 entered.set_function(|| "other");
-                let culprit = record.death(exit()).culprit.unwrap();
+                let culprit = record.termination(exit()).culprit.unwrap();
                 assert_eq!((&*culprit.name, culprit.function), ("a.pass", None));
             });
         });
         drop(entered);
-        assert!(record.death(exit()).is_of_nothing());
+        assert!(record.termination(exit()).is_unattributed());
 
         trace_rewrites_and_long_names(record);
     }
@@ -384,9 +385,9 @@ mod tests {
         crate::trace_rewrites(2, "a rule");
         let name = "é".repeat(300);
         let entered = Callee::new(CallKind::Instrument, &name, None).enter();
-        let death = record.death(DeathCause::Descriptors);
+        let termination = record.termination(TerminationCause::Descriptors);
         drop(entered);
-        assert_eq!(death.rewrites, Some((2, "a rule".to_owned())));
-        assert_eq!(death.culprit.unwrap().name, "é".repeat(124));
+        assert_eq!(termination.rewrites, Some((2, "a rule".to_owned())));
+        assert_eq!(termination.culprit.unwrap().name, "é".repeat(124));
     }
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::call::{self, CallKind, in_use, record_to};
-use crate::death::DeathCause;
 use crate::record::{Record, Text};
+use crate::termination::TerminationCause;
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -27,7 +27,7 @@ const STACK_STEP: u64 = 1 << 16;
 /// What happens after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It is recorded, and the process dies as it would have: its supervisor reports it.
+    /// It is recorded, and the process terminates as it would have: its supervisor reports it.
     Die,
     /// A sentence goes to standard error, and the process ends with this status.
     Exit(i32),
@@ -203,7 +203,7 @@ extern "C" fn at_exit() {
         return;
     }
     if let Some(Then::Exit(status)) = WATCH.get().map(|watch| watch.then) {
-        _ = report(&DeathCause::Exit { status: None });
+        _ = report(&TerminationCause::Exit { status: None });
         end(status);
     }
 }
@@ -234,14 +234,14 @@ fn handle_as(action: &sigaction, signal: c_int, info: *mut siginfo_t, context: *
     }
 }
 
-fn cause(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> DeathCause {
+fn cause(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> TerminationCause {
     // SAFETY: the system gives the handler the signal's record. The signals of faults have an address; of a signal that
     // somebody sent there is none.
     let address = unsafe { info.as_ref() }
         .filter(|info| signal != libc::SIGABRT && info.si_code > 0)
         .map(|info| unsafe { info.si_addr() } as u64);
     let is_near = |(address, pointer): (u64, u64)| address.abs_diff(pointer) < STACK_STEP;
-    DeathCause::Signal {
+    TerminationCause::Signal {
         signal,
         address,
         stack_overflow: signal == libc::SIGSEGV
@@ -283,7 +283,7 @@ impl Write for StandardError {
 }
 
 /// Writes what ended the process, and what this thread called, to standard error.
-fn report(cause: &DeathCause) -> fmt::Result {
+fn report(cause: &TerminationCause) -> fmt::Result {
     let mut out = StandardError;
     let mut calls = call::current()
         .into_iter()

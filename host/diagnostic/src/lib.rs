@@ -6,10 +6,10 @@
 //! [`ProcessMemory`] what reports show of this process's memory, [`terminal`] what keeps text from
 //! steering a terminal.
 
+mod buffer;
 mod diagnostic;
 pub mod excerpt;
 mod fit;
-mod kept;
 mod memory;
 mod render;
 pub mod suggest;
@@ -17,6 +17,6 @@ pub mod table;
 pub mod terminal;
 pub mod text_diff;
 
+pub use buffer::DiagnosticBuffer;
 pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet, capitalized};
-pub use kept::KeptDiagnostics;
 pub use memory::ProcessMemory;

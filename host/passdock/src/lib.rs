@@ -173,7 +173,7 @@ pub mod ir {
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
 pub mod crash {
-    pub use passdock_crash::{CallKind, Culprit, Death, DeathCause};
+    pub use passdock_crash::{CallKind, Culprit, Termination, TerminationCause};
     pub use passdock_crash::{Panic, caught, keep_quiet};
     #[cfg(unix)]
     pub use passdock_crash::{Then, finish, watch};

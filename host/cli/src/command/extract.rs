@@ -32,7 +32,7 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
     let module = typed.unwrap_or_else(|mut error| {
         // What is left to do is done without types.
-        error.help = error.help.take().filter(|_| error.death.is_none());
+        error.help = error.help.take().filter(|_| error.termination.is_none());
         show::warn(error);
         module
     });

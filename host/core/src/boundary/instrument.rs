@@ -44,36 +44,26 @@ pub struct PassCall<'a> {
     pub frame: &'a dyn Frame,
 }
 
-/// The result of a callback, and the diagnostics that it emitted.
-pub struct Answer<T> {
-    /// The result, or the failure.
-    pub result: Result<T, Box<CallFailure>>,
+/// The result of a callback, and what the callback reported; `None` if it succeeded and emitted no diagnostics.
+pub type CallbackOutcome<T = ()> = (T, Option<Box<CallbackReport>>);
+
+/// What a callback reported.
+#[derive(Default)]
+pub struct CallbackReport {
+    /// The failure, if the callback failed.
+    pub failure: Option<CallFailure>,
     /// The diagnostics that the callback emitted.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<T> Answer<T> {
-    /// The answer of a callback that emitted no diagnostics.
-    #[inline]
-    fn silent(value: T) -> Answer<T> {
-        Answer {
-            result: Ok(value),
-            diagnostics: Vec::new(),
-        }
-    }
-
-    /// Maps the result to another one, and keeps the diagnostics.
-    #[inline]
-    fn and_then<U>(self, next: impl FnOnce(T) -> Result<U, Box<CallFailure>>) -> Answer<U> {
-        Answer {
-            result: self.result.and_then(next),
-            diagnostics: self.diagnostics,
-        }
-    }
+/// Whether a callback failed.
+fn has_failure(report: &Option<Box<CallbackReport>>) -> bool {
+    let report = report.as_ref();
+    report.is_some_and(|report| report.failure.is_some())
 }
 
 /// The arguments of a callback around a pass.
-struct Told<'a> {
+struct CallbackArgs<'a> {
     instance: *mut c_void,
     context: *mut abi::Context,
     module: &'a abi::ModuleRef,
@@ -86,31 +76,34 @@ impl Instance {
         instrument: &LoadedInstrument,
         frame: &dyn Frame,
         options: &ConfigValue,
-    ) -> Answer<Instance> {
+    ) -> CallbackOutcome<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let created = speak(frame, options, ptr::null(), |context| {
+        let ((), report) = speak(frame, options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the context lives until it returns.
             unsafe { create(entry.state, context, &mut handle) }
         });
-        created.and_then(|()| {
-            Ok(Instance {
-                entry,
-                handle,
-                functions: Vec::new(),
-                required: Vec::new(),
-            })
-        })
+        let mut instance = Instance {
+            entry,
+            handle,
+            functions: Vec::new(),
+            required: Vec::new(),
+        };
+        if has_failure(&report) {
+            // There is nothing to free.
+            instance.entry.destroy = None;
+        }
+        (instance, report)
     }
 
     /// Calls `enter_pass_ctx`, before the context is entered.
-    pub fn enter_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
+    pub fn enter_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> CallbackOutcome {
         self.watch_context(frame, options, self.entry.enter_pass_ctx)
     }
 
     /// Calls `exit_pass_ctx`, after the context was left.
-    pub fn exit_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
+    pub fn exit_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> CallbackOutcome {
         self.watch_context(frame, options, self.entry.exit_pass_ctx)
     }
 
@@ -119,9 +112,9 @@ impl Instance {
         frame: &dyn Frame,
         options: &ConfigValue,
         callback: Option<abi::WatchContext>,
-    ) -> Answer<()> {
+    ) -> CallbackOutcome {
         let Some(callback) = callback else {
-            return Answer::silent(());
+            return ((), None);
         };
         // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
         // this call's alone, and the context lives until it returns.
@@ -131,33 +124,41 @@ impl Instance {
     }
 
     /// Calls `should_run`: whether the pass may run.
-    pub fn should_run(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<bool> {
+    pub fn should_run(
+        &mut self,
+        options: &ConfigValue,
+        pass: PassCall<'_>,
+    ) -> CallbackOutcome<bool> {
         let Some(callback) = self.entry.should_run else {
-            return Answer::silent(true);
+            return (true, None);
         };
         let mut runs = 1;
-        let answer = self.watch_pass(options, pass, "", |told| {
+        let ((), report) = self.watch_pass(options, pass, "", |args| {
             // SAFETY: as in `tell`; `runs` lives until the function returns.
             unsafe {
                 callback(
-                    told.instance,
-                    told.context,
-                    told.module,
-                    told.pass,
+                    args.instance,
+                    args.context,
+                    args.module,
+                    args.pass,
                     &mut runs,
                 )
             }
         });
-        answer.and_then(|()| Ok(runs != 0))
+        (runs != 0, report)
     }
 
     /// Calls `run_before_pass`, before the pass runs.
-    pub fn run_before_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
+    pub fn run_before_pass(
+        &mut self,
+        options: &ConfigValue,
+        pass: PassCall<'_>,
+    ) -> CallbackOutcome {
         self.tell(options, pass, "", self.entry.run_before_pass)
     }
 
     /// Calls `run_after_pass`, after the pass ran.
-    pub fn run_after_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
+    pub fn run_after_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> CallbackOutcome {
         self.tell(options, pass, "", self.entry.run_after_pass)
     }
 
@@ -167,9 +168,9 @@ impl Instance {
         options: &ConfigValue,
         pass: PassCall<'_>,
         error: impl FnOnce() -> String,
-    ) -> Answer<()> {
+    ) -> CallbackOutcome {
         match self.entry.pass_failed {
-            None => Answer::silent(()),
+            None => ((), None),
             callback => self.tell(options, pass, &error(), callback),
         }
     }
@@ -181,14 +182,14 @@ impl Instance {
         pass: PassCall<'_>,
         error: &str,
         callback: Option<abi::WatchPass>,
-    ) -> Answer<()> {
+    ) -> CallbackOutcome {
         let Some(callback) = callback else {
-            return Answer::silent(());
+            return ((), None);
         };
-        self.watch_pass(options, pass, error, |told| {
+        self.watch_pass(options, pass, error, |args| {
             // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
             // is this call's alone; handles and records live until it returns.
-            unsafe { callback(told.instance, told.context, told.module, told.pass) }
+            unsafe { callback(args.instance, args.context, args.module, args.pass) }
         })
     }
 
@@ -198,8 +199,8 @@ impl Instance {
         options: &ConfigValue,
         pass: PassCall<'_>,
         error: &str,
-        call: impl FnOnce(Told<'_>) -> Status,
-    ) -> Answer<()> {
+        call: impl FnOnce(CallbackArgs<'_>) -> Status,
+    ) -> CallbackOutcome {
         self.functions.clear();
         self.functions.extend(pass.module.functions().map(entry));
         let session = ModuleSession::reading(pass.module, &self.functions, 0);
@@ -217,8 +218,8 @@ impl Instance {
             error: abi::Str::new(error),
             ..abi::PassInfo::EMPTY
         };
-        let answer = speak(pass.frame, options, &session, |context| {
-            call(Told {
+        let outcome = speak(pass.frame, options, &session, |context| {
+            call(CallbackArgs {
                 instance: self.handle,
                 context,
                 module: &session.reference(),
@@ -226,31 +227,39 @@ impl Instance {
             })
         });
         self.required.clear();
-        answer
+        outcome
     }
 
     /// The instrument's report; `None` if it has none.
-    pub fn report(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<Option<String>> {
+    pub fn report(
+        &mut self,
+        frame: &dyn Frame,
+        options: &ConfigValue,
+    ) -> CallbackOutcome<Option<String>> {
         let Some(callback) = self.entry.report else {
-            return Answer::silent(None);
+            return (None, None);
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`; `text` lives until the function returns.
-        let answer = speak(frame, options, ptr::null(), |context| unsafe {
+        let ((), mut report) = speak(frame, options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
-        answer.and_then(|()| {
-            // SAFETY: the contract: the text lives until the next call on the instance.
-            match unsafe { input::said_text(text, "report", MAX_REPORT) } {
-                Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-                Err(error) => Err(Box::new(CallFailure::new(error.message))),
-            }
-        })
+        if has_failure(&report) {
+            return (None, report);
+        }
+        // SAFETY: the contract: the text lives until the next call on the instance.
+        let text = unsafe { input::said_text(text, "report", MAX_REPORT) };
+        let text = text.unwrap_or_else(|error| {
+            let failure = CallFailure::new(error.message);
+            report.get_or_insert_default().failure = Some(failure);
+            String::new()
+        });
+        (Some(text).filter(|text| !text.is_empty()), report)
     }
 }
 
 impl Instance {
-    /// Frees the instance; the failure that it told of.
+    /// Frees the instance; the failure that it reported.
     pub fn end(mut self) -> Option<CallFailure> {
         self.free()
     }
@@ -276,7 +285,7 @@ fn speak(
     options: &ConfigValue,
     module: *const ModuleSession<'_>,
     call: impl FnOnce(*mut abi::Context) -> Status,
-) -> Answer<()> {
+) -> CallbackOutcome {
     let context = ContextSession::new(frame, options);
     let status = {
         let _entered = context.enter(ptr::null(), module);
@@ -284,31 +293,31 @@ fn speak(
     };
     let missing = context.missing_definition();
     if status == Status::OK && missing.is_none() && context.is_silent() {
-        return Answer::silent(());
+        return ((), None);
     }
-    answer(status, missing, &context)
+    ((), Some(report(status, missing, &context)))
 }
 
-/// The answer of an instrument that failed or emitted diagnostics.
+/// Returns the report of a callback that failed or emitted diagnostics.
 #[cold]
-fn answer(
+fn report(
     status: Status,
     missing: Option<MissingDefinition>,
     context: &ContextSession<'_>,
-) -> Answer<()> {
-    let result = match (status, missing) {
-        (Status::OK, None) => Ok(()),
+) -> Box<CallbackReport> {
+    let failure = match (status, missing) {
+        (Status::OK, None) => None,
         // Without the definition the answer may be wrong.
-        (Status::OK, Some(error)) => Err(CallFailure::new(error.to_string())),
-        (Status(code), _) => Err(CallFailure {
+        (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),
+        (Status(code), _) => Some(CallFailure {
             panicked: status == Status::PANICKED,
             ..context.take_failure().unwrap_or_else(|| {
                 CallFailure::new(format!("it answered status {code} and didn't say why"))
             })
         }),
     };
-    Answer {
-        result: result.map_err(Box::new),
+    Box::new(CallbackReport {
+        failure,
         diagnostics: context.take_diagnostics(),
-    }
+    })
 }

@@ -23,7 +23,7 @@ mod tables;
 use std::ffi::c_void;
 use std::ptr;
 
-pub use instrument::{Answer, Instance, PassCall};
+pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
 pub use older::older_host;
 pub use op::IS_WRONG;
 use passdock_abi as abi;

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use passdock_crash::Callee;
-use passdock_diagnostic::{Diagnostic, KeptDiagnostics, terminal};
+use passdock_diagnostic::{Diagnostic, DiagnosticBuffer, terminal};
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
@@ -179,7 +179,7 @@ struct Inner {
     run_by: Vec<String>,
     renderer: Arc<Renderer>,
     /// What the pass emitted, if it emitted anything.
-    emitted: OnceLock<Mutex<KeptDiagnostics>>,
+    emitted: OnceLock<Mutex<DiagnosticBuffer>>,
 }
 
 impl DiagnosticContext {
@@ -216,13 +216,15 @@ impl DiagnosticContext {
     /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as
     /// failed.
     pub fn emit(&self, diagnostic: Diagnostic) {
-        util::lock(self.0.emitted.get_or_init(Mutex::default)).keep(diagnostic);
+        util::lock(self.0.emitted.get_or_init(Mutex::default)).push(diagnostic);
     }
 
     /// The diagnostics that aren't shown yet.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let emitted = self.0.emitted.get();
-        emitted.map_or_else(Vec::new, |emitted| util::lock(emitted).kept().to_vec())
+        emitted.map_or_else(Vec::new, |emitted| {
+            util::lock(emitted).diagnostics().to_vec()
+        })
     }
 
     /// The renderer that will show the diagnostics.
@@ -239,7 +241,7 @@ impl DiagnosticContext {
     pub(crate) fn take(&self) -> Vec<Diagnostic> {
         let emitted = self.0.emitted.get();
         emitted.map_or_else(Vec::new, |emitted| {
-            std::mem::take(&mut *util::lock(emitted)).into_kept()
+            std::mem::take(&mut *util::lock(emitted)).into_diagnostics()
         })
     }
 }

@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use passdock_crash::{CallKind, Callee};
-use passdock_diagnostic::Diagnostic;
 use passdock_loader::Plugin;
 
 use super::{
     Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, calls,
 };
-use crate::boundary::{Answer, CallFailure, Endings, Instance, host};
+use crate::boundary::{CallFailure, CallbackOutcome, CallbackReport, Endings, Instance, host};
 use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
@@ -56,14 +55,14 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 pub(super) struct CallbackError(Box<CallFailure>);
 
 impl PluginInstrument {
-    /// Notes that the instrument is about to be called. An error if another process died of that, which ran the same.
+    /// Notes that the instrument is about to be called. An error if the call terminated an earlier process.
     #[inline]
     fn begins(&self) -> Result<Callee<'_>, PassError> {
         let plugin = self.provider.origin.path();
         let callee = Callee::instrument(self.name(), plugin);
-        match passdock_crash::expected(&callee) {
+        match passdock_crash::terminated(&callee) {
             None => Ok(callee),
-            Some(death) => Err(PassError::from_death(death)),
+            Some(termination) => Err(PassError::from_termination(termination)),
         }
     }
 
@@ -96,7 +95,7 @@ impl PluginInstrument {
     fn call<T>(
         &self,
         frame: &dyn Frame,
-        callback: impl FnOnce(&mut Instance) -> Answer<T>,
+        callback: impl FnOnce(&mut Instance) -> CallbackOutcome<T>,
     ) -> InstrumentResult<T> {
         // Locked while the instance is made, so that two threads make only one.
         let mut instance = util::lock(&self.instance);
@@ -106,30 +105,29 @@ impl PluginInstrument {
             none => none.insert(self.make(frame)?),
         };
         let entered = self.begins()?.enter();
-        let answer = callback(instance_ref);
+        let outcome = callback(instance_ref);
         drop(entered);
         drop(instance);
-        Ok(self.hand_out(frame, answer)?)
+        Ok(self.hand_out(frame, outcome)?)
     }
 
-    /// Shows the diagnostics of an answer. Errors among them make the callback fail.
+    /// Returns the result of a callback that didn't fail, and shows its diagnostics. Errors among them make it fail.
     #[inline]
-    fn hand_out<T>(&self, frame: &dyn Frame, answer: Answer<T>) -> Result<T, CallbackError> {
-        let shown = match answer.diagnostics.is_empty() {
-            true => Ok(()),
-            false => self.show(frame, answer.diagnostics),
-        };
-        let result = answer.result.map_err(CallbackError)?;
-        shown.map(|()| result)
+    fn hand_out<T>(
+        &self,
+        frame: &dyn Frame,
+        (result, report): CallbackOutcome<T>,
+    ) -> Result<T, CallbackError> {
+        match report {
+            None => Ok(result),
+            Some(report) => self.show(frame, *report).map(|()| result),
+        }
     }
 
     #[cold]
-    fn show(
-        &self,
-        frame: &dyn Frame,
-        mut diagnostics: Vec<Diagnostic>,
-    ) -> Result<(), CallbackError> {
+    fn show(&self, frame: &dyn Frame, report: CallbackReport) -> Result<(), CallbackError> {
         let (name, provider) = (self.name(), &self.provider);
+        let mut diagnostics = report.diagnostics;
         for diagnostic in &mut diagnostics {
             diagnostic.plugin = Some(provider.plugin.clone());
             diagnostic.file = provider.file();
@@ -137,13 +135,17 @@ impl PluginInstrument {
             let note = format!("emitted by the instrument `{name}` of plugin {origin}");
             diagnostic.notes.push(note);
         }
-        frame.show(&diagnostics);
+        if !diagnostics.is_empty() {
+            frame.show(&diagnostics);
+        }
         let mut failures = diagnostics.iter().filter(|one| one.severity.is_failure());
-        let Some(first) = failures.next() else {
-            return Ok(());
+        let emitted = || {
+            let first = &failures.next()?.message;
+            let message = format!("it emitted error diagnostics; the first: {first}");
+            Some(CallFailure::new(message))
         };
-        let message = format!("it emitted error diagnostics; the first: {}", first.message);
-        Err(CallbackError(Box::new(CallFailure::new(message))))
+        let failure = report.failure.or_else(emitted);
+        failure.map_or(Ok(()), |failure| Err(CallbackError(Box::new(failure))))
     }
 }
 

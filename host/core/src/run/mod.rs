@@ -22,7 +22,7 @@ pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
 pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
-use passdock_crash::{Callee, Death};
+use passdock_crash::{Callee, Termination};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module};
 use passdock_loader::Origin;
@@ -270,8 +270,8 @@ impl Run<'_> {
         }
         self.watch(list, || calls::before(list, &call))
             .map_err(in_pass)?;
-        let result = match (passdock_crash::expected(&callee), plan) {
-            (Some(death), _) => Err(self.died(death)),
+        let result = match (passdock_crash::terminated(&callee), plan) {
+            (Some(termination), _) => Err(self.terminated(termination)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
@@ -382,15 +382,15 @@ impl<'c> Run<'c> {
         Ok((result?, Rewrites::default()))
     }
 
-    /// Returns the error of a pass that another process, which ran the same, died in.
-    fn died(&self, death: &Death) -> PassError {
+    /// Returns the error of a pass that terminated an earlier process of the same run.
+    fn terminated(&self, termination: &Termination) -> PassError {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
-            if file.is_some_and(|file| death.loaded.iter().any(|loaded| loaded == file)) {
+            if file.is_some_and(|file| termination.loaded.iter().any(|loaded| loaded == file)) {
                 plugin.ask();
             }
         }
-        PassError::from_death(death)
+        PassError::from_termination(termination)
     }
 
     /// Returns an error if the module that a failed pass was given is broken: another pass wrote into

@@ -52,7 +52,7 @@ pub struct Failure {
     pub location: Option<String>,
     /// What ended the process, in a word: `SIGSEGV`, `exit`, `timeout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub death: Option<String>,
+    pub termination: Option<String>,
     /// The error's message.
     pub message: String,
 }
@@ -95,16 +95,17 @@ pub struct DataRange {
 impl Failure {
     /// Whether the same pass failed in the same way.
     pub fn is_same(&self, other: &Failure) -> bool {
-        let deaths = self.death.as_ref().zip(other.death.as_ref());
+        let terminations = self.termination.as_ref().zip(other.termination.as_ref());
         (&self.code, &self.pass) == (&other.code, &other.pass)
-            && deaths.is_none_or(|(one, other)| one == other)
+            && terminations.is_none_or(|(one, other)| one == other)
     }
 }
 
 impl From<&PassError> for Failure {
     fn from(error: &PassError) -> Failure {
         Failure {
-            death: (error.death.as_ref()).map(|death| death.cause.name().to_owned()),
+            termination: (error.termination.as_ref())
+                .map(|termination| termination.cause.name().to_owned()),
             ..Failure::from(&error.to_diagnostic())
         }
     }
@@ -119,7 +120,7 @@ impl From<&Diagnostic> for Failure {
             function: error.function.clone(),
             op: error.op.clone(),
             location: error.location.clone(),
-            death: None,
+            termination: None,
             message: error.message.clone(),
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::ABOUT;
 use super::about::About;
 use passdock_core::{FailureSite, PassError};
-use passdock_crash::DeathCause;
+use passdock_crash::TerminationCause;
 
 /// The command that runs a reproducer again on this machine: with the plugins that were used, by
 /// their files if they were named so, else by their directories, but for those that it looks in by
@@ -51,8 +51,11 @@ pub fn command(
             command.push_str(&shell_word(&dir.to_string_lossy()));
         }
     }
-    let cause = error.death.as_ref().map(|death| &death.cause);
-    if let Some(DeathCause::Timeout { seconds }) = cause {
+    let cause = error
+        .termination
+        .as_ref()
+        .map(|termination| &termination.cause);
+    if let Some(TerminationCause::Timeout { seconds }) = cause {
         command.push_str(&format!(" --timeout {seconds}"));
     }
     command

@@ -75,7 +75,7 @@ fn fill(
         .map(|plugin| &**plugin)
         .filter(|plugin| plugin.is_used())
         .collect();
-    let culprit = (error.death.as_ref()).and_then(|death| death.culprit.as_ref());
+    let culprit = (error.termination.as_ref()).and_then(|termination| termination.culprit.as_ref());
     let instruments = match error.kind {
         ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
         ErrorKind::Crashed if culprit.is_some_and(|by| by.kind == CallKind::Instrument) => {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use passdock_crash::Death;
+use passdock_crash::Termination;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Task<J> {
     /// The work.
     pub(super) job: J,
-    /// The deaths of workers that did the same before.
-    pub(super) deaths: Vec<Death>,
+    /// The terminations of workers that did the same before.
+    pub(super) terminations: Vec<Termination>,
     /// Whether it is to send which passes begin.
     pub(super) sends_passes: bool,
 }
@@ -26,7 +26,7 @@ pub(super) enum WorkerMessage<A> {
     Print(String),
     /// The worker waits for a process of this number, which has a limit of its own; `None`: no longer.
     Waits(Option<i32>),
-    /// The answer to the task or to a piece of work, and the number of deaths that it went past.
+    /// The answer to the task or to a piece of work, and the number of terminations that it went past.
     Answer(A, usize),
 }
 

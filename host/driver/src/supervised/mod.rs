@@ -15,7 +15,7 @@ mod trials;
 mod worker;
 
 pub use children::{forget, give_up, go_on, spawn, stop};
-pub use passdock_crash::{Culprit, Death, DeathCause};
+pub use passdock_crash::{Culprit, Termination, TerminationCause};
 use run::{died, not_started};
 pub use run::{kept_input, run};
 pub use supervisor::Supervisor;

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use passdock_crash::{Death, DeathCause, SharedRecord};
+use passdock_crash::{SharedRecord, Termination, TerminationCause};
 use passdock_files::StandardOutput;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -90,7 +90,7 @@ impl Process {
     /// Its time limit starts again when it has waited for another process.
     ///
     /// # Errors
-    /// If there is no answer: the worker crashed or took too long, which [`Process::death`] reports.
+    /// If there is no answer: the worker crashed or took too long, which [`Process::termination`] reports.
     pub(super) fn answer<A: DeserializeOwned>(
         &mut self,
         timeout: Option<Duration>,
@@ -163,34 +163,34 @@ impl Process {
 
     /// Returns the crash of a worker that sent no answer, for which `error` came instead. A worker that still runs is
     /// ended.
-    pub(super) fn death(mut self, error: &io::Error) -> io::Result<Death> {
+    pub(super) fn termination(mut self, error: &io::Error) -> io::Result<Termination> {
         let late = error.kind() == ErrorKind::TimedOut;
         let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].contains(&error.kind());
         // A channel closes shortly before the end of its process.
         let status = self.end(if late { Duration::ZERO } else { GRACE })?;
         let cause = match status.filter(|_| ends) {
-            _ if late => DeathCause::Timeout {
+            _ if late => TerminationCause::Timeout {
                 seconds: self.timeout.unwrap_or_default().as_secs_f64(),
             },
             // The process runs, and its channel is closed.
-            None => DeathCause::Descriptors,
+            None => TerminationCause::Descriptors,
             Some(status) => match status.signal() {
-                Some(signal) => DeathCause::Signal {
+                Some(signal) => TerminationCause::Signal {
                     signal,
                     address: None,
                     stack_overflow: false,
                 },
-                None => DeathCause::Exit {
+                None => TerminationCause::Exit {
                     status: status.code(),
                 },
             },
         };
-        let mut death = self.record.record().death(cause);
-        if death.cause == DeathCause::Descriptors {
+        let mut termination = self.record.record().termination(cause);
+        if termination.cause == TerminationCause::Descriptors {
             // It happened earlier.
-            (death.culprit, death.pass) = (None, None);
+            (termination.culprit, termination.pass) = (None, None);
         }
-        Ok(death)
+        Ok(termination)
     }
 
     /// Ends a worker that doesn't end by itself, and what it started. Returns its status; `None`: it was ended.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use passdock_core::{ErrorKind, PassError, Verify};
-use passdock_crash::{Death, DeathCause};
+use passdock_crash::{Termination, TerminationCause};
 use passdock_files::Staging;
 use serde::Serialize;
 
@@ -80,24 +80,24 @@ pub(super) fn not_started(error: &std::io::Error) -> PassError {
 }
 
 /// The error of a worker that crashed outside of a pass, or in a trial.
-pub(super) fn died(death: &Death) -> PassError {
-    let mut error = PassError::from_death(death);
+pub(super) fn died(termination: &Termination) -> PassError {
+    let mut error = PassError::from_termination(termination);
     error.help = None;
-    error.pass = death.running_pass().map(|pass| pass.name.clone());
-    if death.culprit.is_some() {
+    error.pass = termination.running_pass().map(|pass| pass.name.clone());
+    if termination.culprit.is_some() {
         return error;
     }
-    if error.pass.is_none() && matches!(death.cause, DeathCause::Timeout { .. }) {
-        error.message = format!("The run {}, and no pass ran by then.", death.cause);
+    if error.pass.is_none() && matches!(termination.cause, TerminationCause::Timeout { .. }) {
+        error.message = format!("The run {}, and no pass ran by then.", termination.cause);
         return error
             .help("Reading and writing models takes time, too: a longer `--timeout` does.");
     }
     if error.pass.is_none() {
-        let subject = match death.cause {
-            DeathCause::Descriptors => "A plugin",
+        let subject = match termination.cause {
+            TerminationCause::Descriptors => "A plugin",
             _ => "Something outside of the calls into plugins",
         };
-        error.message = format!("{subject} {}.", death.cause);
+        error.message = format!("{subject} {}.", termination.cause);
     }
     error.help(
         "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use passdock_core::PassError;
-use passdock_crash::Death;
+use passdock_crash::Termination;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,7 +18,7 @@ use super::process::Process;
 use super::{died, not_started};
 
 /// The crashes after which a job fails that goes on past them, as a search does.
-const MAX_DEATHS: usize = 32;
+const MAX_TERMINATIONS: usize = 32;
 
 /// The way to start workers, and their time limit.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Supervisor {
         let answered = self.answer(job, input, watch);
         answered
             .map_err(|error| not_started(&error))?
-            .map_err(|death| died(&death))
+            .map_err(|termination| died(&termination))
     }
 
     fn answer<A: DeserializeOwned>(
@@ -59,35 +59,38 @@ impl Supervisor {
         job: &impl Serialize,
         mut input: Option<File>,
         mut watch: Watch,
-    ) -> io::Result<Result<A, Box<Death>>> {
+    ) -> io::Result<Result<A, Box<Termination>>> {
         let mut task = Task {
             job,
-            deaths: Vec::new(),
+            terminations: Vec::new(),
             sends_passes: watch.on_pass.is_some(),
         };
         loop {
             // A worker that goes on past a crash has to come as far again, perhaps more slowly.
-            let times = if task.deaths.is_empty() { 1 } else { 2 };
+            let times = if task.terminations.is_empty() { 1 } else { 2 };
             let timeout = self.timeout.map(|timeout| timeout * times);
             let attempt = Process::start(self, &task, input.as_mut()).and_then(|mut process| {
                 let answered = process.answer(timeout, &watch);
-                answered.map_or_else(|error| process.death(&error).map(Err), |it| Ok(Ok(it)))
+                answered.map_or_else(
+                    |error| process.termination(&error).map(Err),
+                    |it| Ok(Ok(it)),
+                )
             });
-            let death = match attempt {
-                Ok(Ok((answer, met))) if met >= task.deaths.len() => {
+            let termination = match attempt {
+                Ok(Ok((answer, met))) if met >= task.terminations.len() => {
                     return Ok(Ok(answer));
                 }
-                Ok(Err(death)) => death,
-                Err(error) if task.deaths.is_empty() => return Err(error),
+                Ok(Err(termination)) => termination,
+                Err(error) if task.terminations.is_empty() => return Err(error),
                 // The answer of a worker that didn't come as far replaces no crash.
-                Ok(Ok(_)) | Err(_) => return Ok(Err(Box::new(task.deaths.remove(0)))),
+                Ok(Ok(_)) | Err(_) => return Ok(Err(Box::new(task.terminations.remove(0)))),
             };
-            let place = death.place();
-            let is_known = task.deaths.iter().any(|known| known.place() == place);
-            let is_last = place.is_none() || is_known || task.deaths.len() == MAX_DEATHS;
-            task.deaths.push(death);
+            let call = termination.call();
+            let is_known = task.terminations.iter().any(|known| known.call() == call);
+            let is_last = call.is_none() || is_known || task.terminations.len() == MAX_TERMINATIONS;
+            task.terminations.push(termination);
             if is_last {
-                return Ok(Err(Box::new(task.deaths.remove(0))));
+                return Ok(Err(Box::new(task.terminations.remove(0))));
             }
             // The first worker has printed it.
             watch.sink = None;

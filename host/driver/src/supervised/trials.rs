@@ -57,7 +57,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
             None => {
                 let task = Task {
                     job: &self.job,
-                    deaths: Vec::new(),
+                    terminations: Vec::new(),
                     sends_passes: false,
                 };
                 Process::start(self.supervisor, &task, None).map_err(wrong)?
@@ -71,10 +71,10 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                 tried
             }
             Err(error) => {
-                let death = process.death(&error).map_err(wrong)?;
+                let termination = process.termination(&error).map_err(wrong)?;
                 Ok(Tried::Failed {
-                    error: died(&death),
-                    of_pass: death.running_pass().is_some(),
+                    error: died(&termination),
+                    of_pass: termination.running_pass().is_some(),
                 })
             }
         }

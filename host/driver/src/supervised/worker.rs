@@ -8,8 +8,8 @@ use std::thread;
 
 use passdock_core::util;
 use passdock_crash::{
-    Record, Then, expect, flush_streams, ignore_terminal_stops, inherited, lose_channel,
-    met_deaths, record_to, watch,
+    Record, Then, flush_streams, ignore_terminal_stops, inherited, lose_channel, record_to,
+    skip_terminated, skipped_calls, watch,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -42,7 +42,7 @@ impl Worker {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         let task: Task<J> = receive(&mut channel)?;
         end_with_parent(&channel)?;
-        expect(task.deaths);
+        skip_terminated(task.terminations);
         watch(Then::Die);
         let channel = Arc::new(Mutex::new(channel));
         let to = channel.clone();
@@ -79,7 +79,7 @@ impl Worker {
     /// If it can't be written as a message.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
         flush_streams();
-        let answer = WorkerMessage::Answer(answer, met_deaths());
+        let answer = WorkerMessage::Answer(answer, skipped_calls());
         let sent = send(&mut *util::lock(&self.channel), &answer);
         sent.inspect_err(|error| {
             if error.raw_os_error().is_some() {

@@ -101,7 +101,7 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
 
 /// The number of rewrites that a run did which failed, and the rule that was at it.
 fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
-    let crash = error.death.as_ref();
+    let crash = error.termination.as_ref();
     match crash.filter(|_| error.kind == ErrorKind::Crashed) {
         Some(crash) => {
             let (count, rule) = crash.rewrites.clone().unzip();

@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
-use super::{AskedFor, OpCall, Question, no_answer};
+use super::{OpCall, OpQuery, Question, no_answer};
 use crate::boundary::session::{ContextSession, input};
 
 /// The longest body of an op, in bytes.
@@ -12,7 +12,7 @@ const MAX_BODY: usize = 1 << 24;
 
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
-        if matches!(self.asked_for, AskedFor::Nothing | AskedFor::Support(_)) {
+        if matches!(self.query, OpQuery::Nothing | OpQuery::Support(_)) {
             return Err(EditFailure::refused(
                 "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
             ));
@@ -46,7 +46,7 @@ impl Question<'_> {
             let function = which(&definition.entry)?;
             let asked = self.asked(op, definition);
             let call = OpCall {
-                asked_for: AskedFor::Body,
+                query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
             let answers = asked.answers(call, function);

@@ -103,13 +103,13 @@ impl Question<'_> {
 }
 
 /// A definition that is asked about an op, and blamed for errors.
-pub(super) struct Asked<'q> {
+pub(super) struct QueriedDefinition<'q> {
     pub(super) question: &'q Question<'q>,
     pub(super) op: OpId,
     pub(super) definition: &'q LoadedOp,
 }
 
-impl Asked<'_> {
+impl QueriedDefinition<'_> {
     /// Describes the definition for a message: with its plugin, which isn't the pass's.
     pub(super) fn describe(&self) -> String {
         let (op, plugin) = (self.question.describe(self.op), self.definition.plugin);

@@ -5,7 +5,7 @@ use passdock_abi as abi;
 use passdock_abi::{EvaluateDesc, OpId, Status, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditFailure, Function};
 
-use super::known_dims::{constant_dims, known_results};
+use super::shape_data::{constant_dims, known_results};
 use super::{OpCall, Question};
 use crate::boundary::session::{FunctionSession, FunctionState};
 
@@ -37,7 +37,7 @@ impl Question<'_> {
         count: usize,
     ) -> Edit<Vec<ValueId>> {
         let results = {
-            let _shown = Shown::new(self.session, op, operands)?;
+            let _overridden = OperandOverride::new(self.session, op, operands)?;
             self.results(op, desc.max_bytes, count)?
         };
         self.session.with(|state| {
@@ -57,7 +57,7 @@ impl Question<'_> {
         let Some(function) = definition.entry.infer else {
             return Ok(());
         };
-        let _shown = Shown::new(self.session, op, operands)?;
+        let _overridden = OperandOverride::new(self.session, op, operands)?;
         let asked = self.asked(op, &definition);
         let mut call = OpCall::new(self.session, op);
         let status = call.run(function, &definition)?;
@@ -138,21 +138,25 @@ impl Question<'_> {
 pub(in crate::boundary) type EvaluatedResult = (TypeId, Box<[u8]>);
 
 /// A guard that keeps other operands in an op's slots until it is dropped.
-struct Shown<'s> {
+struct OperandOverride<'s> {
     session: &'s FunctionSession,
     op: OpId,
     operands: Vec<ValueId>,
 }
 
-impl<'s> Shown<'s> {
-    fn new(session: &'s FunctionSession, op: OpId, operands: &[ValueId]) -> Edit<Shown<'s>> {
-        let mut shown = Shown {
+impl<'s> OperandOverride<'s> {
+    fn new(
+        session: &'s FunctionSession,
+        op: OpId,
+        operands: &[ValueId],
+    ) -> Edit<OperandOverride<'s>> {
+        let mut overridden = OperandOverride {
             session,
             op,
             operands: operands.to_vec(),
         };
-        shown.change(Function::show_operands)?;
-        Ok(shown)
+        overridden.change(Function::show_operands)?;
+        Ok(overridden)
     }
 
     fn change(&mut self, change: fn(&mut Function, OpId, &mut [ValueId]) -> Edit) -> Edit {
@@ -167,7 +171,7 @@ impl<'s> Shown<'s> {
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for OperandOverride<'_> {
     fn drop(&mut self) {
         // An error is impossible: operands that could be replaced can be restored.
         let _ = self.change(Function::take_back_operands);

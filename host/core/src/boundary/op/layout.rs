@@ -4,9 +4,9 @@ use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpId, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{AskedFor, OpCall, Question, no_answer};
+use super::{OpCall, OpQuery, Question, no_answer};
 use crate::boundary::session::input;
-use crate::boundary::session::laid_out::LayoutAnswer;
+use crate::boundary::session::laid_out::LaidOutBuffers;
 
 /// The longest layout, in bytes: far beyond one letter for each axis.
 const MAX_LAYOUT: usize = 4096;
@@ -61,14 +61,18 @@ impl Question<'_> {
         let answer = self.first_answer(name, none, |definition| {
             let function = which(&definition.entry)?;
             let call = OpCall {
-                asked_for: AskedFor::Layouts(&layouts),
+                query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
             let answers = self.asked(op, definition).answers(call, function);
             Some(answers.and_then(|OpCall { body, layouts, .. }| {
                 let body = body.ok_or_else(no_answer)?;
                 let (taken, given) = (layouts.operands, layouts.results);
-                Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
+                Ok(LaidOutBuffers::new(
+                    body,
+                    (operands, taken),
+                    (results, given),
+                ))
             }))
         })?;
         let shown = answer.shown();
@@ -81,7 +85,7 @@ impl Question<'_> {
 
 impl OpCall<'_> {
     pub(in crate::boundary) fn wanted_layout(&mut self, index: u32) -> Edit<Str> {
-        let AskedFor::Layouts(wanted) = self.asked_for else {
+        let OpQuery::Layouts(wanted) = self.query else {
             return Err(not_asked());
         };
         match wanted.get(index as usize) {
@@ -117,7 +121,7 @@ impl OpCall<'_> {
         layout: Str,
         list: fn(&mut Layouts) -> &mut Vec<(u32, String)>,
     ) -> Edit {
-        if !matches!(self.asked_for, AskedFor::Layouts(_)) {
+        if !matches!(self.query, OpQuery::Layouts(_)) {
             return Err(not_asked());
         }
         // SAFETY: see above.

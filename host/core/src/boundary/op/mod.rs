@@ -7,12 +7,11 @@ mod check_op;
 mod decompose;
 mod definitions;
 mod evaluate;
-mod known_dims;
 mod layout;
+mod shape_data;
 mod supports;
 
-use definitions::Asked;
-use known_dims::constant_dims;
+use definitions::QueriedDefinition;
 use layout::Layouts;
 use passdock_abi as abi;
 use passdock_abi::{
@@ -22,6 +21,7 @@ use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditFailure, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
+use shape_data::constant_dims;
 
 use crate::analyses::{is_settled, settle};
 use crate::boundary::session::gate::Session;
@@ -41,7 +41,7 @@ pub const IS_WRONG: &str = " is wrong: ";
 
 /// What a definition is asked for, beside types and values.
 #[derive(Clone, Copy)]
-pub(in crate::boundary) enum AskedFor<'c> {
+pub(in crate::boundary) enum OpQuery<'c> {
     /// Nothing: it infers or evaluates.
     Nothing,
     /// The op's body.
@@ -67,7 +67,7 @@ pub(in crate::boundary) struct OpCall<'c> {
     left: Vec<OutgrownPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
     /// What may be answered beside types and results: a body, layouts.
-    pub(in crate::boundary) asked_for: AskedFor<'c>,
+    pub(in crate::boundary) query: OpQuery<'c>,
     pub(in crate::boundary) body: Option<String>,
     pub(in crate::boundary) layouts: Layouts,
     pub(in crate::boundary) refusal: Option<String>,
@@ -85,7 +85,7 @@ impl<'c> OpCall<'c> {
             asked: Vec::new(),
             left: Vec::new(),
             results: Vec::new(),
-            asked_for: AskedFor::Nothing,
+            query: OpQuery::Nothing,
             body: None,
             layouts: Layouts::default(),
             refusal: None,
@@ -155,8 +155,8 @@ impl<'c> OpCall<'c> {
     /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays
     /// where it is.
     fn may_add(&self) -> Edit {
-        match self.asked_for {
-            AskedFor::Support(_) => Err(EditFailure::refused(
+        match self.query {
+            OpQuery::Support(_) => Err(EditFailure::refused(
                 "`supports` of a definition only reads.",
             )),
             _ => Ok(()),
@@ -231,8 +231,8 @@ impl Question<'_> {
             .with(|state| Ok(state.read()?.live_op(op)?.name))
     }
 
-    fn asked<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> Asked<'q> {
-        Asked {
+    fn asked<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> QueriedDefinition<'q> {
+        QueriedDefinition {
             question: self,
             op,
             definition,

@@ -3,7 +3,7 @@
 use passdock_abi::{OpId, Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{AskedFor, OpCall, Question};
+use super::{OpCall, OpQuery, Question};
 use crate::boundary::session::input;
 
 /// The longest name of a target, in bytes: that of any name in a plugin's table.
@@ -19,7 +19,7 @@ impl Question<'_> {
             let asks = definition.entry.supports;
             let function = asks.filter(|_| definition.targets.contains(&target))?;
             let mut call = OpCall {
-                asked_for: AskedFor::Support(target),
+                query: OpQuery::Support(target),
                 ..OpCall::new(self.session, op)
             };
             let status = match call.run(function, definition) {
@@ -43,8 +43,8 @@ impl Question<'_> {
 
 impl OpCall<'_> {
     pub(in crate::boundary) fn target(&mut self) -> Edit<Str> {
-        match self.asked_for {
-            AskedFor::Support(target) => Ok(Str::new(target)),
+        match self.query {
+            OpQuery::Support(target) => Ok(Str::new(target)),
             _ => {
                 let message = "Only `supports` of a definition is asked about a target.";
                 Err(EditFailure::not_found(message))

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use passdock_diagnostic::{BlamedDefinition, Diagnostic, KeptDiagnostics, Severity};
+use passdock_diagnostic::{BlamedDefinition, Diagnostic, DiagnosticBuffer, Severity};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditFailure, Function, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs, setting};
@@ -52,7 +52,7 @@ impl CallFailure {
 /// The rarely used state of a context.
 #[derive(Default)]
 pub(super) struct ContextExtras {
-    diagnostics: RefCell<KeptDiagnostics>,
+    diagnostics: RefCell<DiagnosticBuffer>,
     failure: RefCell<Option<CallFailure>>,
     /// Items of settings that were handed out, which live as long as the session.
     items: RefCell<Vec<Vec<SettingItem>>>,
@@ -191,7 +191,7 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         match self.extras.get() {
             None => Vec::new(),
-            Some(extras) => extras.diagnostics.take().into_kept(),
+            Some(extras) => extras.diagnostics.take().into_diagnostics(),
         }
     }
 
@@ -285,7 +285,7 @@ impl ContextSession<'_> {
         let mut diagnostic = unsafe { described(self, said)? };
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
         diagnostic.definition = self.blamed(message, op);
-        self.extras().diagnostics.borrow_mut().keep(diagnostic);
+        self.extras().diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
 use super::gate::Session;
-use super::laid_out::LayoutAnswer;
+use super::laid_out::LaidOutBuffers;
 use super::{Access, FunctionSession, FunctionSlot, FunctionState, SessionBase, Shared};
 
 /// The rarely used state of a function session.
@@ -23,7 +23,7 @@ pub(in crate::boundary) struct FunctionExtras {
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
     /// The last answer of a definition about layouts, which was handed out.
-    pub(in crate::boundary) laid_out: Option<LayoutAnswer>,
+    pub(in crate::boundary) laid_out: Option<LaidOutBuffers>,
     /// The module that a held function is of, whatever pass runs.
     pub(in crate::boundary) module: Option<Module>,
     /// Functions that the module gets once the pass has run.

@@ -3,7 +3,7 @@
 use passdock_abi::{LaidOut, Str};
 
 /// An answer, which stays with the function until the next one. Moving it leaves what it points to where it is.
-pub(in crate::boundary) struct LayoutAnswer {
+pub(in crate::boundary) struct LaidOutBuffers {
     /// The texts that the others point to.
     _texts: Vec<String>,
     operands: Vec<Str>,
@@ -11,13 +11,13 @@ pub(in crate::boundary) struct LayoutAnswer {
     body: Str,
 }
 
-impl LayoutAnswer {
+impl LaidOutBuffers {
     /// An answer about an op with so many operands and results; what isn't said of one of them is empty.
     pub(in crate::boundary) fn new(
         body: String,
         operands: (usize, Vec<(u32, String)>),
         results: (usize, Vec<(u32, String)>),
-    ) -> LayoutAnswer {
+    ) -> LaidOutBuffers {
         let mut texts = vec![body];
         let body = Str::new(&texts[0]);
         let mut dense = |(count, said): (usize, Vec<(u32, String)>)| {
@@ -31,7 +31,7 @@ impl LayoutAnswer {
             list
         };
         let (operands, results) = (dense(operands), dense(results));
-        LayoutAnswer {
+        LaidOutBuffers {
             _texts: texts,
             operands,
             results,

@@ -1,4 +1,4 @@
-//! The death of a process: its cause, and the plugin code that ran.
+//! The termination of a process: its cause, and the plugin code that ran.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use signal_hook::low_level::signal_name;
 
 use crate::call::CallKind;
 
-/// The death of a process that ran plugins.
+/// The termination of a process that ran plugins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Death {
+pub struct Termination {
     /// The cause.
     #[serde(flatten)]
-    pub cause: DeathCause,
-    /// The plugin code that ran on the thread that died; `None` if the host recorded none.
+    pub cause: TerminationCause,
+    /// The plugin code that ran on the thread that crashed; `None` if the host recorded none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Culprit>,
     /// The pass that ran, or around which an instrument was called, if the culprit isn't the pass itself.
@@ -22,7 +22,7 @@ pub struct Death {
     /// The op definition that the culprit, a pass, called last: a write past its memory may show later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_before: Option<Culprit>,
-    /// Whether another thread died, which was in no call into a plugin.
+    /// Whether another thread crashed, which was in no call into a plugin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_other_thread: bool,
     /// The number of rewrites of the pass, and the rule that ran, if they are counted.
@@ -33,10 +33,10 @@ pub struct Death {
     pub loaded: Vec<String>,
 }
 
-/// The cause of a process's death.
+/// The cause of a process's termination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "lowercase")]
-pub enum DeathCause {
+pub enum TerminationCause {
     /// A signal.
     Signal {
         /// Its number.
@@ -81,10 +81,10 @@ pub struct Culprit {
     pub number: u64,
 }
 
-impl Death {
-    /// Creates a death of which only the cause is known.
-    pub fn new(cause: DeathCause) -> Death {
-        Death {
+impl Termination {
+    /// Creates a termination of which only the cause is known.
+    pub fn new(cause: TerminationCause) -> Termination {
+        Termination {
             cause,
             culprit: None,
             pass: None,
@@ -102,13 +102,13 @@ impl Death {
     }
 
     /// Whether it isn't known which plugin code ran.
-    pub fn is_of_nothing(&self) -> bool {
+    pub fn is_unattributed(&self) -> bool {
         self.culprit.is_none() && self.pass.is_none()
     }
 
     /// Returns the kind and the number of the call that another process can skip to get further: the call of the
-    /// instrument that the process died in, or of the pass.
-    pub fn place(&self) -> Option<(CallKind, u64)> {
+    /// instrument that the process terminated in, or of the pass.
+    pub fn call(&self) -> Option<(CallKind, u64)> {
         let is_instrument = |culprit: &&Culprit| culprit.kind == CallKind::Instrument;
         let instrument = self.culprit.as_ref().filter(is_instrument);
         let at = instrument.or(self.running_pass())?;
@@ -116,27 +116,27 @@ impl Death {
     }
 }
 
-impl DeathCause {
-    /// Returns the cause as a word, such as `SIGSEGV` or `exit`; deaths with the same word are the same.
+impl TerminationCause {
+    /// Returns the cause as a word, such as `SIGSEGV` or `exit`; terminations with the same word are the same.
     pub fn name(&self) -> &'static str {
         match self {
-            DeathCause::Signal {
+            TerminationCause::Signal {
                 stack_overflow: true,
                 ..
             } => "stack overflow",
-            DeathCause::Signal { signal, .. } => signal_name(*signal).unwrap_or("a signal"),
-            DeathCause::Exit { .. } => "exit",
-            DeathCause::Descriptors => "descriptors",
-            DeathCause::Timeout { .. } => "timeout",
+            TerminationCause::Signal { signal, .. } => signal_name(*signal).unwrap_or("a signal"),
+            TerminationCause::Exit { .. } => "exit",
+            TerminationCause::Descriptors => "descriptors",
+            TerminationCause::Timeout { .. } => "timeout",
         }
     }
 }
 
 /// Completes a sentence about a process: `ended by SIGSEGV (address 0x0)`.
-impl fmt::Display for DeathCause {
+impl fmt::Display for TerminationCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DeathCause::Signal {
+            TerminationCause::Signal {
                 signal,
                 address,
                 stack_overflow,
@@ -163,14 +163,16 @@ impl fmt::Display for DeathCause {
                     None => Ok(()),
                 }
             }
-            DeathCause::Exit {
+            TerminationCause::Exit {
                 status: Some(status),
             } => write!(f, "ended the process with status {status}"),
-            DeathCause::Exit { status: None } => f.write_str("ended the process"),
-            DeathCause::Descriptors => {
+            TerminationCause::Exit { status: None } => f.write_str("ended the process"),
+            TerminationCause::Descriptors => {
                 f.write_str("closed files of the process that weren't its own")
             }
-            DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
+            TerminationCause::Timeout { seconds } => {
+                write!(f, "was still running after {seconds} s")
+            }
         }
     }
 }
