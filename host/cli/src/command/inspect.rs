@@ -94,9 +94,13 @@ fn further(a: PassError, b: PassError) -> PassError {
 /// The operators that a rule looks for, and those that it makes, each once.
 fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for mention in rule.operators.iter().filter(|one| one.is_made == made) {
-        if !names.contains(&&*mention.operator) {
-            names.push(&mention.operator);
+    let ops = rule
+        .ops()
+        .into_iter()
+        .filter(|(_, is_made)| *is_made == made);
+    for operator in ops.flat_map(|(node, _)| &node.operators) {
+        if !names.contains(&&*operator.value) {
+            names.push(&operator.value);
         }
     }
     names
