@@ -94,15 +94,13 @@ fn further(a: PassError, b: PassError) -> PassError {
 /// The operators that a rule looks for, and those that it makes, each once.
 fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for (node, _) in rule
+    let ops = rule
         .ops()
         .into_iter()
-        .filter(|(_, is_made)| *is_made == made)
-    {
-        for operator in &node.operators {
-            if !names.contains(&&*operator.value) {
-                names.push(&operator.value);
-            }
+        .filter(|(_, is_made)| *is_made == made);
+    for operator in ops.flat_map(|(node, _)| &node.operators) {
+        if !names.contains(&&*operator.value) {
+            names.push(&operator.value);
         }
     }
     names

@@ -31,14 +31,12 @@ rule three{onnx.Abs(%0)=>onnx.Relu(%0)}
     for rule in file.rules() {
         assert_eq!(text[rule.at.clone()], rule.name);
         writeln!(shown, "{}: {:?}", rule.name, rule.doc).expect("a string");
-        for mention in &rule.operators {
-            assert_eq!(text[mention.at.clone()], mention.operator);
-            let what = if mention.is_made {
-                "makes"
-            } else {
-                "looks for"
-            };
-            writeln!(shown, "  {what} {}", mention.operator).expect("a string");
+        for (node, is_made) in rule.ops() {
+            let what = if is_made { "makes" } else { "looks for" };
+            for operator in &node.operators {
+                assert_eq!(text[operator.at.clone()], operator.value);
+                writeln!(shown, "  {what} {}", operator.value).expect("a string");
+            }
         }
     }
     expect![[r#"
