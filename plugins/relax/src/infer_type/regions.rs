@@ -23,59 +23,55 @@ pub(crate) struct Inflow {
 
 /// The flows into the regions of an op; none for an op that isn't known here.
 pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
-    match f.name(op) {
-        "onnx.Loop" => loop_body(f, op),
-        "onnx.Scan" if f.opset("").is_some_and(|version| version >= 9) => scan_body(f, op),
-        "onnx.SequenceMap" => sequence_body(f, op),
-        _ => None,
-    }
-    .unwrap_or_default()
+    let inflow: fn(&Function, OpId, RegionId, ValueId) -> Option<Inflow> = match f.name(op) {
+        "onnx.Loop" => loop_inflow,
+        "onnx.Scan" if f.opset("").is_some_and(|version| version >= 9) => scan_inflow,
+        "onnx.SequenceMap" => sequence_inflow,
+        _ => return Vec::new(),
+    };
+    let Some(body) = f.region(op, "body") else {
+        return Vec::new();
+    };
+    let inflows = f.args(body).iter().map(|&arg| inflow(f, op, body, arg));
+    inflows.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The number of the round, whether to go on, and what is carried.
-fn loop_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
-    let body = f.region(op, "body")?;
+fn loop_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
     let scalar = |dtype| Sort::Tensor(dtype, Some(Vec::new()));
-    let inflow = |(index, &arg): (usize, &ValueId)| match index {
+    Some(match f.index(arg) {
         0 => Inflow::once(f, arg, scalar(DType::I64)),
         1 => Inflow::once(f, arg, scalar(DType::BOOL)),
-        _ => Inflow {
+        index => Inflow {
             next: Some((body, index - 1)),
             ..Inflow::once(f, arg, operand(f, op, index))
         },
-    };
-    Some(f.args(body).iter().enumerate().map(inflow).collect())
+    })
 }
 
 /// The flows of a scan: what is carried, and one slice of each of the rest.
-fn scan_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
-    let body = f.region(op, "body")?;
+fn scan_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
     let scanned = usize::try_from(f.int(op, "num_scan_inputs")?).ok()?;
     let carried = f.operand_count(op).checked_sub(scanned)?;
     let axes = f.ints(op, "scan_input_axes").unwrap_or(&[]);
-    let inflow = |(index, &arg): (usize, &ValueId)| {
-        let first = operand(f, op, index);
-        if index < carried {
-            let next = Some((body, index));
-            return Inflow {
-                next,
-                ..Inflow::once(f, arg, first)
-            };
-        }
-        let axis = axes.get(index - carried).copied().unwrap_or(0);
-        Inflow::once(f, arg, slice_of(first, axis))
-    };
-    Some(f.args(body).iter().enumerate().map(inflow).collect())
+    let index = f.index(arg);
+    let first = operand(f, op, index);
+    if index < carried {
+        return Some(Inflow {
+            next: Some((body, index)),
+            ..Inflow::once(f, arg, first)
+        });
+    }
+    let axis = axes.get(index - carried).copied().unwrap_or(0);
+    Some(Inflow::once(f, arg, slice_of(first, axis)))
 }
 
 /// The flows of a map: one element of each sequence, and the rest as they are.
-fn sequence_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
-    let body = f.region(op, "body")?;
-    let inflow = |(index, &arg): (usize, &ValueId)| match operand(f, op, index) {
+fn sequence_inflow(f: &Function, op: OpId, _body: RegionId, arg: ValueId) -> Option<Inflow> {
+    Some(match operand(f, op, f.index(arg)) {
         Sort::Sequence(item) => Inflow::once(f, arg, *item),
         other => Inflow::once(f, arg, other),
-    };
-    Some(f.args(body).iter().enumerate().map(inflow).collect())
+    })
 }
 
 fn operand(f: &Function, op: OpId, index: usize) -> Sort {
