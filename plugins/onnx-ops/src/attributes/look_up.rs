@@ -22,11 +22,11 @@ const fn find(operator: &str, attr: &str) -> Option<&'static Entry> {
             high = middle;
         }
     }
-    let mut found = None;
+    let mut general = None;
     while low < table.len() && is_equal(table[low].name.as_bytes(), attr.as_bytes()) {
         let of = table[low].of;
-        if of.is_empty() && found.is_none() {
-            found = Some(&table[low]);
+        if of.is_empty() && general.is_none() {
+            general = Some(&table[low]);
         }
         let mut at = 0;
         while at < of.len() {
@@ -37,7 +37,7 @@ const fn find(operator: &str, attr: &str) -> Option<&'static Entry> {
         }
         low += 1;
     }
-    found
+    general
 }
 
 const fn after_dot(mut name: &[u8]) -> &[u8] {
@@ -135,18 +135,18 @@ mod tests {
 
     #[test]
     fn each_attribute_has_a_sentence_and_each_sentence_an_attribute() {
-        let mut said = HashSet::new();
+        let mut documented_attrs = HashSet::new();
         for operator in all() {
             for attr in operator.attrs.unwrap_or_default() {
                 let entry = find(operator.name, attr.name);
                 let entry = entry.unwrap_or_else(|| panic!("{} of {}", attr.name, operator.name));
-                said.insert((entry.name, entry.of));
+                documented_attrs.insert((entry.name, entry.of));
                 assert!(!documented(operator.name, *attr).doc.is_empty());
             }
         }
         for table in [standard::TABLE, others::TABLE] {
             assert!(table.is_sorted_by_key(|entry| entry.name));
-            let unused = |entry: &&Entry| !said.contains(&(entry.name, entry.of));
+            let unused = |entry: &&Entry| !documented_attrs.contains(&(entry.name, entry.of));
             let unused: Vec<_> = table
                 .iter()
                 .filter(unused)

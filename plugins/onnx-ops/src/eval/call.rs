@@ -168,12 +168,23 @@ pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
     place(axis, rank).ok_or_else(reason)
 }
 
-/// The axes of a rank that are meant, each at most once.
-pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
-    let mut chosen = vec![false; rank];
-    for &entry in list {
-        let twice = std::mem::replace(&mut chosen[axis(entry, rank)?], true);
+/// The axes of a rank in a list, each at most once.
+pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
+    let mut is_listed = vec![false; rank];
+    let listed = |&entry: &i64| {
+        let axis = axis(entry, rank)?;
+        let twice = std::mem::replace(&mut is_listed[axis], true);
         ensure!(!twice, "axis {entry} is named twice");
-    }
-    Ok(chosen)
+        Ok(axis)
+    };
+    list.iter().map(listed).collect()
+}
+
+/// For each axis of a rank, whether it is in a list.
+pub(crate) fn listed_axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
+    let mut is_listed = vec![false; rank];
+    axes(list, rank)?
+        .into_iter()
+        .for_each(|axis| is_listed[axis] = true);
+    Ok(is_listed)
 }

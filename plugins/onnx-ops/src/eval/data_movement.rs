@@ -15,10 +15,9 @@ pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
     let order = match call.ints("perm")? {
         None => (0..x.rank()).rev().collect(),
         Some(perm) => {
-            axes(&perm, x.rank())?;
             let orders = perm.len() == x.rank() && perm.iter().all(|&dim| dim >= 0);
             ensure!(orders, "its perm doesn't order {} dims", x.rank());
-            perm.iter().map(|&dim| dim as usize).collect()
+            axes(&perm, x.rank())?
         }
     };
     Ok(vec![transposed(call, x, order)?])
@@ -127,10 +126,8 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
         .iter()
         .all(|list| list.len() == count);
     ensure!(fits, "its starts, ends, axes and steps aren't equally many");
-    axes(&named, x.rank())?;
     let mut plan = vec![SliceInfoElem::from(..); x.rank()];
-    for (at, &named) in named.iter().enumerate() {
-        let d = axis(named, x.rank())?;
+    for (at, d) in axes(&named, x.rank())?.into_iter().enumerate() {
         plan[d] = steps_along(x.shape()[d], starts[at], ends[at], steps[at])?;
     }
     Ok(vec![sliced(call, x, &plan)?])
@@ -230,14 +227,13 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(axes) => integers(axes)?,
         None => (0..x.rank() as i64).collect(),
     };
-    axes(&named, x.rank())?;
+    let named = axes(&named, x.rank())?;
     let (pads, count) = (given.len(), named.len());
     ensure!(pads == count * 2, "{pads} pads for {count} axes");
     // The source of each element along a padded dim.
     let mut sources: Vec<(usize, Vec<Option<usize>>)> = Vec::new();
     let mut shape = x.shape().to_vec();
-    for (at, &name) in named.iter().enumerate() {
-        let d = axis(name, x.rank())?;
+    for (at, &d) in named.iter().enumerate() {
         let (before, after, dim) = (given[at], given[at + count], shape[d]);
         let cuts = before < 0 || after < 0;
         if cuts && mode != "constant" {

@@ -44,6 +44,6 @@ pub use call::{Call, Evaluate, Folded};
 pub use refusal::NotFolded;
 pub use tensor::{Elements, Tensor};
 
-pub(crate) use call::{axes, axis, integers};
+pub(crate) use call::{axes, axis, integers, listed_axes};
 pub(crate) use refusal::{ensure, refuse};
 pub(crate) use tensor::{element_count, in_shape, name_of};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::call::axes;
+use super::call::listed_axes;
 use super::cast::as_number;
 use super::number::{EXTREME, Number, OVERFLOW, with_float, with_number};
 use super::tensor::{in_order, row_by_row};
@@ -21,7 +21,7 @@ fn reduce<'a, T: Number>(
     let reduced = match (list.is_empty(), call.flag("noop_with_empty_axes", false)?) {
         // Only the reduction is left out: a sum of squares still squares.
         (true, noop) => vec![!noop; x.rank()],
-        (false, _) => axes(&list, x.rank())?,
+        (false, _) => listed_axes(&list, x.rank())?,
     };
     let keep = call.flag("keepdims", true)?;
     let (gone, stay): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|&d| reduced[d]);

@@ -4,7 +4,6 @@ use std::iter::zip;
 
 use ndarray::Axis;
 
-use super::call::axis;
 use super::cells::{flat, rearrange};
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
@@ -119,11 +118,7 @@ impl Line {
 fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Line>, NotFolded> {
     let listed = call.ints("axes")?;
     let chosen: Vec<usize> = match &listed {
-        Some(list) => {
-            axes(list, x.rank())?;
-            let axes = list.iter().map(|&at| axis(at, x.rank()));
-            axes.collect::<Result<_, _>>()?
-        }
+        Some(list) => axes(list, x.rank())?,
         None => (0..x.rank()).collect(),
     };
     let (scales, sizes) = match (is_first, call.version) {

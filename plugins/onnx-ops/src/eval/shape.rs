@@ -1,6 +1,6 @@
 //! Operators that only look at shapes or only change them: no element moves.
 
-use super::call::{axes, axis};
+use super::call::{axis, listed_axes};
 use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
 use passdock_plugin_api::DType;
 
@@ -81,7 +81,7 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
 pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let gone = match call.ints_since(13, 1, "axes")? {
-        Some(list) => axes(&list, x.rank())?,
+        Some(list) => listed_axes(&list, x.rank())?,
         None => x.shape().iter().map(|&dim| dim == 1).collect(),
     };
     let mut shape = Vec::new();
@@ -98,7 +98,7 @@ pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(list) = call.ints_since(13, 1, "axes")? else {
         return refuse!("it has no axes");
     };
-    let new = axes(&list, x.rank() + list.len())?;
+    let new = listed_axes(&list, x.rank() + list.len())?;
     let mut old = x.shape().iter().copied();
     let dim = |new| if new { 1 } else { old.next().unwrap_or(1) };
     Ok(vec![x.reshaped(new.into_iter().map(dim).collect())?])

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use passdock_plugin_api::{DType, Dim, OpCall, TypeSpec};
 
 use super::dims::{as_const, as_consts, plain};
-use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of};
+use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of, listed_axes};
 
 /// No shape has more elements.
 pub(super) const MOST: usize = 256;
@@ -73,7 +73,7 @@ pub(crate) struct Infer<'a> {
     /// The op in its function.
     pub host: &'a OpCall,
     call: &'a Call<'a>,
-    said: RefCell<Vec<ResultFacts>>,
+    facts: RefCell<Vec<ResultFacts>>,
 }
 
 impl<'a> Deref for Infer<'a> {
@@ -90,13 +90,13 @@ impl<'a> Infer<'a> {
         Infer {
             host,
             call,
-            said: RefCell::new(vec![ResultFacts::default(); host.result_count()]),
+            facts: RefCell::new(vec![ResultFacts::default(); host.result_count()]),
         }
     }
 
     /// The results as they were said, one entry each.
     pub(crate) fn finish(self) -> Vec<ResultFacts> {
-        self.said.into_inner()
+        self.facts.into_inner()
     }
 
     /// Whether an operand is there.
@@ -185,9 +185,14 @@ impl<'a> Infer<'a> {
         axis_of(axis, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// The axes of a rank that are meant.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<bool>> {
+    /// The axes of a rank in a list.
+    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
         axes_of(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
+    }
+
+    /// For each axis of a rank, whether it is in a list.
+    pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<bool>> {
+        listed_axes(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
     /// A result is a tensor; without dims, of unknown rank.
@@ -196,7 +201,7 @@ impl<'a> Infer<'a> {
         if let Some(dim) = dims.iter().flatten().find(negative) {
             return wrong!("{} isn't a size", dim.value);
         }
-        self.say(index, |said| said.ty = Some(Ty::Tensor(dtype, dims)))
+        self.record(index, |facts| facts.ty = Some(Ty::Tensor(dtype, dims)))
     }
 
     /// The first result is a tensor whose dims follow from the first operand's, if these are known.
@@ -211,21 +216,21 @@ impl<'a> Infer<'a> {
 
     /// A result has another type.
     pub(crate) fn set_type(&self, index: usize, ty: Ty) -> Answer {
-        self.say(index, |said| said.ty = Some(ty))
+        self.record(index, |facts| facts.ty = Some(ty))
     }
 
     /// A result has the elements of a shape.
     pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> Answer {
-        self.say(index, |said| said.values = Some(values))
+        self.record(index, |facts| facts.values = Some(values))
     }
 
     /// Whether a result is a short list of integers of which nothing is said yet.
     pub(super) fn may_be_shape(&self, index: usize) -> bool {
-        let said = self.said.borrow();
+        let facts = self.facts.borrow();
         let Some(ResultFacts {
             ty: Some(Ty::Tensor(dtype, Some(dims))),
             values: None,
-        }) = said.get(index)
+        }) = facts.get(index)
         else {
             return false;
         };
@@ -236,9 +241,9 @@ impl<'a> Infer<'a> {
     }
 
     /// A result that the op doesn't have is no mistake: it just isn't wanted.
-    fn say(&self, index: usize, what: impl FnOnce(&mut ResultFacts)) -> Answer {
-        if let Some(said) = self.said.borrow_mut().get_mut(index) {
-            what(said);
+    fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> Answer {
+        if let Some(facts) = self.facts.borrow_mut().get_mut(index) {
+            fact(facts);
         }
         Ok(())
     }

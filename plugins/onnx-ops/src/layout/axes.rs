@@ -17,23 +17,23 @@ pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
 }
 
 /// The axis that an attribute says, of a layout's axes.
-fn axis_of(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
-    asked.axis(asked.int_or("axis", default)?, layout.rank())
+fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
+    request.axis(request.int_or("axis", default)?, layout.rank())
 }
 
 /// An op whose operands and results all have one layout, along an axis.
-fn along(asked: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
-    let layout = common(asked, operands)?;
-    let place = whole(&layout, axis_of(asked, &layout, default)?)?;
-    asked
+fn along(request: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
+    let layout = common(request, operands)?;
+    let place = whole(&layout, axis_of(request, &layout, default)?)?;
+    request
         .together(operands, &layout)?
-        .itself(asked, Change::attr("axis", place))
+        .itself(request, Change::attr("axis", place))
 }
 
 /// The first layout that one of the first operands is asked for in.
-fn common(asked: &LayoutRequest, operands: usize) -> Answer<Layout> {
-    for index in 0..operands.min(asked.count()) {
-        if let Some(layout) = asked.wanted(index, "NC")? {
+fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
+    for index in 0..operands.min(request.count()) {
+        if let Some(layout) = request.wanted(index, "NC")? {
             return Ok(layout);
         }
     }
@@ -41,20 +41,20 @@ fn common(asked: &LayoutRequest, operands: usize) -> Answer<Layout> {
 }
 
 /// Along an axis; before version 13 along it and all behind it.
-pub(super) fn softmax(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    if asked.version >= 13 {
-        return along(asked, 1, -1);
+pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
+    if request.version >= 13 {
+        return along(request, 1, -1);
     }
-    let layout = asked.layout(0)?;
-    let place = behind(asked, &layout, 1)?;
-    asked
+    let layout = request.layout(0)?;
+    let place = behind(request, &layout, 1)?;
+    request
         .together(1, &layout)?
-        .itself(asked, Change::attr("axis", place))
+        .itself(request, Change::attr("axis", place))
 }
 
 /// The place from which on the axes lie that are meant by one and all behind it.
-fn behind(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
-    let first = axis_of(asked, layout, default)?;
+fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
+    let first = axis_of(request, layout, default)?;
     let meant: Vec<usize> = (first..layout.rank()).collect();
     match layout.last(&meant) {
         Some(count) => Ok(layout.target_rank() - count),
@@ -62,40 +62,40 @@ fn behind(asked: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize>
     }
 }
 
-pub(super) fn lp_normalization(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    along(asked, 1, -1)
+pub(super) fn lp_normalization(request: &LayoutRequest) -> Answer<LayoutResult> {
+    along(request, 1, -1)
 }
 
 /// All operands have the layout. Along an axis that is cut, each is a number of whole blocks.
-pub(super) fn concat(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let count = asked.count();
-    let layout = common(asked, count)?;
-    let axis = axis_of(asked, &layout, 1)?;
+pub(super) fn concat(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let count = request.count();
+    let layout = common(request, count)?;
+    let axis = axis_of(request, &layout, 1)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    asked
+    request
         .together(count, &layout)?
-        .itself(asked, Change::attr("axis", place))
+        .itself(request, Change::attr("axis", place))
 }
 
 /// As [`concat`], the other way.
-pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axis = axis_of(asked, &layout, 0)?;
+pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axis = axis_of(request, &layout, 0)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    let mut laid = asked.together(1, &layout)?;
+    let mut laid = request.together(1, &layout)?;
     let block = layout.block(axis);
     let mut change = Change::attr("axis", place);
     if block > 1 {
         let mut sizes = Vec::new();
         for index in 0..laid.results.len() {
-            let result = asked.result_sizes(index).ok_or(Stop::Unknown)?;
+            let result = request.result_sizes(index).ok_or(Stop::Unknown)?;
             match result.get(axis) {
                 Some(Some(size)) if size % block == 0 => sizes.push(size / block),
                 _ => return wrong!("a part of it isn't of whole blocks"),
             }
         }
-        if asked.int("num_outputs")?.is_none() {
-            if asked.version >= 13 {
+        if request.int("num_outputs")?.is_none() {
+            if request.version >= 13 {
                 change.operands.push((1, laid.ints(&sizes)));
             } else {
                 change.attrs.push(("split", format!("{sizes:?}")));
@@ -104,71 +104,71 @@ pub(super) fn split(asked: &LayoutRequest) -> Answer<LayoutResult> {
             return wrong!("its parts aren't equal");
         }
     }
-    laid.itself(asked, change)
+    laid.itself(request, change)
 }
 
 /// The axis is an operand.
-pub(super) fn running(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let Some(&[axis]) = asked.known_ints(1).as_deref() else {
+pub(super) fn running(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let Some(&[axis]) = request.known_ints(1).as_deref() else {
         return wrong!("its axis isn't known");
     };
-    let place = whole(&layout, asked.axis(axis, layout.rank())?)?;
-    let mut laid = asked.together(1, &layout)?;
+    let place = whole(&layout, request.axis(axis, layout.rank())?)?;
+    let mut laid = request.together(1, &layout)?;
     let place = laid.int(place as i64);
-    laid.itself(asked, Change::operand(1, place))
+    laid.itself(request, Change::operand(1, place))
 }
 
-pub(super) fn top_k(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    along(asked, 1, -1)
+pub(super) fn top_k(request: &LayoutRequest) -> Answer<LayoutResult> {
+    along(request, 1, -1)
 }
 
 /// One index takes the axis out, a list of them leaves it in its place.
-pub(super) fn gather(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axis = axis_of(asked, &layout, 0)?;
+pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axis = axis_of(request, &layout, 0)?;
     let place = whole(&layout, axis)?;
-    let result = match asked.rank(1)? {
+    let result = match request.rank(1)? {
         0 => layout.without(&[axis]),
         1 => layout.clone(),
         _ => return wrong!("its indices have several axes"),
     };
-    let mut laid = asked.together(1, &layout)?;
+    let mut laid = request.together(1, &layout)?;
     laid.result(0, &result);
-    laid.itself(asked, Change::attr("axis", place))
+    laid.itself(request, Change::attr("axis", place))
 }
 
 /// Indices, and what is put there, are of the same axes.
-pub(super) fn elements(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
+pub(super) fn elements(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
     if layout.is_blocked() {
         return wrong!("its operands needn't be of whole blocks");
     }
-    along(asked, asked.count(), 0)
+    along(request, request.count(), 0)
 }
 
-pub(super) fn reverse_sequence(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
+pub(super) fn reverse_sequence(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
-        let axis = asked.axis(asked.int_or(name, default)?, layout.rank())?;
+        let axis = request.axis(request.int_or(name, default)?, layout.rank())?;
         let place = whole(&layout, axis)?;
         change.attrs.push((name, place.to_string()));
     }
-    asked.together(1, &layout)?.itself(asked, change)
+    request.together(1, &layout)?.itself(request, change)
 }
 
 /// Without an axis it takes the elements in their order.
-pub(super) fn compress(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    if asked.int("axis")?.is_none() {
+pub(super) fn compress(request: &LayoutRequest) -> Answer<LayoutResult> {
+    if request.int("axis")?.is_none() {
         return wrong!("it takes elements in their order");
     }
-    along(asked, 1, 0)
+    along(request, 1, 0)
 }
 
 /// The last two axes stay where they are.
-pub(super) fn trilu(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
+pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
     let (rank, target) = (layout.rank(), layout.target_rank());
     for back in [1, 2] {
         let axis = rank.checked_sub(back).ok_or(Stop::Unknown)?;
@@ -176,33 +176,35 @@ pub(super) fn trilu(asked: &LayoutRequest) -> Answer<LayoutResult> {
             return wrong!("it works on the last two axes, and others lie there");
         }
     }
-    asked.together(1, &layout)?.itself(asked, Change::default())
+    request
+        .together(1, &layout)?
+        .itself(request, Change::default())
 }
 
 /// Along an axis and all behind it, with scales and numbers to add of these axes.
-pub(super) fn layer_normalization(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let place = behind(asked, &layout, -1)?;
-    if layout.is_blocked() && (asked.gives(1) || asked.gives(2)) {
+pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let place = behind(request, &layout, -1)?;
+    if layout.is_blocked() && (request.gives(1) || request.gives(2)) {
         return wrong!("its mean has one element along axes that are cut");
     }
-    let mut laid = asked.together(1, &layout)?;
+    let mut laid = request.together(1, &layout)?;
     let mut change = Change::attr("axis", place);
-    for index in (1..asked.count()).filter(|index| asked.has(*index)) {
-        let brought = bring(asked, &mut laid, index, &layout)?;
+    for index in (1..request.count()).filter(|index| request.has(*index)) {
+        let brought = bring(request, &mut laid, index, &layout)?;
         change.operands.extend(brought.map(|name| (index, name)));
     }
-    laid.itself(asked, change)
+    laid.itself(request, change)
 }
 
 /// A list of axes of an operand's type, as constants in the body.
 pub(super) fn axes_like(
-    asked: &LayoutRequest,
+    request: &LayoutRequest,
     laid: &mut LayoutResult,
     index: usize,
     axes: &[i64],
 ) -> Answer<String> {
-    match asked.dtype(index)? {
+    match request.dtype(index)? {
         DType::I32 => Ok(laid.ints_of("i32", axes)),
         DType::I64 => Ok(laid.ints(axes)),
         _ => Err(Stop::Unknown),

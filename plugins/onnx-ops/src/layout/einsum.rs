@@ -5,8 +5,8 @@ use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// Each operand's term is put into its layout; the result stays.
-pub(super) fn einsum(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let Some(equation) = asked.string("equation")? else {
+pub(super) fn einsum(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let Some(equation) = request.string("equation")? else {
         return Err(Stop::Unknown);
     };
     let equation = std::str::from_utf8(equation).map_err(|_| Stop::Unknown)?;
@@ -14,16 +14,16 @@ pub(super) fn einsum(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let Some((terms, result)) = equation.split_once("->") else {
         return wrong!("its result's axes are in the order of the alphabet");
     };
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     let mut terms: Vec<String> = terms.split(',').map(str::to_owned).collect();
-    if terms.len() != asked.count() || equation.contains('.') {
+    if terms.len() != request.count() || equation.contains('.') {
         return wrong!("its equation doesn't name all axes");
     }
     for (index, term) in terms.iter_mut().enumerate() {
-        let Some(layout) = asked.wanted(index, "NC")? else {
+        let Some(layout) = request.wanted(index, "NC")? else {
             continue;
         };
-        asked.fits(index, &layout)?;
+        request.fits(index, &layout)?;
         let letters: Vec<char> = term.chars().collect();
         let perm = layout.perm().filter(|perm| perm.len() == letters.len());
         let Some(perm) = perm else {
@@ -36,5 +36,5 @@ pub(super) fn einsum(asked: &LayoutRequest) -> Answer<LayoutResult> {
         return wrong!("no other layout is asked for");
     }
     let equation = format!("{}->{result}", terms.join(","));
-    laid.itself(asked, Change::attr("equation", equation))
+    laid.itself(request, Change::attr("equation", equation))
 }

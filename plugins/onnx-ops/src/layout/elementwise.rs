@@ -7,83 +7,85 @@ use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// The first operand's layout is the first result's; the other operands are numbers, or say a type.
-pub(super) fn first(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let mut laid = asked.answer();
+pub(super) fn first(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     laid.result(0, &layout);
-    laid.itself(asked, Change::default())
+    laid.itself(request, Change::default())
 }
 
 /// The mask has the operand's layout, too. In training the mask is another one, so it stays.
-pub(super) fn dropout(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    if asked.has(2) && asked.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
+pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
+    if request.has(2) && request.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return wrong!(
             "it may be in training, where its mask is drawn in the order of the elements"
         );
     }
-    let layout = asked.layout(0)?;
-    asked.together(1, &layout)?.itself(asked, Change::default())
+    let layout = request.layout(0)?;
+    request
+        .together(1, &layout)?
+        .itself(request, Change::default())
 }
 
 /// Numbers for all elements, or for each place along an axis, or for blocks of one.
-pub(super) fn quantize(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let scales = asked.rank(1)?;
-    if scales == 0 || asked.is_one(1) && scales == 1 {
-        return first(asked);
+pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let scales = request.rank(1)?;
+    if scales == 0 || request.is_one(1) && scales == 1 {
+        return first(request);
     }
-    let axis = asked.axis(asked.int_or("axis", 1)?, layout.rank())?;
+    let axis = request.axis(request.int_or("axis", 1)?, layout.rank())?;
     if layout.block(axis) > 1 {
         return wrong!("its scales are those of an axis that is cut");
     }
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
     // Of blocks along the axis, the scales have all its axes.
-    let operands = if scales > 1 { asked.count() } else { 1 };
-    let laid = asked.together(operands, &layout)?;
-    laid.itself(asked, Change::attr("axis", place))
+    let operands = if scales > 1 { request.count() } else { 1 };
+    let laid = request.together(operands, &layout)?;
+    laid.itself(request, Change::attr("axis", place))
 }
 
 /// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left
 /// of it, and one element stays as it is.
-pub(super) fn broadcast(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let there = || (0..asked.count()).filter(|index| asked.has(*index));
-    let ranks = there().map(|index| asked.rank(index));
+pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let there = || (0..request.count()).filter(|index| request.has(*index));
+    let ranks = there().map(|index| request.rank(index));
     let rank = ranks.collect::<Answer<Vec<usize>>>()?.into_iter().max();
     let mut layout = None;
     for index in there() {
-        if layout.is_none() && Some(asked.rank(index)?) == rank {
-            layout = asked.wanted(index, "NC")?;
-            layout = layout.filter(|layout| asked.fits(index, layout).is_ok());
+        if layout.is_none() && Some(request.rank(index)?) == rank {
+            layout = request.wanted(index, "NC")?;
+            layout = layout.filter(|layout| request.fits(index, layout).is_ok());
         }
     }
     let Some(layout) = layout else {
         return wrong!("no other layout of an operand of all its axes is asked for");
     };
-    let (mut laid, mut change) = (asked.together(0, &layout)?, Change::default());
+    let (mut laid, mut change) = (request.together(0, &layout)?, Change::default());
     for index in there() {
-        let brought = bring(asked, &mut laid, index, &layout)?;
+        let brought = bring(request, &mut laid, index, &layout)?;
         change.operands.extend(brought.map(|name| (index, name)));
     }
-    laid.itself(asked, change)
+    laid.itself(request, change)
 }
 
 /// An operand that is broadcast to the axes of a layout: sets its own layout, and answers its name if it has to be
 /// given more axes than it has.
 pub(super) fn bring(
-    asked: &LayoutRequest,
+    request: &LayoutRequest,
     laid: &mut LayoutResult,
     index: usize,
     layout: &Layout,
 ) -> Answer<Option<String>> {
-    let own = asked.rank(index)?;
-    if own == 0 || asked.is_one(index) && own <= layout.target_rank() {
+    let own = request.rank(index)?;
+    if own == 0 || request.is_one(index) && own <= layout.target_rank() {
         return Ok(None);
     }
     let Some(missing) = layout.rank().checked_sub(own) else {
         return wrong!("its operand {index} has more axes than the layout");
     };
-    let sizes = asked.sizes(index).ok_or(Stop::Unknown)?;
+    let sizes = request.sizes(index).ok_or(Stop::Unknown)?;
     // An axis that is cut, and is one element here, isn't cut here.
     let mut is_cut = vec![false; layout.rank()];
     for (axis, is_cut) in is_cut.iter_mut().enumerate().skip(missing) {

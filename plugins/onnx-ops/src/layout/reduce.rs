@@ -26,58 +26,58 @@ fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> Answer<Layout> {
     Ok(layout.clone())
 }
 
-pub(super) fn reduce(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let moved = if asked.name == "onnx.ReduceSum" {
+pub(super) fn reduce(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let moved = if request.name == "onnx.ReduceSum" {
         13
     } else {
         18
     };
-    let given = asked.ints_since(moved, 1, "axes")?;
-    let keepdims = asked.flag("keepdims", true)?;
-    let mut laid = asked.answer();
+    let given = request.ints_since(moved, 1, "axes")?;
+    let keepdims = request.flag("keepdims", true)?;
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     let axes = given.filter(|axes| !axes.is_empty());
     let Some(axes) = axes else {
-        if asked.flag("noop_with_empty_axes", false)? && asked.version >= moved {
+        if request.flag("noop_with_empty_axes", false)? && request.version >= moved {
             laid.result(0, &layout);
         } else if keepdims {
             let all: Vec<usize> = (0..layout.rank()).collect();
             laid.result(0, &left(&layout, &all, true)?);
         }
-        return laid.itself(asked, Change::default());
+        return laid.itself(request, Change::default());
     };
-    let axes = asked.listed(&axes, layout.rank())?;
+    let axes = request.listed(&axes, layout.rank())?;
     laid.result(0, &left(&layout, &axes, keepdims)?);
     let places = places(&layout, &axes);
-    if asked.version < moved {
-        return laid.itself(asked, Change::attr("axes", places));
+    if request.version < moved {
+        return laid.itself(request, Change::attr("axes", places));
     }
     let places = laid.ints(&places);
-    laid.itself(asked, Change::operand(1, places))
+    laid.itself(request, Change::operand(1, places))
 }
 
 /// The place of the largest element along one axis.
-pub(super) fn arg(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axis = asked.axis(asked.int_or("axis", 0)?, layout.rank())?;
+pub(super) fn arg(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axis = request.axis(request.int_or("axis", 0)?, layout.rank())?;
     let place = whole(&layout, axis)?;
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
-    laid.result(0, &left(&layout, &[axis], asked.flag("keepdims", true)?)?);
-    laid.itself(asked, Change::attr("axis", place))
+    laid.result(0, &left(&layout, &[axis], request.flag("keepdims", true)?)?);
+    laid.itself(request, Change::attr("axis", place))
 }
 
-pub(super) fn mean_variance(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axes = match asked.ints("axes")? {
+pub(super) fn mean_variance(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
         None => vec![0, 2, 3],
     };
     if axes.is_empty() {
         return Err(Stop::Unknown);
     }
-    let places = places(&layout, &asked.listed(&axes, layout.rank())?);
-    let laid = asked.together(1, &layout)?;
-    laid.itself(asked, Change::attr("axes", places))
+    let places = places(&layout, &request.listed(&axes, layout.rank())?);
+    let laid = request.together(1, &layout)?;
+    laid.itself(request, Change::attr("axes", places))
 }

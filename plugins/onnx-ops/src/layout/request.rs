@@ -50,8 +50,9 @@ impl<'a> LayoutRequest<'a> {
 
     /// The axes of a rank that are meant, in order.
     pub(super) fn listed(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
-        let meant = self.axes(axes, rank)?;
-        Ok((0..rank).filter(|axis| meant[*axis]).collect())
+        let mut axes = self.axes(axes, rank)?;
+        axes.sort_unstable();
+        Ok(axes)
     }
 
     /// The number of operand slots.

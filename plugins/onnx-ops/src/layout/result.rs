@@ -110,17 +110,17 @@ impl LayoutResult {
     }
 
     /// The op itself, with what is other in it. Its results are the body's.
-    pub(super) fn itself(mut self, asked: &Infer, change: Change) -> Answer<LayoutResult> {
-        let host = asked.host;
+    pub(super) fn itself(mut self, request: &Infer, change: Change) -> Answer<LayoutResult> {
+        let host = request.host;
         let operand = |index: usize| match change.operands.iter().find(|(at, _)| *at == index) {
             Some((_, name)) => format!("%{name}"),
-            None if asked.has(index) => format!("%operand{index}"),
+            None if request.has(index) => format!("%operand{index}"),
             None => "_".to_owned(),
         };
         let changed = change.operands.iter().map(|(at, _)| at + 1);
         let given = (0..host.operand_count())
             .rev()
-            .find(|index| asked.has(*index));
+            .find(|index| request.has(*index));
         let count = changed.max().max(given.map(|last| last + 1)).unwrap_or(0);
         let operands = (0..count).map(operand).collect::<Vec<_>>().join(", ");
         let attrs = attributes(host, &change.attrs)?;

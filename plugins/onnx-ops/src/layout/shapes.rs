@@ -9,34 +9,34 @@ use crate::eval::shape::shape_range;
 use crate::infer::{Answer, Stop, as_const, wrong};
 
 /// The places of axes that aren't cut.
-fn places(layout: &Layout, axes: &[i64], asked: &LayoutRequest) -> Answer<Vec<i64>> {
-    let place = |axis: &i64| Ok(whole(layout, asked.axis(*axis, layout.rank())?)? as i64);
+fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> Answer<Vec<i64>> {
+    let place = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(place).collect()
 }
 
 /// Along axes that aren't cut.
-pub(super) fn slice(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let mut laid = asked.together(1, &layout)?;
-    if asked.version < 10 {
-        let axes = match (asked.ints("axes")?, asked.ints("starts")?) {
+pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let mut laid = request.together(1, &layout)?;
+    if request.version < 10 {
+        let axes = match (request.ints("axes")?, request.ints("starts")?) {
             (Some(axes), _) => axes.into_owned(),
             (None, Some(starts)) => (0..starts.len() as i64).collect(),
             (None, None) => return Err(Stop::Unknown),
         };
-        let places = places(&layout, &axes, asked)?;
-        return laid.itself(asked, Change::attr("axes", places));
+        let places = places(&layout, &axes, request)?;
+        return laid.itself(request, Change::attr("axes", places));
     }
-    let axes = match asked.ints_if_given(3)? {
+    let axes = match request.ints_if_given(3)? {
         Some(axes) => axes,
-        None => match asked.dims(1).as_deref() {
+        None => match request.dims(1).as_deref() {
             Some(&[count]) => (0..as_const(count).ok_or(Stop::Unknown)?).collect(),
             _ => return Err(Stop::Unknown),
         },
     };
-    let places = places(&layout, &axes, asked)?;
-    let places = axes_like(asked, &mut laid, 1, &places)?;
-    laid.itself(asked, Change::operand(3, places))
+    let places = places(&layout, &axes, request)?;
+    let places = axes_like(request, &mut laid, 1, &places)?;
+    laid.itself(request, Change::operand(3, places))
 }
 
 /// A list of numbers an axis in the order of the places; a block has `of_block`. `lists` of them stand behind one
@@ -57,20 +57,20 @@ fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>
 /// The elements of the second operand, lists of one an axis, in the order of the places; `lists` stand behind one
 /// another.
 fn gathered(
-    asked: &LayoutRequest,
+    request: &LayoutRequest,
     laid: &mut LayoutResult,
     layout: &Layout,
     lists: usize,
     of_block: i64,
 ) -> Answer<String> {
     let count = layout.rank() * lists;
-    if let Some(known) = asked.known_ints(1) {
+    if let Some(known) = request.known_ints(1) {
         let places = in_places(layout, &known, of_block).filter(|_| known.len() == count);
         return Ok(laid.ints(&places.ok_or(Stop::Unknown)?));
     }
     let all: Vec<i64> = (0..count as i64).collect();
     let all = in_places(layout, &all, of_block).filter(|_| !layout.is_blocked());
-    let given = asked.dims(1).and_then(|dims| as_const(*dims.first()?));
+    let given = request.dims(1).and_then(|dims| as_const(*dims.first()?));
     let Some(all) = all.filter(|_| given == Some(count as i64)) else {
         return wrong!("its operand 1 isn't known");
     };
@@ -79,29 +79,29 @@ fn gathered(
 }
 
 /// Before version 11 an attribute; from 18 on there may be axes.
-pub(super) fn pad(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let mut laid = asked.together(1, &layout)?;
+pub(super) fn pad(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let mut laid = request.together(1, &layout)?;
     let is_cut = |axis: usize| layout.block(axis) > 1;
-    if asked.version < 11 {
-        let Some(pads) = asked.ints("pads")? else {
+    if request.version < 11 {
+        let Some(pads) = request.ints("pads")? else {
             return Err(Stop::Unknown);
         };
         check_pads(&layout, &pads, is_cut)?;
         let pads = in_places(&layout, &pads, 0).ok_or(Stop::Unknown)?;
-        return laid.itself(asked, Change::attr("pads", pads));
+        return laid.itself(request, Change::attr("pads", pads));
     }
-    if asked.has(3) {
-        let axes = asked.known_ints(3).ok_or(Stop::Unknown)?;
-        let places = places(&layout, &axes, asked)?;
-        let axes = axes_like(asked, &mut laid, 3, &places)?;
-        return laid.itself(asked, Change::operand(3, axes));
+    if request.has(3) {
+        let axes = request.known_ints(3).ok_or(Stop::Unknown)?;
+        let places = places(&layout, &axes, request)?;
+        let axes = axes_like(request, &mut laid, 3, &places)?;
+        return laid.itself(request, Change::operand(3, axes));
     }
-    if let Some(pads) = asked.known_ints(1) {
+    if let Some(pads) = request.known_ints(1) {
         check_pads(&layout, &pads, is_cut)?;
     }
-    let pads = gathered(asked, &mut laid, &layout, 2, 0)?;
-    laid.itself(asked, Change::operand(1, pads))
+    let pads = gathered(request, &mut laid, &layout, 2, 0)?;
+    laid.itself(request, Change::operand(1, pads))
 }
 
 /// Refuses pads that aren't two an axis, or of an axis that is cut.
@@ -118,48 +118,52 @@ fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> 
 }
 
 /// An axis that is cut is repeated as whole blocks.
-pub(super) fn tile(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let mut laid = asked.together(1, &layout)?;
-    let repeats = gathered(asked, &mut laid, &layout, 1, 1)?;
-    laid.itself(asked, Change::operand(1, repeats))
+pub(super) fn tile(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let mut laid = request.together(1, &layout)?;
+    let repeats = gathered(request, &mut laid, &layout, 1, 1)?;
+    laid.itself(request, Change::operand(1, repeats))
 }
 
 /// To a shape of as many axes.
-pub(super) fn expand(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
+pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
     if layout.is_blocked() {
         return wrong!("its axes are cut");
     }
-    let mut laid = asked.together(1, &layout)?;
-    let shape = match asked.known_ints(1) {
+    let mut laid = request.together(1, &layout)?;
+    let shape = match request.known_ints(1) {
         Some(shape) if shape.len() < layout.rank() => {
             // What it doesn't say stays.
             let all = [vec![1; layout.rank() - shape.len()], shape].concat();
             let places = in_places(&layout, &all, 1).ok_or(Stop::Unknown)?;
             laid.ints(&places)
         }
-        _ => gathered(asked, &mut laid, &layout, 1, 1)?,
+        _ => gathered(request, &mut laid, &layout, 1, 1)?,
     };
-    laid.itself(asked, Change::operand(1, shape))
+    laid.itself(request, Change::operand(1, shape))
 }
 
-pub(super) fn center_crop_pad(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let laid = asked.together(1, &layout)?;
-    let axes = match asked.ints("axes")? {
+pub(super) fn center_crop_pad(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let laid = request.together(1, &layout)?;
+    let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
         None => (0..layout.rank() as i64).collect(),
     };
-    let places = places(&layout, &axes, asked)?;
-    laid.itself(asked, Change::attr("axes", places))
+    let places = places(&layout, &axes, request)?;
+    laid.itself(request, Change::attr("axes", places))
 }
 
 /// The sizes in the order of the axes; of one that is cut, times its blocks.
-pub(super) fn shape(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axes = shape_range(layout.rank(), asked.int_or("start", 0)?, asked.int("end")?);
-    let mut laid = asked.answer();
+pub(super) fn shape(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axes = shape_range(
+        layout.rank(),
+        request.int_or("start", 0)?,
+        request.int("end")?,
+    );
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     let all = laid.op("Shape", &["operand0"], "");
     let place = |axis| layout.place(axis).map(|place| place as i64);
@@ -175,9 +179,9 @@ pub(super) fn shape(asked: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// As many elements as before.
-pub(super) fn size(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let mut laid = asked.answer();
+pub(super) fn size(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let mut laid = request.answer();
     laid.operand(0, &layout);
-    laid.itself(asked, Change::default())
+    laid.itself(request, Change::default())
 }

@@ -10,38 +10,38 @@ use crate::infer::{Answer, Stop, wrong};
 const BATCH: &str = "NC";
 
 /// One operand and all results of its rank.
-pub(super) fn one(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH)])
+pub(super) fn one(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH)])
 }
 
 /// Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
-pub(super) fn max_unpool(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH), (1, BATCH)])
+pub(super) fn max_unpool(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH), (1, BATCH)])
 }
 
-pub(super) fn conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH), (1, "OI")])
+pub(super) fn conv(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH), (1, "OI")])
 }
 
-pub(super) fn conv_transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH), (1, "IO")])
+pub(super) fn conv_transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH), (1, "IO")])
 }
 
-pub(super) fn deform_conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
+pub(super) fn deform_conv(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
 }
 
-pub(super) fn qlinear_conv(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    between(asked, &[(0, BATCH), (3, "OI")])
+pub(super) fn qlinear_conv(request: &LayoutRequest) -> Answer<LayoutResult> {
+    between(request, &[(0, BATCH), (3, "OI")])
 }
 
 /// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
 /// be had in whole blocks stays as it is.
-fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
-    let (mut laid, mut change) = (asked.answer(), Change::default());
+fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
+    let (mut laid, mut change) = (request.answer(), Change::default());
     let mut result = None;
     for &(index, first) in operands {
-        let Some(layout) = asked.wanted(index, first)? else {
+        let Some(layout) = request.wanted(index, first)? else {
             continue;
         };
         if first == BATCH && !is_usual(&layout) {
@@ -50,21 +50,21 @@ fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutRe
         if index == 0 {
             result = Some(layout.clone());
         }
-        let sizes = sizes_of(asked, index, layout.rank())?;
+        let sizes = sizes_of(request, index, layout.rank())?;
         if let Some(steps) = layout.steps_back(&sizes) {
             laid.operand(index, &layout);
             let name = laid.steps(&format!("operand{index}"), &steps)?;
             change.operands.push((index, name));
         }
     }
-    let mut laid = laid.itself(asked, change)?;
+    let mut laid = laid.itself(request, change)?;
     let mut returned = laid.returned();
     if let Some(layout) = result {
         for (index, name) in returned.iter_mut().enumerate() {
-            let Some(sizes) = asked.result_sizes(index) else {
+            let Some(sizes) = request.result_sizes(index) else {
                 continue;
             };
-            if sizes.len() != layout.rank() || !asked.gives(index) {
+            if sizes.len() != layout.rank() || !request.gives(index) {
                 continue;
             }
             if let Some(steps) = layout.steps(&sizes) {
@@ -75,7 +75,7 @@ fn between(asked: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutRe
     }
     let mut layouts = laid.operands.iter().chain(&laid.results);
     // What is asked for as it is, is so.
-    let is_own = |&(index, first): &(usize, &str)| asked.is_own(index, first);
+    let is_own = |&(index, first): &(usize, &str)| request.is_own(index, first);
     if !layouts.any(Option::is_some) && !operands.iter().any(is_own) {
         return wrong!("it can't be had in the layouts that are asked for");
     }
@@ -88,8 +88,8 @@ fn is_usual(layout: &Layout) -> bool {
     layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-fn sizes_of(asked: &LayoutRequest, index: usize, rank: usize) -> Answer<Sizes> {
-    match asked.sizes(index) {
+fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> Answer<Sizes> {
+    match request.sizes(index) {
         Some(sizes) if sizes.len() == rank => Ok(sizes),
         Some(_) => Err(Stop::Unknown),
         None => own(BATCH, rank).map(|_| vec![None; rank]),

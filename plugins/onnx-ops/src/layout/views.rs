@@ -9,10 +9,10 @@ use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, as_const, wrong};
 
 /// Nothing moves: the result is the operand as it lies, in another layout.
-pub(super) fn transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
+pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
     let rank = layout.rank();
-    let perm = match asked.ints("perm")? {
+    let perm = match request.ints("perm")? {
         Some(perm) => perm
             .iter()
             .filter_map(|axis| usize::try_from(*axis).ok())
@@ -23,19 +23,19 @@ pub(super) fn transpose(asked: &LayoutRequest) -> Answer<LayoutResult> {
     let back = back
         .and_then(|layout| layout.inverse())
         .ok_or(Stop::Unknown)?;
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     laid.result(0, &back.then(&layout).ok_or(Stop::Unknown)?);
     Ok(laid.returns(vec!["operand0".to_owned()]))
 }
 
 /// Axes of one element go.
-pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let axes = match asked.ints_since(13, 1, "axes")? {
-        Some(axes) => asked.listed(&axes, layout.rank())?,
+pub(super) fn squeeze(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let axes = match request.ints_since(13, 1, "axes")? {
+        Some(axes) => request.listed(&axes, layout.rank())?,
         None => {
-            let sizes = asked.sizes(0).ok_or(Stop::Unknown)?;
+            let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
             if sizes.contains(&None) {
                 return Err(Stop::Unknown);
             }
@@ -44,7 +44,7 @@ pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
                 .collect()
         }
     };
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     laid.result(0, &layout.without(&axes));
     let name = laid.reshape_at("Squeeze", "operand0", &places(&layout, &axes));
@@ -52,17 +52,17 @@ pub(super) fn squeeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// Axes of one element come: each before what follows it.
-pub(super) fn unsqueeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let Some(axes) = asked.ints_since(13, 1, "axes")? else {
+pub(super) fn unsqueeze(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let Some(axes) = request.ints_since(13, 1, "axes")? else {
         return Err(Stop::Unknown);
     };
-    let axes = asked.listed(&axes, layout.rank() + axes.len())?;
+    let axes = request.listed(&axes, layout.rank() + axes.len())?;
     let mut result = layout.clone();
     for axis in &axes {
         result = result.with_axis(*axis).ok_or(Stop::Unknown)?;
     }
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     laid.result(0, &result);
     let name = laid.reshape_at("Unsqueeze", "operand0", &places(&result, &axes));
@@ -70,38 +70,38 @@ pub(super) fn unsqueeze(asked: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// Two dims, of the axes before one and of the others.
-pub(super) fn flatten(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let sizes = asked.sizes(0).ok_or(Stop::Unknown)?;
+pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
     if !layout.keeps_order(&sizes) {
         return wrong!("its elements lie in another order");
     }
     let rank = layout.rank() as i64;
-    let axis = match asked.int_or("axis", 1)? {
+    let axis = match request.int_or("axis", 1)? {
         axis if (0..=rank).contains(&axis) => axis,
         axis if (-rank..0).contains(&axis) => axis + rank,
         _ => return Err(Stop::Unknown),
     };
     let mut places = layout.places().iter();
     let behind = places.position(|place| place.axis as i64 >= axis && sizes[place.axis] != Some(1));
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     let axis = behind.unwrap_or(layout.target_rank());
-    laid.itself(asked, Change::attr("axis", axis))
+    laid.itself(request, Change::attr("axis", axis))
 }
 
 /// Axes put together or taken apart: where those of each group lie side by side, the result's do, too.
-pub(super) fn reshape(asked: &LayoutRequest) -> Answer<LayoutResult> {
-    let layout = asked.layout(0)?;
-    let dims = asked.dims(0).ok_or(Stop::Unknown)?;
-    let result = asked.result_dims(0).ok_or(Stop::Unknown)?;
+pub(super) fn reshape(request: &LayoutRequest) -> Answer<LayoutResult> {
+    let layout = request.layout(0)?;
+    let dims = request.dims(0).ok_or(Stop::Unknown)?;
+    let result = request.result_dims(0).ok_or(Stop::Unknown)?;
     let sizes = as_sizes(&dims);
-    let mut laid = asked.answer();
+    let mut laid = request.answer();
     laid.operand(0, &layout);
     if layout.keeps_order(&sizes) {
-        let shape = shape_text(asked, &layout, &result)?;
+        let shape = shape_text(request, &layout, &result)?;
         let shape = shape.map(|shape| Change::operand(1, laid.ints(&shape)));
-        return laid.itself(asked, shape.unwrap_or_default());
+        return laid.itself(request, shape.unwrap_or_default());
     }
     let groups = groups(&dims, &result).ok_or(Stop::Unknown)?;
     let order = in_layout(&layout, &groups, &sizes)?;
@@ -119,13 +119,17 @@ pub(super) fn reshape(asked: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// The shape for an operand whose elements lie in their order; `None`: the op's own.
-fn shape_text(asked: &LayoutRequest, layout: &Layout, result: &[Dim]) -> Answer<Option<Vec<i64>>> {
-    if asked.version < 5 {
+fn shape_text(
+    request: &LayoutRequest,
+    layout: &Layout,
+    result: &[Dim],
+) -> Answer<Option<Vec<i64>>> {
+    if request.version < 5 {
         return Err(Stop::Unknown);
     }
-    let given = asked.values(1);
+    let given = request.values(1);
     let given = given.map(|given| as_sizes(&given)).ok_or(Stop::Unknown)?;
-    let copies = !asked.flag("allowzero", false)?;
+    let copies = !request.flag("allowzero", false)?;
     let (mut shape, mut is_known) = (Vec::new(), true);
     for (at, size) in given.iter().enumerate() {
         // A 0 is the size at the same place, which may be that of another axis.
@@ -135,8 +139,8 @@ fn shape_text(asked: &LayoutRequest, layout: &Layout, result: &[Dim]) -> Answer<
                 .get(at)
                 .is_some_and(|place| place.axis == at)
                 && layout.block(at) == 1;
-        let said = result.get(at).copied().and_then(as_const);
-        match (size, said) {
+        let inferred = result.get(at).copied().and_then(as_const);
+        match (size, inferred) {
             (Some(size), _) if *size != 0 || stays => shape.push(*size),
             (Some(_), Some(size)) if size != 0 => shape.push(size),
             (None, _) if stays => is_known = false,

@@ -118,11 +118,8 @@ fn attention(op: &Infer) -> Answer {
     });
     op.set(0, query_type, all)?;
     let present = |size| Some(vec![batch, kv_heads, total, size]);
-    op.set(
-        1,
-        op.dtype(1).unwrap_or(query_type),
-        present(of(&key, |key| key.size)),
-    )?;
+    let key_type = op.dtype(1).unwrap_or(query_type);
+    op.set(1, key_type, present(of(&key, |key| key.size)))?;
     if let Ok(value_type) = value_type {
         op.set(2, value_type, present(size))?;
     }
@@ -191,15 +188,12 @@ fn rotary_embedding(op: &Infer) -> Answer {
 /// The cache's type; the update has its dims, the axis aside.
 fn tensor_scatter(op: &Infer) -> Answer {
     if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
-        if cache.len() != update.len() {
-            return wrong!(
-                "its cache has {} dims, its update {}",
-                cache.len(),
-                update.len()
-            );
+        let (rank, updated) = (cache.len(), update.len());
+        if rank != updated {
+            return wrong!("its cache has {rank} dims, its update {updated}");
         }
-        let axis = op.axis(op.int_or("axis", -2)?, cache.len())?;
-        for d in (0..cache.len()).filter(|&d| d != axis) {
+        let axis = op.axis(op.int_or("axis", -2)?, rank)?;
+        for d in (0..rank).filter(|&d| d != axis) {
             op.agree(cache[d], update[d])?;
         }
     }

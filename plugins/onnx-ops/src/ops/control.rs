@@ -1,12 +1,11 @@
 //! Control flow: operators with regions. What a region's ops do, they say themselves; here is what the
 //! op gives out, once its regions have been inferred.
 
-use passdock_plugin_api::{
-    DType, Dim, Function, RegionId, Type, TypeKind, TypeSpec, ValueId, attrs,
-};
+use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, ValueId, attrs};
 
 use super::operator::{MANY, Operator};
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same, wrong};
+use super::sequence::{Item, common_dims, tensor};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
@@ -95,23 +94,15 @@ fn scan(op: &Infer) -> Answer {
     let Some(carried) = scanned.and_then(|scanned| count.checked_sub(scanned)) else {
         return Err(Stop::Unknown);
     };
-    let axes = op.ints("scan_input_axes")?;
+    let axes = op.ints("scan_input_axes")?.unwrap_or_default();
     let mut length = Dim::UNKNOWN;
     for index in carried..count {
         if let Some(dims) = op.dims(index) {
-            let axis = axes
-                .as_ref()
-                .and_then(|axes| axes.get(index - carried))
-                .copied();
-            let dim = dims[op.axis(axis.unwrap_or(0), dims.len())?];
-            length = if is_known(length) {
-                op.agree(length, dim)?
-            } else {
-                dim
-            };
+            let axis = axes.get(index - carried).copied().unwrap_or(0);
+            length = op.agree(length, dims[op.axis(axis, dims.len())?])?;
         }
     }
-    let axes = op.ints("scan_output_axes")?;
+    let axes = op.ints("scan_output_axes")?.unwrap_or_default();
     for index in 0..op.host.result_count() {
         let Some(value) = given(op, body, index) else {
             continue;
@@ -119,11 +110,8 @@ fn scan(op: &Infer) -> Answer {
         if index < carried {
             kept(op, index, op.host.operand(index), value)?;
         } else {
-            let axis = axes
-                .as_ref()
-                .and_then(|axes| axes.get(index - carried))
-                .copied();
-            stacked(op, index, value, length, axis.unwrap_or(0))?;
+            let axis = axes.get(index - carried).copied().unwrap_or(0);
+            stacked(op, index, value, length, axis)?;
         }
     }
     Ok(())
@@ -149,18 +137,11 @@ fn scan_batches(op: &Infer) -> Answer {
     }
     let host: &Function = op.host;
     for index in 0..host.result_count(op.host.op()) {
-        let Some(ty) = given(op, body, index).map(|value| host.type_of(value)) else {
-            continue;
-        };
-        if ty.is_tensor() && ty.dtype() != DType::NONE {
-            let outer = match index < carried {
-                true => vec![batch],
-                false => vec![batch, length],
-            };
-            let dims = ty
-                .dims()
-                .map(|dims| outer.into_iter().chain(dims).collect());
-            op.set(index, ty.dtype(), dims)?;
+        let item = given(op, body, index).and_then(|value| tensor(host.type_of(value)));
+        if let Some((dtype, dims)) = item {
+            let outer = [batch, length];
+            let outer = if index < carried { &outer[..1] } else { &outer };
+            op.set(index, dtype, dims.map(|dims| [outer, &dims].concat()))?;
         }
     }
     Ok(())
@@ -230,55 +211,32 @@ fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
 /// A result is one value or another, which have the same type.
 fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answer {
     let host: &Function = op.host;
-    let types = first.map(|first| (host.type_of(first), host.type_of(last)));
-    if let Some((a, b)) = types
-        && a.is_tensor()
-        && b.is_tensor()
-        && a.dtype() == b.dtype()
-        && let (Some(x), Some(y)) = (a.dims(), b.dims())
-        && x.len() == y.len()
+    let Some(first) = first else {
+        return Ok(());
+    };
+    let items = (tensor(host.type_of(first)), tensor(host.type_of(last)));
+    if let (Some((a, Some(x))), Some((b, Some(y)))) = items
+        && (a, x.len()) == (b, y.len())
     {
-        let dims = x.zip(y).map(|(x, y)| op.agree(x, y));
-        return op.set(index, a.dtype(), Some(dims.collect::<Answer<_>>()?));
+        return op.set(index, a, op.agree_all(Some(x), Some(y))?);
     }
-    match first {
-        Some(first) => both(op, index, first, last),
-        None => Ok(()),
-    }
+    both(op, index, first, last)
 }
 
 /// What two types of tensors have in common.
-fn tensors(a: Type<'_>, b: Type<'_>) -> Option<(DType, Option<Vec<Dim>>)> {
-    if !a.is_tensor() || !b.is_tensor() || a.dtype() != b.dtype() || a.dtype() == DType::NONE {
-        return None;
-    }
-    let dims = match (a.dims(), b.dims()) {
-        (Some(a), Some(b)) if a.len() == b.len() => Some(a.zip(b).map(common).collect()),
-        _ => None,
-    };
-    Some((a.dtype(), dims))
-}
-
-/// A dim that both have.
-fn common((a, b): (Dim, Dim)) -> Dim {
-    if same(a, b) { a } else { Dim::UNKNOWN }
+fn tensors(a: Type<'_>, b: Type<'_>) -> Option<Item> {
+    let ((a, a_dims), (b, b_dims)) = (tensor(a)?, tensor(b)?);
+    (a == b).then(|| (a, common_dims(a_dims, b_dims)))
 }
 
 /// A result is made of as many values of a tensor type.
 fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> Answer {
     let host: &Function = op.host;
-    let ty = host.type_of(value);
-    if !ty.is_tensor() || ty.dtype() == DType::NONE {
+    let Some((dtype, mut dims)) = tensor(host.type_of(value)) else {
         return Ok(());
-    }
-    let dims = match ty.dims() {
-        Some(dims) => {
-            let mut dims: Vec<Dim> = dims.collect();
-            let at = op.axis(axis, dims.len() + 1)?;
-            dims.insert(at, count);
-            Some(dims)
-        }
-        None => None,
     };
-    op.set(index, ty.dtype(), dims)
+    if let Some(dims) = &mut dims {
+        dims.insert(op.axis(axis, dims.len() + 1)?, count);
+    }
+    op.set(index, dtype, dims)
 }

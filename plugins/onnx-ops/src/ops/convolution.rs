@@ -4,67 +4,33 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
-use crate::eval::sliding;
+use crate::eval::{Evaluate, sliding};
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    AVERAGE_POOL,
-    AVERAGE_POOL
-        .again(7)
-        .folds(sliding::average_pool)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-            pads: ints, strides: ints,
-        ]),
-    AVERAGE_POOL
-        .again(10)
-        .folds(sliding::average_pool)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-            kernel_shape: required ints, pads: ints, strides: ints,
-        ]),
-    AVERAGE_POOL
-        .again(19)
-        .folds(sliding::average_pool)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-            dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
-        ]),
-    Operator::new("onnx.Conv", 1, (2, 3))
-        .with(OpTraits::OUT_FUSABLE)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
-            pads: ints, strides: ints,
-        ])
+    AVERAGE_POOL.any_attrs(),
+    FOLDED_AVERAGE_POOL,
+    FOLDED_AVERAGE_POOL.again(10).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+        kernel_shape: required ints, pads: ints, strides: ints,
+    ]),
+    FOLDED_AVERAGE_POOL.again(19).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+        dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
+    ]),
+    convolution("onnx.Conv", 1, (2, 3))
         .infers(conv)
         .folds(sliding::conv),
-    Operator::new("onnx.ConvInteger", 10, (2, 4))
-        .with(OpTraits::OUT_FUSABLE)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
-            pads: ints, strides: ints,
-        ])
-        .infers(conv_integer),
-    Operator::new("onnx.ConvTranspose", 1, (2, 3))
-        .with(OpTraits::OUT_FUSABLE)
+    convolution("onnx.ConvInteger", 10, (2, 4)).infers(conv_integer),
+    convolution("onnx.ConvTranspose", 1, (2, 3))
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             output_padding: ints, output_shape: ints, pads: ints, strides: ints,
         ])
         .infers(conv_transpose),
-    Operator::new("onnx.GlobalAveragePool", 1, (1, 1))
-        .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool)
-        .folds(sliding::global_average_pool),
-    Operator::new("onnx.GlobalLpPool", 2, (1, 1))
-        .with(OpTraits::OUT_FUSABLE)
-        .attrs(attrs![p: int = 2])
-        .infers(global_pool)
-        .folds(sliding::global_lp_pool),
-    Operator::new("onnx.GlobalMaxPool", 1, (1, 1))
-        .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool)
-        .folds(sliding::global_max_pool),
+    global("onnx.GlobalAveragePool", 1, sliding::global_average_pool),
+    global("onnx.GlobalLpPool", 2, sliding::global_lp_pool).attrs(attrs![p: int = 2]),
+    global("onnx.GlobalMaxPool", 1, sliding::global_max_pool),
     LP_POOL,
     LP_POOL.again(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
@@ -79,19 +45,38 @@ pub(super) const OPERATORS: &[Operator] = &[
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
-    Operator::new("onnx.QLinearConv", 10, (8, 9))
+    convolution("onnx.QLinearConv", 10, (8, 9)).infers(qlinear_conv),
+];
+
+const fn convolution(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
+    Operator::new(name, since, operands)
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
         ])
-        .infers(qlinear_conv),
-];
+}
+
+/// A pool of one window.
+const fn global(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (1, 1))
+        .with(OpTraits::OUT_FUSABLE)
+        .infers(global_pool)
+        .folds(evaluate)
+}
 
 const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
-    .infers(pool)
-    .any_attrs();
+    .infers(pool);
+
+const FOLDED_AVERAGE_POOL: Operator =
+    AVERAGE_POOL
+        .again(7)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+            pads: ints, strides: ints,
+        ]);
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
@@ -203,11 +188,8 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let (batch, channels, spatial) = split_spatial(&dims)?;
     let (kernels, shape) = match &weights {
         Some(weights) if weights.len() != dims.len() => {
-            return wrong!(
-                "its weights have {} dims, its input {}",
-                weights.len(),
-                dims.len()
-            );
+            let [weights, input] = [weights, &dims].map(Vec::len);
+            return wrong!("its weights have {weights} dims, its input {input}");
         }
         Some(weights) => {
             let group = op.int_or("group", 1)?;
@@ -309,11 +291,8 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
     let dims = conv_dims(op, 0, 1)?;
     let dims = match (dims, op.dims(2)) {
         (Some(dims), Some(offsets)) if dims.len() != offsets.len() => {
-            return wrong!(
-                "its offsets have {} dims, its input {}",
-                offsets.len(),
-                dims.len()
-            );
+            let [offsets, input] = [offsets, dims].map(|dims| dims.len());
+            return wrong!("its offsets have {offsets} dims, its input {input}");
         }
         (Some(dims), Some(mut offsets)) => {
             // Their channels are of the kernel's elements.

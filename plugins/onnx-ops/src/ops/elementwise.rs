@@ -64,26 +64,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.BitwiseNot", 18, bits::not),
     binary("onnx.BitwiseOr", 18, |call| bitwise(call, |a, b| a | b)).with(COMMUTATIVE),
     binary("onnx.BitwiseXor", 18, |call| bitwise(call, |a, b| a ^ b)).with(COMMUTATIVE),
-    unary("onnx.Cast", 6, cast::cast)
-        .attrs(attrs![to: required int])
-        .infers(to_type),
-    unary("onnx.Cast", 19, cast::cast)
-        .attrs(attrs![saturate: int = 1, to: required int])
-        .infers(to_type),
-    unary("onnx.Cast", 24, cast::cast)
-        .attrs(attrs![round_mode: string = "up", saturate: int = 1, to: required int])
-        .infers(to_type),
-    binary("onnx.CastLike", 15, cast::cast_like)
-        .infers(like_second)
-        .decomposes(body!("CastLike")),
-    binary("onnx.CastLike", 19, cast::cast_like)
-        .attrs(attrs![saturate: int = 1])
-        .infers(like_second)
-        .decomposes(body!("CastLike")),
-    binary("onnx.CastLike", 24, cast::cast_like)
-        .attrs(attrs![round_mode: string = "up", saturate: int = 1])
-        .infers(like_second)
-        .decomposes(body!("CastLike")),
+    CAST,
+    CAST.again(19)
+        .attrs(attrs![saturate: int = 1, to: required int]),
+    CAST.again(24)
+        .attrs(attrs![round_mode: string = "up", saturate: int = 1, to: required int]),
+    CAST_LIKE,
+    CAST_LIKE.again(19).attrs(attrs![saturate: int = 1]),
+    CAST_LIKE
+        .again(24)
+        .attrs(attrs![round_mode: string = "up", saturate: int = 1]),
     unary("onnx.Ceil", 6, |call| map_float(call, f64::ceil)).with(IDEMPOTENT),
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
@@ -177,6 +167,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(body!("ThresholdedRelu")),
     predicate("onnx.Xor", 7, |call| truth_of(call, |a, b| a ^ b)).with(COMMUTATIVE),
 ];
+
+const CAST: Operator = unary("onnx.Cast", 6, cast::cast)
+    .attrs(attrs![to: required int])
+    .infers(to_type);
+
+const CAST_LIKE: Operator = binary("onnx.CastLike", 15, cast::cast_like)
+    .infers(like_second)
+    .decomposes(body!("CastLike"));
 
 const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])

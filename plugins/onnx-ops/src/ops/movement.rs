@@ -168,9 +168,8 @@ fn transpose(op: &Infer) -> Answer {
             if perm.len() != dims.len() {
                 return wrong!("a perm of {} for {} dims", perm.len(), dims.len());
             }
-            op.axes(&perm, dims.len())?;
-            let pick = |&from: &i64| op.axis(from, dims.len()).map(|from| dims[from]);
-            Some(perm.iter().map(pick).collect::<Answer<_>>()?)
+            let order = op.axes(&perm, dims.len())?;
+            Some(order.into_iter().map(|from| dims[from]).collect())
         }
     };
     op.set(0, dtype, dims)
@@ -289,7 +288,7 @@ fn slice(op: &Infer) -> Answer {
         let Some(axes) = axes else {
             return Ok(vec![Dim::UNKNOWN; dims.len()]);
         };
-        op.axes(&axes, dims.len())?;
+        let axes = op.axes(&axes, dims.len())?;
         let steps = match op.version >= 10 && op.has(4) {
             true => given(4, "")?,
             false => Some(sizes(vec![1; axes.len()])),
@@ -306,8 +305,7 @@ fn slice(op: &Infer) -> Answer {
         {
             return wrong!("a step of 0 goes nowhere");
         }
-        for (at, &axis) in axes.iter().enumerate() {
-            let d = op.axis(axis, dims.len())?;
+        for (at, &d) in axes.iter().enumerate() {
             let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
             dims[d] = match (entry(&starts), entry(&ends), entry(&steps)) {
                 (Some(start), Some(end), Some(step)) => match as_const(step) {
@@ -417,12 +415,11 @@ fn pad(op: &Infer) -> Answer {
             return Ok(vec![Dim::UNKNOWN; dims.len()]);
         };
         let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
-        op.axes(&axes, dims.len())?;
+        let axes = op.axes(&axes, dims.len())?;
         if pads.len() != 2 * axes.len() {
             return wrong!("{} pads for {} axes", pads.len(), axes.len());
         }
-        for (at, &axis) in axes.iter().enumerate() {
-            let d = op.axis(axis, dims.len())?;
+        for (at, &d) in axes.iter().enumerate() {
             let margins = pads[at].saturating_add(pads[at + axes.len()]);
             dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
                 Some(Some(size @ 0..)) => Dim::constant(size),

@@ -17,18 +17,15 @@ const fn scaled(name: &'static str, since: i64, operands: (u32, u32)) -> Operato
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    scaled("onnx.BatchNormalization", 7, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1])
-        .infers(batch_normalization)
-        .folds(normalize::batch_normalization),
-    scaled("onnx.BatchNormalization", 9, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9])
-        .infers(batch_normalization)
-        .folds(normalize::batch_normalization),
-    scaled("onnx.BatchNormalization", 14, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0])
-        .infers(batch_normalization)
-        .folds(normalize::batch_normalization),
+    BATCH_NORMALIZATION.attrs(attrs![
+        epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1,
+    ]),
+    BATCH_NORMALIZATION
+        .again(9)
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
+    BATCH_NORMALIZATION.again(14).attrs(attrs![
+        epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
+    ]),
     same("onnx.Dropout", 7, (1, 1))
         .attrs(attrs![ratio: float = 0.5])
         .with(OpTraits::IDENTITY)
@@ -38,24 +35,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![seed: int])
         .only(OpTraits::RANDOM)
         .infers(dropout),
-    scaled("onnx.GroupNormalization", 18, (3, 3))
-        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
-        .infers(group_normalization)
-        .decomposes(body!("GroupNormalization")),
-    scaled("onnx.GroupNormalization", 21, (3, 3))
-        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1])
-        .infers(group_normalization)
-        .decomposes(body!("GroupNormalization")),
-    same("onnx.Hardmax", 1, (1, 1))
-        .attrs(attrs![axis: int = 1])
-        .infers(along_last)
-        .with(OpTraits::IDEMPOTENT)
-        .folds(choose::hardmax),
-    same("onnx.Hardmax", 13, (1, 1))
-        .attrs(attrs![axis: int = -1])
-        .infers(along_last)
-        .with(OpTraits::IDEMPOTENT)
-        .folds(choose::hardmax),
+    GROUP_NORMALIZATION,
+    GROUP_NORMALIZATION.again(21).attrs(attrs![
+        epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1,
+    ]),
+    HARDMAX,
+    HARDMAX.again(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
     scaled("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     scaled("onnx.LayerNormalization", 17, (2, 3))
@@ -63,16 +48,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(layer_normalization)
         .folds(normalize::layer_normalization)
         .decomposes(body!("LayerNormalization")),
-    scaled("onnx.LogSoftmax", 1, (1, 1))
-        .attrs(attrs![axis: int = 1])
-        .infers(along_last)
-        .folds(softmax::log_softmax)
-        .decomposes(body!("LogSoftmax")),
-    scaled("onnx.LogSoftmax", 13, (1, 1))
-        .attrs(attrs![axis: int = -1])
-        .infers(along_last)
-        .folds(softmax::log_softmax)
-        .decomposes(body!("LogSoftmax")),
+    LOG_SOFTMAX,
+    LOG_SOFTMAX.again(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.LpNormalization", 1, (1, 1))
         .attrs(attrs![axis: int = -1, p: int = 2])
         .infers(along_last),
@@ -87,17 +64,36 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(along_last)
         .decomposes(body!("RMSNormalization")),
-    scaled("onnx.Softmax", 1, (1, 1))
-        .attrs(attrs![axis: int = 1])
-        .infers(along_last)
-        .folds(softmax::softmax)
-        .decomposes(body!("Softmax")),
-    scaled("onnx.Softmax", 13, (1, 1))
-        .attrs(attrs![axis: int = -1])
-        .infers(along_last)
-        .folds(softmax::softmax)
-        .decomposes(body!("Softmax")),
+    SOFTMAX,
+    SOFTMAX.again(13).attrs(attrs![axis: int = -1]),
 ];
+
+const BATCH_NORMALIZATION: Operator = scaled("onnx.BatchNormalization", 7, (5, 5))
+    .infers(batch_normalization)
+    .folds(normalize::batch_normalization);
+
+const GROUP_NORMALIZATION: Operator = scaled("onnx.GroupNormalization", 18, (3, 3))
+    .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
+    .infers(group_normalization)
+    .decomposes(body!("GroupNormalization"));
+
+const HARDMAX: Operator = same("onnx.Hardmax", 1, (1, 1))
+    .attrs(attrs![axis: int = 1])
+    .infers(along_last)
+    .with(OpTraits::IDEMPOTENT)
+    .folds(choose::hardmax);
+
+const LOG_SOFTMAX: Operator = scaled("onnx.LogSoftmax", 1, (1, 1))
+    .attrs(attrs![axis: int = 1])
+    .infers(along_last)
+    .folds(softmax::log_softmax)
+    .decomposes(body!("LogSoftmax"));
+
+const SOFTMAX: Operator = scaled("onnx.Softmax", 1, (1, 1))
+    .attrs(attrs![axis: int = 1])
+    .infers(along_last)
+    .folds(softmax::softmax)
+    .decomposes(body!("Softmax"));
 
 /// The operand's type, along the axes of the attribute.
 fn mean_variance(op: &Infer) -> Answer {
@@ -120,13 +116,10 @@ fn group_normalization(op: &Infer) -> Answer {
 
 /// The operand's type, and a mask of its shape: bools, before version 10 of its own type.
 fn dropout(op: &Infer) -> Answer {
-    let (dtype, dims) = (op.dtype(0)?, op.dims(0));
-    op.set(
-        1,
-        if op.version >= 10 { DType::BOOL } else { dtype },
-        dims.clone(),
-    )?;
-    op.set(0, dtype, dims)
+    let dtype = op.dtype(0)?;
+    let mask = if op.version >= 10 { DType::BOOL } else { dtype };
+    op.set(1, mask, op.dims(0))?;
+    op.set(0, dtype, op.dims(0))
 }
 
 /// The operand's type; mean and inverse deviation have 1 in the place of what is normalised.

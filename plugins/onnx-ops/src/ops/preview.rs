@@ -41,11 +41,8 @@ fn flex_attention(op: &Infer) -> Answer {
     op.agree(kv_length, value_length)?;
     op.agree(kv_heads, value_heads)?;
     let batch = op.agree(op.agree(batch, key_batch)?, value_batch)?;
-    op.set(
-        0,
-        op.dtype(0)?,
-        Some(vec![batch, heads, length, value_size]),
-    )
+    let dims = vec![batch, heads, length, value_size];
+    op.set(0, op.dtype(0)?, Some(dims))
 }
 
 /// Operands: a rate, a count, then tensors, their gradients, and what the optimizer keeps of them, in

@@ -54,14 +54,7 @@ fn like(op: &Infer) -> Answer {
 
 /// As many samples a row as the attribute says.
 fn multinomial(op: &Infer) -> Answer {
-    let rows = op
-        .dims(0)
-        .and_then(|dims| dims.first().copied())
-        .unwrap_or(Dim::UNKNOWN);
+    let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::I32);
     let samples = Dim::constant(op.int_or("sample_size", 1)?);
-    op.set(
-        0,
-        op.dtype_attr("dtype")?.unwrap_or(DType::I32),
-        Some(vec![rows, samples]),
-    )
+    op.set(0, dtype, Some(vec![op.dim(0, 0), samples]))
 }

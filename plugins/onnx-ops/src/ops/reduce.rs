@@ -26,6 +26,15 @@ const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluate) -> Ope
         .folds(evaluate)
 }
 
+/// One that gives the index of an element along an axis.
+const fn chosen(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (1, 1))
+        .with(OpTraits::REDUCTION)
+        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
+        .infers(position)
+        .folds(evaluate)
+}
+
 const fn running(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
         .attrs(attrs![exclusive: int = 0, reverse: int = 0])
@@ -34,14 +43,10 @@ const fn running(name: &'static str, since: i64, evaluate: Evaluate) -> Operator
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    ARG_MAX,
-    ARG_MAX
-        .again(12)
-        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0]),
-    ARG_MIN,
-    ARG_MIN
-        .again(12)
-        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0]),
+    chosen("onnx.ArgMax", 1, choose::arg_max).attrs(attrs![axis: int = 0, keepdims: int = 1]),
+    chosen("onnx.ArgMax", 12, choose::arg_max),
+    chosen("onnx.ArgMin", 1, choose::arg_min).attrs(attrs![axis: int = 0, keepdims: int = 1]),
+    chosen("onnx.ArgMin", 12, choose::arg_min),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
     reduction("onnx.ReduceL1", reduce::l1).decomposes(body!("ReduceL1")),
@@ -73,18 +78,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         .takes((2, 2))
         .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1]),
 ];
-
-const ARG_MAX: Operator = Operator::new("onnx.ArgMax", 1, (1, 1))
-    .with(OpTraits::REDUCTION)
-    .attrs(attrs![axis: int = 0, keepdims: int = 1])
-    .infers(position)
-    .folds(choose::arg_max);
-
-const ARG_MIN: Operator = Operator::new("onnx.ArgMin", 1, (1, 1))
-    .with(OpTraits::REDUCTION)
-    .attrs(attrs![axis: int = 0, keepdims: int = 1])
-    .infers(position)
-    .folds(choose::arg_min);
 
 const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
     .attrs(attrs![axis: int = -1, k: required int])
@@ -118,21 +111,17 @@ fn reduced(op: &Infer) -> Answer {
     let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, (whole && !keep).then(Vec::new));
     };
-    let gone = if whole {
-        vec![true; dims.len()]
-    } else {
-        op.axes(&axes, dims.len())?
+    let gone = match whole {
+        true => vec![true; dims.len()],
+        false => op.listed_axes(&axes, dims.len())?,
     };
     let one = |(dim, gone)| match (gone, keep) {
         (false, _) => Some(dim),
         (true, true) => Some(Dim::constant(1)),
         (true, false) => None,
     };
-    op.set(
-        0,
-        dtype,
-        Some(dims.into_iter().zip(gone).filter_map(one).collect()),
-    )
+    let reduced = dims.into_iter().zip(gone).filter_map(one).collect();
+    op.set(0, dtype, Some(reduced))
 }
 
 /// As [`reduced`]; of all elements of a shape, their product too.
@@ -164,16 +153,14 @@ fn running_total(op: &Infer) -> Answer {
 /// One int64 index along the axis.
 fn position(op: &Infer) -> Answer {
     let keep = op.flag("keepdims", true)?;
-    let Some(mut dims) = op.dims(0) else {
-        return op.set(0, DType::I64, None);
-    };
-    let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
-    if keep {
-        dims[at] = Dim::constant(1);
-    } else {
-        dims.remove(at);
-    }
-    op.set(0, DType::I64, Some(dims))
+    op.set_from(DType::I64, |mut dims| {
+        let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
+        match keep {
+            true => dims[at] = Dim::constant(1),
+            false => _ = dims.remove(at),
+        }
+        Ok(dims)
+    })
 }
 
 /// The largest elements along the axis, and their int64 indices.

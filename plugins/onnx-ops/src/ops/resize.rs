@@ -9,16 +9,8 @@ use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
-    RESIZE.again(11).takes((3, 4)).attrs(attrs![
-        coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-        exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-        nearest_mode: string = "round_prefer_floor",
-    ]),
-    RESIZE.again(13).takes((1, 4)).attrs(attrs![
-        coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-        exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-        nearest_mode: string = "round_prefer_floor",
-    ]),
+    RESIZE_11,
+    RESIZE_11.again(13).takes((1, 4)),
     RESIZE.again(18).takes((1, 4)).attrs(attrs![
         antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
         cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
@@ -44,6 +36,12 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
     .infers(resize)
     .folds(eval::resize::resize);
 
+const RESIZE_11: Operator = RESIZE.again(11).takes((3, 4)).attrs(attrs![
+    coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+    nearest_mode: string = "round_prefer_floor",
+]);
+
 const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
     .infers(upsample)
@@ -53,11 +51,7 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
 fn resize(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let axes = match op.ints("axes")? {
-            Some(axes) => {
-                op.axes(&axes, dims.len())?;
-                let axis = |&axis: &i64| op.axis(axis, dims.len());
-                axes.iter().map(axis).collect::<Answer<Vec<usize>>>()?
-            }
+            Some(axes) => op.axes(&axes, dims.len())?,
             None => (0..dims.len()).collect(),
         };
         // ONNX Runtime gives an axis that is counted from the back its old size then.

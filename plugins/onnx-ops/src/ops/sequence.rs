@@ -1,6 +1,6 @@
 //! Sequences of tensors.
 
-use passdock_plugin_api::{DType, Dim, TypeKind, TypeSpec, attrs};
+use passdock_plugin_api::{DType, Dim, Type, TypeKind, TypeSpec, attrs};
 
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
@@ -24,7 +24,20 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// An item of a sequence: tensors of this element type, whose dims are known if all agree on them.
-type Item = (DType, Option<Vec<Dim>>);
+pub(super) type Item = (DType, Option<Vec<Dim>>);
+
+/// The item that a type of tensors is.
+pub(super) fn tensor(ty: Type<'_>) -> Option<Item> {
+    let is_known = ty.is_tensor() && ty.dtype() != DType::NONE;
+    is_known.then(|| (ty.dtype(), ty.dims().map(Iterator::collect)))
+}
+
+/// The dims that two tensors have in common.
+pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Vec<Dim>> {
+    let (a, b) = (a?, b?);
+    let one = |(a, b)| if same(a, b) { a } else { Dim::UNKNOWN };
+    (a.len() == b.len()).then(|| a.into_iter().zip(b).map(one).collect())
+}
 
 /// The type that two tensors have in common.
 fn both(a: Item, b: Item) -> Answer<Item> {
@@ -32,24 +45,12 @@ fn both(a: Item, b: Item) -> Answer<Item> {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
         return wrong!("a sequence of {} and {}", name(a.0), name(b.0));
     }
-    let one = |(a, b): (Dim, Dim)| match same(a, b) {
-        true => a,
-        false => Dim::UNKNOWN,
-    };
-    let dims = match (a.1, b.1) {
-        (Some(x), Some(y)) if x.len() == y.len() => Some(x.into_iter().zip(y).map(one).collect()),
-        _ => None,
-    };
-    Ok((a.0, dims))
+    Ok((a.0, common_dims(a.1, b.1)))
 }
 
 /// The item type of a sequence operand.
 fn item_of(op: &Infer, index: usize) -> Answer<Item> {
-    let item = op.item(index, TypeKind::SEQUENCE)?;
-    if !item.is_tensor() || item.dtype() == DType::NONE {
-        return Err(Stop::Unknown);
-    }
-    Ok((item.dtype(), item.dims().map(Iterator::collect)))
+    tensor(op.item(index, TypeKind::SEQUENCE)?).ok_or(Stop::Unknown)
 }
 
 fn tensors(item: Item) -> TypeSpec {
@@ -122,17 +123,18 @@ fn split(op: &Infer) -> Answer {
         }
         return op.set_sequence(0, &TypeSpec::tensor(dtype, dims));
     }
-    if let (Some(&[length @ ..=0]), Some(0)) = (
+    match (
         op.known_ints(1).as_deref(),
         op.dims(1).map(|dims| dims.len()),
     ) {
-        return wrong!("pieces of {length}");
-    }
-    if let (Some(lengths), Some(1)) = (op.known_ints(1), op.dims(1).map(|dims| dims.len())) {
-        let whole = lengths
-            .iter()
-            .try_fold(0i64, |sum, &one| sum.checked_add(one));
-        op.agree(dims[axis], whole.map_or(Dim::UNKNOWN, Dim::constant))?;
+        (Some(&[length @ ..=0]), Some(0)) => return wrong!("pieces of {length}"),
+        (Some(lengths), Some(1)) => {
+            let whole = lengths
+                .iter()
+                .try_fold(0i64, |sum, &one| sum.checked_add(one));
+            op.agree(dims[axis], whole.map_or(Dim::UNKNOWN, Dim::constant))?;
+        }
+        _ => {}
     }
     dims[axis] = piece(op, dims[axis]);
     op.set_sequence(0, &TypeSpec::tensor(dtype, dims))

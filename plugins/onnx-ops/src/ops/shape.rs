@@ -188,7 +188,7 @@ fn squeeze(op: &Infer) -> Answer {
         };
         let is_one = |&dim: &Dim| as_const(dim).map(|size| size == 1);
         let gone = match axes {
-            Some(axes) => Some(op.axes(&axes, dims.len())?),
+            Some(axes) => Some(op.listed_axes(&axes, dims.len())?),
             None => dims.iter().map(is_one).collect(),
         };
         let Some(gone) = gone else {
@@ -210,7 +210,7 @@ fn unsqueeze(op: &Infer) -> Answer {
             let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
             return Ok(rank.map(|rank| vec![Dim::UNKNOWN; rank]));
         };
-        let new = op.axes(&axes, dims.len() + axes.len())?.into_iter();
+        let new = op.listed_axes(&axes, dims.len() + axes.len())?.into_iter();
         let (mut old, one) = (dims.into_iter(), Dim::constant(1));
         let dim = |new| if new { one } else { old.next().unwrap_or(one) };
         Ok(Some(new.map(dim).collect()))

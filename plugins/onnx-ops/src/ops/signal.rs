@@ -3,34 +3,19 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
-use crate::eval::create;
+use crate::eval::{Evaluate, create};
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.BlackmanWindow", 17, (1, 1))
-        .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS)
-        .infers(window)
-        .folds(create::blackman_window)
-        .decomposes(body!("BlackmanWindow")),
+    windows("onnx.BlackmanWindow", create::blackman_window).decomposes(body!("BlackmanWindow")),
     DFT,
     DFT.again(20)
         .takes((1, 3))
         .attrs(attrs![inverse: int = 0, onesided: int = 0]),
-    Operator::new("onnx.HammingWindow", 17, (1, 1))
-        .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS)
-        .infers(window)
-        .folds(create::hamming_window)
-        .decomposes(body!("HammingWindow")),
-    Operator::new("onnx.HannWindow", 17, (1, 1))
-        .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS)
-        .infers(window)
-        .folds(create::hann_window)
-        .decomposes(body!("HannWindow")),
+    windows("onnx.HammingWindow", create::hamming_window).decomposes(body!("HammingWindow")),
+    windows("onnx.HannWindow", create::hann_window).decomposes(body!("HannWindow")),
     Operator::new("onnx.MelWeightMatrix", 17, (5, 5))
         .attrs(attrs![output_datatype: int = 1])
         .with(GROWS)
@@ -39,6 +24,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![onesided: int = 1])
         .infers(stft),
 ];
+
+/// One that makes the factors of a window.
+const fn windows(name: &'static str, evaluate: Evaluate) -> Operator {
+    Operator::new(name, 17, (1, 1))
+        .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
+        .with(GROWS)
+        .infers(window)
+        .folds(evaluate)
+}
 
 const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
     .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
@@ -64,11 +58,9 @@ fn mel_weights(op: &Infer) -> Answer {
 /// where the inverse of a one-sided transform is real again.
 fn dft(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
-        let Some(last) = dims.len().checked_sub(1).filter(|&last| last > 0) else {
-            return wrong!(
-                "a signal of {} dims has no real and imaginary parts",
-                dims.len()
-            );
+        let rank = dims.len();
+        let Some(last) = rank.checked_sub(1).filter(|&last| last > 0) else {
+            return wrong!("a signal of {rank} dims has no real and imaginary parts");
         };
         let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
         let axis = match (op.version >= 20, op.has(2)) {

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::convolution;
 use super::create::shape_in;
 use super::operator::{Operator, body};
-use crate::infer::{Answer, Infer, as_const, wrong};
+use crate::infer::{Answer, Infer, as_const, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
@@ -82,11 +82,8 @@ fn affine_grid(op: &Infer) -> Answer {
     let count = Dim::constant(spatial.len() as i64);
     op.agree(rows, count)?;
     let batch = op.agree(*n, batch)?;
-    op.set(
-        0,
-        op.dtype(0)?,
-        Some([&[batch], spatial, &[count]].concat()),
-    )
+    let grid = [&[batch], spatial, &[count]].concat();
+    op.set(0, op.dtype(0)?, Some(grid))
 }
 
 /// The dims; those of `axes`, all by default, are what `shape` says.
@@ -108,9 +105,7 @@ fn center_crop_pad(op: &Infer) -> Answer {
     let Some(mut dims) = op.dims(0) else {
         return op.set(0, dtype, None);
     };
-    op.axes(&axes, dims.len())?;
-    for (&axis, size) in axes.iter().zip(shape) {
-        let axis = op.axis(axis, dims.len())?;
+    for (axis, size) in op.axes(&axes, dims.len())?.into_iter().zip(shape) {
         dims[axis] = size;
     }
     op.set(0, dtype, Some(dims))
@@ -128,9 +123,8 @@ fn col2im(op: &Infer) -> Answer {
             return wrong!("blocks of {} dims for {}", block.len(), image.len());
         }
         Some(block) => {
-            let area = block
-                .iter()
-                .try_fold(1i64, |area, &side| area.checked_mul(side));
+            let mut sides = block.iter();
+            let area = sides.try_fold(1i64, |area, &side| area.checked_mul(side));
             op.parts(columns, area.unwrap_or(i64::MAX))?
         }
         None => Dim::UNKNOWN,
@@ -160,11 +154,8 @@ fn grid_sample(op: &Infer) -> Answer {
     let grid = grid.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
     op.agree(grid[rank - 1], Dim::constant(rank as i64 - 2))?;
     let batch = op.agree(picture[0], grid[0])?;
-    op.set(
-        0,
-        dtype,
-        Some([&[batch, picture[1]], &grid[1..rank - 1]].concat()),
-    )
+    let sampled = [&[batch, picture[1]], &grid[1..rank - 1]].concat();
+    op.set(0, dtype, Some(sampled))
 }
 
 /// `[height, width, channels]` of bytes.
@@ -184,12 +175,7 @@ fn max_roi_pool(op: &Infer) -> Answer {
     let Some(&[height, width]) = op.ints("pooled_shape")?.as_deref() else {
         return wrong!("its `pooled_shape` isn't a height and a width");
     };
-    let dims = vec![
-        regions,
-        channels,
-        Dim::constant(height),
-        Dim::constant(width),
-    ];
+    let dims = [&[regions, channels], &*sizes([height, width])].concat();
     op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
 }
 
@@ -201,11 +187,8 @@ fn roi_align(op: &Infer) -> Answer {
     let regions = op.agree(regions, indices)?;
     let height = Dim::constant(op.int_or("output_height", 1)?);
     let width = Dim::constant(op.int_or("output_width", 1)?);
-    op.set(
-        0,
-        op.dtype_of_any([0, 1])?,
-        Some(vec![regions, channels, height, width]),
-    )
+    let dims = vec![regions, channels, height, width];
+    op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
 }
 
 /// `[selected, 3]`: three indices for each box that is kept.
