@@ -160,6 +160,6 @@ _passdock.set_importer(_finding.imported)
 
 # The directory of the package's own command, `bin`, and standard plugins, `lib/passdock/plugins`.
 _DIST = _os.path.join(_os.path.dirname(__file__), "_dist")
-_passdock.set_standard_dir(
-    _os.environ.get("PASSDOCK_STANDARD_PLUGINS", _os.path.join(_DIST, "lib", "passdock", "plugins"))
-)
+_STANDARD = _os.environ.get("PASSDOCK_STANDARD_PLUGINS", _os.path.join(_DIST, "lib", "passdock", "plugins"))
+if _os.path.isdir(_STANDARD):
+    load_dir(_STANDARD)

@@ -49,10 +49,10 @@ _PACKED = {
 # What has no infinity and no NaN to show by what is too large: from here on the next number would be nearer.
 _TOO_LARGE = {"f4e2m1": 7.0, "f6e2m3": 7.75, "f6e3m2": 30.0}
 # The host's name of a dtype by that of NumPy or ml_dtypes, and by itself.
-_OWN = {"str": "str", "string": "str"}
+OWN_NAMES = {"str": "str", "string": "str"}
 for _own, _name in (_NUMPY | _ML_DTYPES | {_own: _name for _own, (_, _name) in _PACKED.items()}).items():
-    _OWN.setdefault(_name, _own)
-    _OWN[_own] = _own
+    OWN_NAMES.setdefault(_name, _own)
+    OWN_NAMES[_own] = _own
 
 
 def _dtype(name: str) -> np.dtype[Any]:
@@ -159,7 +159,7 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
             # Python's own numbers are what most models compute with.
             wanted = "f32"
         else:
-            wanted = _OWN.get(array.dtype.name)
+            wanted = OWN_NAMES.get(array.dtype.name)
     if wanted is None:
         raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
     if wanted == "str":
@@ -187,7 +187,7 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     for each in array.flat if is_object or array.dtype.kind in "UST" else ():
         if each is None or isinstance(each, (str, bytes)):
             raise TypeError(f"a constant of {name} is made of numbers, not of {type(each).__name__}")
-    if array.dtype.kind not in "biufcO" and array.dtype.name not in _OWN:
+    if array.dtype.kind not in "biufcO" and array.dtype.name not in OWN_NAMES:
         raise TypeError(f"no constant has elements of {array.dtype}")
     numbers = array
     if array.dtype.kind == "c" and name[0] != "c":
@@ -254,15 +254,15 @@ def _wanted(dtype: Any) -> str:
     import numpy as np
 
     if isinstance(dtype, str):
-        if dtype in _OWN:
-            return _OWN[dtype]
+        if dtype in OWN_NAMES:
+            return OWN_NAMES[dtype]
         if dtype[:1].isalpha() and dtype[1:].isdigit():
             raise TypeError(f"`{dtype}` is no dtype: digits are bits, as in `f32`; bytes are NumPy's, as in `<f4`")
     try:
         found = np.dtype(dtype)
     except TypeError:
         raise TypeError(f"`{dtype}` is no dtype") from None
-    own = "str" if found.kind in "OUST" else _OWN.get(found.name)
+    own = "str" if found.kind in "OUST" else OWN_NAMES.get(found.name)
     if own is None:
         raise TypeError(f"`{found}` is no dtype of a constant")
     return own

@@ -45,3 +45,24 @@ class Fields(dict[str, Any]):
             return self[name]
         except KeyError as unknown:
             raise AttributeError(*unknown.args, name=name, obj=self) from None
+
+
+def listed(
+    configs: list[tuple[dict[str, Any], str | None, Any]], aliases: list[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Returns what ``list_configs()`` returns: of each schema, plugin and default."""
+    all_: dict[str, dict[str, Any]] = {}
+    for schema, plugin, default in configs:
+        fields = schema["fields"]
+        is_scalar = len(fields) == 1 and not fields[0].get("name")
+        all_[schema["key"]] = {
+            "doc": schema.get("doc", ""),
+            "plugin": plugin,
+            "type": fields[0]["type"] if is_scalar else "dict",
+            "default": default,
+            "fields": fields,
+        }
+    for alias, own in aliases:
+        if own in all_:
+            all_[alias] = {**all_[own], "alias_of": own}
+    return all_

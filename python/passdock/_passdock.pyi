@@ -61,7 +61,6 @@ __all__ = [
     "Region",
     "Rewriter",
     "Rules",
-    "Timing",
     "Type",
     "Value",
     "Worker",
@@ -80,7 +79,6 @@ __all__ = [
     "rendered",
     "run",
     "set_importer",
-    "set_standard_dir",
     "version",
 ]
 
@@ -868,17 +866,6 @@ class Rules:
     def __len__(self) -> int: ...
 
 @final
-class Timing:
-    """``PassTimingInstrument``: how long each pass took."""
-
-    def __new__(cls) -> Self: ...
-    @property
-    def name(self) -> str:
-        """The instrument's name."""
-    def render(self) -> str:
-        """The times of the passes so far, as a tree."""
-
-@final
 class Type:
     """The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
     equal to another one of the same text, and to the text.
@@ -1007,9 +994,6 @@ def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
     """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
     whether the pipeline is trusted.
     """
-
-def set_standard_dir(path: _Path) -> None:
-    """Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded."""
 
 def version() -> str:
     """The version of the host."""

@@ -148,3 +148,45 @@ class EditError(ValueError):
 
 class StaleError(EditError):
     """An op, a value, a region, a function or a constant that isn't there any more."""
+
+
+# The modules of the package that call a program's methods and rules while its pass runs.
+_BETWEEN = ("passdock.walk", "passdock.rewrite")
+
+
+def _line(error: BaseException) -> str | None:
+    """Returns the line of a program that an exception went through, ``passes.py:24``.
+
+    It is a line of the code that the host called, or that the package called for it. A pass that was run from there has
+    lines of its own.
+    """
+    line, is_called, at = None, True, error.__traceback__
+    while at is not None:
+        module = at.tb_frame.f_globals.get("__name__") or ""
+        if module.startswith("passdock."):
+            if line is not None and module not in _BETWEEN:
+                break
+            is_called = True
+        elif is_called:
+            line, is_called = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}", False
+        at = at.tb_next
+    return line
+
+
+def _note(error: BaseException, note: str) -> None:
+    """Adds a note to an exception, unless it has the note already."""
+    if note and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+def _remark(
+    error: BaseException, location: tuple[str | None, str | None, str | None, str | None], notes: list[str]
+) -> None:
+    """Adds the notes of the host to the exception of a pass, which went through it at a location."""
+    pass_name, function, op_name, loc = location
+    if pass_name is not None:
+        line = _line(error)
+        parts = [f"Error in pass {pass_name}", function and f"function @{function}", op_name, loc and f"at {loc}"]
+        _note(error, ", ".join(filter(None, parts)) + (f" ({line})" if line else ""))
+    for note in notes:
+        _note(error, note)

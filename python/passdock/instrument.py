@@ -137,7 +137,7 @@ class PassTimingInstrument(PassInstrument):
     """How long each pass took, as a tree. Ask ``render()`` before the context is left; afterwards there is nothing."""
 
     def __init__(self) -> None:
-        self._native = _passdock.Timing()
+        self._native = _passdock.NativeInstrument("timing")
 
     @property
     def name(self) -> str:
@@ -145,10 +145,12 @@ class PassTimingInstrument(PassInstrument):
 
     def render(self) -> str:
         """The times so far: a line for each pass, indented by what ran it. An empty text, and a warning, if there are none."""
-        times = self._native.render()
-        if not times:
+        report = self._native.report()
+        if report is None:
             warnings.warn("no pass was timed: ask render() before the context is left", stacklevel=2)
-        return times
+            return ""
+        # A table of the passes by name follows the tree.
+        return report.partition("\n\n")[0] + "\n"
 
 
 class _Native(PassInstrument):

@@ -3,8 +3,8 @@
 //! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
 //! handles that plugins get, and edit through the same functions: [`crossing::borrow`] ends the handles with the pass.
 //!
-//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/borrow.rs`, and where Python asks for a buffer; no lock
-//! is held while Python code runs.
+//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/borrow.rs`, and where Python asks for a buffer; no
+//! lock is held while Python code runs.
 #![warn(unsafe_code)]
 
 mod batch;
@@ -41,7 +41,7 @@ mod _passdock {
     #[pymodule_export]
     use super::pass::handle::PassHandle;
     #[pymodule_export]
-    use super::pass::instrument::{NativeInstrument, Timing};
+    use super::pass::instrument::NativeInstrument;
     #[pymodule_export]
     use super::pass::rules::{Match, Rewriter, Rules};
     #[pymodule_export]
@@ -49,7 +49,7 @@ mod _passdock {
     #[pymodule_export]
     use super::registry::{
         config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,
-        set_importer, set_standard_dir, version,
+        set_importer, version,
     };
 
     use pyo3::prelude::*;

@@ -13,15 +13,6 @@ use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::pass::handle::PassHandle;
 
-/// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
-#[pyfunction]
-pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> Result {
-    match path.is_dir() {
-        true => load_dir(py, path),
-        false => Ok(()),
-    }
-}
-
 /// Adds a plugin's file to the registry; it is loaded when a pass of it is needed.
 ///
 /// Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.

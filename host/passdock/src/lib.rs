@@ -164,6 +164,7 @@ pub mod ir {
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
     pub use passdock_driver::{body_for, put_functions, raise_opset, replace_body};
+    pub use passdock_ir::constant::string_elements;
     pub use passdock_ir::text::{
         Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
         type_text,

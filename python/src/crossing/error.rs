@@ -133,32 +133,10 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
-/// The modules of the package that call a program's methods and rules in the midst of its pass.
-const BETWEEN: [&str; 2] = ["passdock.walk", "passdock.rewrite"];
-
-/// The line of a program's that an exception went through, `passes.py:24`: in what the host called, or in what that had
-/// the package call. What runs in a pass that was run from there has lines of its own.
+/// Returns the line of a program's code that an exception went through, `passes.py:24`.
 fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
-    let mut at = error.traceback(py)?.into_any();
-    let (mut found, mut is_called) = (None, true);
-    while !at.is_none() {
-        let frame = at.getattr("tb_frame").ok()?;
-        let module = frame.getattr("f_globals").ok()?.get_item("__name__");
-        let module: String = module.and_then(|name| name.extract()).unwrap_or_default();
-        match module.starts_with("passdock.") {
-            true if found.is_some() && !BETWEEN.contains(&&*module) => break,
-            true => is_called = true,
-            false if is_called => {
-                let line: usize = at.getattr("tb_lineno").ok()?.extract().ok()?;
-                let code = frame.getattr("f_code").ok()?;
-                let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
-                (found, is_called) = (Some(format!("{file}:{line}")), false);
-            }
-            false => {}
-        }
-        at = at.getattr("tb_next").ok()?;
-    }
-    found
+    let line = errors(py).and_then(|errors| errors.call_method1("_line", (error.value(py),)));
+    line.ok()?.extract().ok()?
 }
 
 /// Forgets the exception that an earlier pass of this thread ended with: another one begins.
@@ -193,14 +171,11 @@ pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> 
     }
 }
 
-/// Adds a note to an exception, below whose traceback Python shows it, unless it has it already.
+/// Adds a note to an exception, unless it has the note already.
 fn note(py: Python<'_>, raised: &PyErr, note: &str) {
-    let known = raised.value(py).getattr("__notes__");
-    let is_known = known.is_ok_and(|notes| notes.contains(note).unwrap_or(false));
-    if !note.is_empty() && !is_known {
-        // An exception that takes no notes goes out without.
-        let _ = raised.value(py).call_method1("add_note", (note,));
-    }
+    // An exception that takes no notes goes out without.
+    let Ok(errors) = errors(py) else { return };
+    let _ = errors.call_method1("_note", (raised.value(py), note));
 }
 
 /// The exception of an instrument as its failure. It comes out of the host as itself.
@@ -217,12 +192,15 @@ pub(crate) fn as_pass_error(py: Python<'_>, kind: passdock::ErrorKind, error: Py
     PassError::new(kind, message).caused_by(Arc::new(Raised(error)))
 }
 
-fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
+/// Returns the module of the package's exceptions.
+fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || {
-        Ok::<_, PyErr>(py.import("passdock.errors")?.unbind())
-    })?;
-    Ok(module.bind(py).getattr(name)?.cast_into::<PyType>()?)
+    let import = || py.import("passdock.errors").map(Bound::unbind);
+    Ok(MODULE.get_or_try_init(py, import)?.bind(py).clone())
+}
+
+fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
+    Ok(errors(py)?.getattr(name)?.cast_into::<PyType>()?)
 }
 
 /// An exception of the package.
@@ -294,30 +272,12 @@ pub(crate) fn interrupted() -> Option<PassError> {
     })
 }
 
-/// Notes on an exception where the host was, and what else failed: Python shows them below the traceback.
+/// Adds notes to an exception: the location in the host, and the host's notes. Python shows them below the traceback.
 fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
-    if let Some(pass) = &error.pass {
-        note(py, raised, &place(py, pass, raised, error));
-    }
-    error.notes.iter().for_each(|said| note(py, raised, said));
-}
-
-/// Where the host was, and at which line the program's own code.
-fn place(py: Python<'_>, pass: &str, raised: &PyErr, error: &PassError) -> String {
-    let mut said = format!("Error in pass {pass}");
-    if let Some(function) = &error.function {
-        said.push_str(&format!(", function @{function}"));
-    }
-    if let Some(op) = &error.op {
-        said.push_str(&format!(", {op}"));
-    }
-    if let Some(location) = &error.location {
-        said.push_str(&format!(", at {location}"));
-    }
-    if let Some(line) = line(py, raised) {
-        said.push_str(&format!(" ({line})"));
-    }
-    said
+    let location = (&error.pass, &error.function, &error.op, &error.location);
+    let Ok(errors) = errors(py) else { return };
+    // An exception that takes no notes goes out without.
+    let _ = errors.call_method1("_remark", (raised.value(py), location, &error.notes));
 }
 
 fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {

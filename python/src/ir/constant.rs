@@ -47,7 +47,7 @@ impl Constant {
     /// Whether the elements are of a dtype of this name.
     fn has_dtype(&self, dtype: &Bound<'_, PyAny>) -> bool {
         let name = dtype.extract::<String>().ok();
-        name.is_some_and(|name| dtype_of(&name).is_ok_and(|dtype| dtype == self.dtype))
+        name.is_some_and(|name| dtype_of(dtype.py(), &name).is_ok_and(|dtype| dtype == self.dtype))
     }
 
     /// Adds the constant to another function, whose data both share; returns `None` if it has to have another dtype,
@@ -89,16 +89,6 @@ impl Constant {
     }
 }
 
-/// The texts in the data of `count` elements: offsets of each and of the end, then the bytes that they bound.
-fn texts(data: &[u8], count: usize) -> Option<Vec<&[u8]>> {
-    let (offsets, bytes) = data.split_at_checked(8 * (count + 1))?;
-    let (offsets, _) = offsets.as_chunks::<8>();
-    let offset = |at: usize| usize::try_from(u64::from_le_bytes(offsets[at])).ok();
-    (0..count)
-        .map(|at| bytes.get(offset(at)?..offset(at + 1)?))
-        .collect()
-}
-
 #[pymethods]
 impl Constant {
     /// The element type, ``"f32"``.
@@ -136,16 +126,15 @@ impl Constant {
                 "the elements of a constant of {dtype} are no texts; `numpy()` has them"
             )));
         }
-        let (data, count) = match self.data.payload() {
-            Payload::Splat { element, .. } => (&**element, 1),
-            _ => {
-                let count = self.shape.iter().product::<i64>();
-                let bytes = self.data.bytes().map_err(PyBufferError::new_err)?;
-                (bytes, usize::try_from(count).unwrap_or(0))
-            }
+        let count = match self.is_splat() {
+            true => 1,
+            false => self.shape.iter().product::<i64>(),
         };
+        let data = self.data();
+        let texts = ir::string_elements(data.bytes()?, count.unsigned_abs());
         let wrong = || PyValueError::new_err("the data of the constant isn't that of texts");
-        let texts = texts(data, count).ok_or_else(wrong)?.into_iter();
+        let texts: Vec<&[u8]> = texts.ok_or_else(wrong)?.collect();
+        let texts = texts.into_iter();
         PyList::new(py, texts.map(|text| convert::string(py, text)))
     }
 

@@ -308,7 +308,7 @@ impl Function {
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
             gil::call_method(&arrays, "to_bytes", (data, dtype))?.extract()?;
-        let dtype = crate::ir::types::dtype_of(&dtype)?;
+        let dtype = crate::ir::types::dtype_of(slf.py(), &dtype)?;
         let id = function::edit(slf, |f| {
             let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
             let spec = ConstantSpec::new(ty, &bytes);

@@ -1,16 +1,15 @@
 //! `Function`: its ops, values and regions, and where it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
 use passdock::sdk::abi::symbol;
 use passdock::sdk::{self, EditError, FunctionKind, OpId, SymbolId, ValueId};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use rustc_hash::FxHashMap;
+use pyo3::types::PyDict;
 
 use crate::crossing::borrow::{BorrowedFunction, BorrowedModule, BorrowedRewriter, Snapshot};
 use crate::crossing::error::{self, Result};
@@ -43,8 +42,6 @@ pub(crate) struct Function {
     source: Source,
     /// Whether its module has it no more. A function that takes its name is another one.
     is_removed: AtomicBool,
-    /// The texts of symbols, which are asked for again and again.
-    texts: Mutex<FxHashMap<SymbolId, Py<PyString>>>,
 }
 
 impl Function {
@@ -52,7 +49,6 @@ impl Function {
         Function {
             source,
             is_removed: AtomicBool::new(false),
-            texts: Mutex::default(),
         }
     }
 
@@ -176,28 +172,6 @@ impl Function {
         let opset = other.read(|to| to.opset(""))?;
         let part = gil::detach(py, || ir::body_for(&module, &name, opset))?;
         Ok(other.edit(|to| ir::replace_body(to, &part, &name))??)
-    }
-
-    /// The text of a symbol, one object for each.
-    pub(crate) fn text(
-        &self,
-        py: Python<'_>,
-        symbol: SymbolId,
-        text: impl FnOnce(&sdk::Function) -> String,
-    ) -> PyResult<Py<PyString>> {
-        if let Some(known) = self.known(py, symbol) {
-            return Ok(known);
-        }
-        let text = self.read(|f| text(f))?;
-        let made = PyString::new(py, &text).unbind();
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.insert(symbol, made.clone_ref(py));
-        Ok(made)
-    }
-
-    fn known(&self, py: Python<'_>, symbol: SymbolId) -> Option<Py<PyString>> {
-        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.get(&symbol).map(|text| text.clone_ref(py))
     }
 
     /// Looks at the function as the host has it.

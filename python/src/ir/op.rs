@@ -1,7 +1,7 @@
 //! `Op`: an operation, as a program reads it.
 
 use passdock::ir;
-use passdock::sdk::{self, OpId, OpKind, SymbolId};
+use passdock::sdk::{self, OpId, OpKind};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -56,10 +56,9 @@ impl Op {
 
     /// The op's name, domain included: ``"onnx.Relu"``.
     #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        let symbol: SymbolId = self.0.read(|f, op| f.symbol(op))?;
-        let function = self.0.function.get();
-        function.text(py, symbol, |f| f.text(symbol).to_owned())
+    fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        let name = self.0.read(|f, op| f.name(op).to_owned())?;
+        Ok(PyString::intern(py, &name))
     }
 
     /// The operands: values, and None for one that is left out.

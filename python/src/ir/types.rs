@@ -132,7 +132,7 @@ impl TypeArgument {
         let (word, rest) = text.split_at(end.unwrap_or(text.len()));
         // The dtype may have NumPy's name.
         let dtype = match rest.starts_with('[') {
-            true => dtype_of(word)?.name(),
+            true => dtype_of(function.py(), word)?.name(),
             false => None,
         };
         let parsed = parse(function, &format!("{}{rest}", dtype.unwrap_or(word)))?;
@@ -185,38 +185,15 @@ fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> Py
     Ok(if is_dim { text } else { format!("{text:?}") })
 }
 
-/// The dtype of a name: ``f32``, or NumPy's ``float32``.
-pub(crate) fn dtype_of(name: &str) -> PyResult<DType> {
-    let own = match name {
-        "float16" => "f16",
-        "float32" => "f32",
-        "float64" => "f64",
-        "bfloat16" => "bf16",
-        "int8" => "i8",
-        "int16" => "i16",
-        "int32" => "i32",
-        "int64" => "i64",
-        "uint8" => "u8",
-        "uint16" => "u16",
-        "uint32" => "u32",
-        "uint64" => "u64",
-        "complex64" => "c64",
-        "complex128" => "c128",
-        "string" => "str",
-        "int4" => "i4",
-        "uint4" => "u4",
-        "int2" => "i2",
-        "uint2" => "u2",
-        "float8_e4m3fn" => "f8e4m3fn",
-        "float8_e4m3fnuz" => "f8e4m3fnuz",
-        "float8_e5m2" => "f8e5m2",
-        "float8_e5m2fnuz" => "f8e5m2fnuz",
-        "float8_e8m0fnu" => "f8e8m0",
-        "float4_e2m1fn" => "f4e2m1",
-        own => own,
-    };
-    let found = DType::ALL.iter().find(|dtype| dtype.name() == Some(own));
-    found.copied().ok_or_else(|| {
+/// Returns the dtype of a name: ``f32``, or NumPy's ``float32``.
+pub(crate) fn dtype_of(py: Python<'_>, name: &str) -> PyResult<DType> {
+    let find = |name: &str| DType::ALL.iter().find(|dtype| dtype.name() == Some(name));
+    if let Some(&dtype) = find(name) {
+        return Ok(dtype);
+    }
+    let own_names = py.import("passdock._arrays")?.getattr("OWN_NAMES")?;
+    let own: Option<String> = own_names.call_method1("get", (name,))?.extract()?;
+    own.and_then(|own| find(&own)).copied().ok_or_else(|| {
         let names: Vec<&str> = DType::ALL.iter().filter_map(|dtype| dtype.name()).collect();
         PyValueError::new_err(format!(
             "`{name}` is no dtype; they are {}",

@@ -9,31 +9,19 @@ use crate::crossing::convert;
 use crate::crossing::error::Result;
 use crate::crossing::gil;
 
-/// The keys that are registered, and TVM's keys for them.
-pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let all = PyDict::new(py);
-    for config in passdock::list_configs() {
-        let entry = PyDict::new(py);
-        let fields = convert::to_python(py, &config.schema.fields)?;
-        entry.set_item("doc", &config.schema.doc)?;
-        entry.set_item("plugin", &config.plugin)?;
-        match is_scalar(&config.schema) {
-            true => entry.set_item("type", fields.get_item(0)?.get_item("type")?)?,
-            false => entry.set_item("type", "dict")?,
-        }
-        let default = convert::from_config(py, &config.schema.defaults())?;
-        entry.set_item("default", default)?;
-        entry.set_item("fields", fields)?;
-        all.set_item(&config.schema.key, entry)?;
-    }
-    for (alias, own) in KEYS_OF_TVM {
-        if let Some(entry) = all.get_item(own)? {
-            let entry = entry.cast_into::<PyDict>()?.copy()?;
-            entry.set_item("alias_of", own)?;
-            all.set_item(alias, entry)?;
-        }
-    }
-    Ok(all)
+/// Lists the keys that are registered, and TVM's keys for them.
+pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let config = py.import("passdock._config")?;
+    let configs = passdock::list_configs().into_iter().map(|config| {
+        let defaults = convert::from_config(py, &config.schema.defaults())?;
+        Ok((
+            convert::to_python(py, &config.schema)?,
+            config.plugin,
+            defaults,
+        ))
+    });
+    let configs = configs.collect::<PyResult<Vec<_>>>()?;
+    config.call_method1("listed", (configs, KEYS_OF_TVM.to_vec()))
 }
 
 /// The values that a context was given.

@@ -9,7 +9,7 @@ use passdock::{Entered, InstrumentRef, PassCall, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::crossing::borrow::BorrowedContext;
 use crate::crossing::code::Code;
@@ -34,6 +34,8 @@ use crate::pass::rules::Rules;
 thread_local! {
     /// The contexts that `with` entered on this thread, and the objects for them.
     static ENTERED: RefCell<Vec<(Entered, Py<PassContext>)>> = const { RefCell::new(Vec::new()) };
+    /// The objects for others that the program holds.
+    static UNENTERED: RefCell<Vec<Py<PyWeakrefReference>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What passes run under: the level, names, instruments and config.
@@ -134,8 +136,7 @@ impl PassContext {
     }
 }
 
-/// Returns the context on top of the thread's stack: the object that `with` entered, or one for the thread's own
-/// context, or that of a running pass.
+/// The object of the context on top of the thread's stack.
 fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     let core = passdock::PassContext::current();
     let entered = ENTERED.with_borrow(|entered| {
@@ -146,8 +147,35 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     });
     match entered {
         Some(context) if core.diag_ctx().is_none() => Ok(context),
-        _ => Py::new(py, PassContext::of(core)),
+        _ => unentered(py, core),
     }
+}
+
+/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as
+/// long as the program holds it.
+fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassContext>> {
+    let mut known = UNENTERED.with_borrow(|known| {
+        let known = known.iter().map(|known| known.clone_ref(py));
+        known.collect::<Vec<_>>()
+    });
+    let there = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade_as::<PassContext>().ok()?;
+    let is_same = |known: &Bound<'_, PassContext>| {
+        let own = &known.get().core;
+        let is_same_pass = match (own.diag_ctx(), core.diag_ctx()) {
+            (Some(own), Some(other)) => own.is(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        own.is(&core) && is_same_pass
+    };
+    if let Some(found) = known.iter().filter_map(there).find(is_same) {
+        return Ok(found.unbind());
+    }
+    let made = Bound::new(py, PassContext::of(core))?;
+    known.retain(|known| there(known).is_some());
+    known.push(PyWeakrefReference::new(&made)?.unbind());
+    let before = UNENTERED.replace(known);
+    drop(before);
+    Ok(made.unbind())
 }
 
 #[pymethods]
@@ -299,7 +327,7 @@ impl PassContext {
     /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that
     /// it is the alias of.
     #[staticmethod]
-    fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         config::list(py)
     }
 

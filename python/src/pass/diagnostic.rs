@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use passdock::diagnostic::{self as core, Renderer, Severity};
 use passdock::sdk;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::crossing::borrow::BorrowedContext;
@@ -139,14 +138,7 @@ pub(crate) fn to_stderr() -> Arc<Renderer> {
 /// texts. None: standard error again.
 #[pyfunction]
 #[pyo3(signature = (render))]
-pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> PyResult<()> {
-    let is_callable = |render: &Py<PyAny>| render.bind(py).is_callable();
-    if !render.as_ref().is_none_or(is_callable) {
-        return Err(PyTypeError::new_err(
-            "a renderer is a function that takes a list of diagnostics",
-        ));
-    }
+pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) {
     let render = render.map_or_else(to_stderr, |render| renderer(Arc::new(Code::new(render))));
     gil::detach(py, || core::override_renderer(Some(render)));
-    Ok(())
 }

@@ -230,29 +230,6 @@ impl NativeInstrument {
     }
 }
 
-/// ``PassTimingInstrument``: how long each pass took.
-#[pyclass(frozen, module = "passdock")]
-pub(crate) struct Timing(Arc<passdock::instruments::PassTimingInstrument>);
-
-#[pymethods]
-impl Timing {
-    #[new]
-    fn new() -> Timing {
-        Timing(Arc::new(passdock::instruments::PassTimingInstrument::new()))
-    }
-
-    /// The instrument's name.
-    #[getter]
-    fn name(&self) -> &'static str {
-        "timing"
-    }
-
-    /// The times of the passes so far, as a tree.
-    fn render(&self) -> String {
-        self.0.render()
-    }
-}
-
 /// The instruments that a program names.
 pub(crate) fn list(said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRef>> {
     let Some(said) = said.filter(|said| !said.is_none()) else {
@@ -271,9 +248,6 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     }
     if let Ok(native) = object.cast::<NativeInstrument>() {
         return Ok(native.get().0.clone());
-    }
-    if let Ok(timing) = object.cast::<Timing>() {
-        return Ok(timing.get().0.clone());
     }
     if !object.is_instance(&base_class(object.py())?)? {
         let kind = object.get_type().name()?;

@@ -250,7 +250,7 @@ impl Rewriter {
         dtype: &str,
         number: &Bound<'_, PyAny>,
     ) -> Result<Option<Value>> {
-        let known = dtype_of(dtype)?;
+        let known = dtype_of(py, dtype)?;
         let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
         let float: f64 = match number.extract() {
             Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, py) => Err(missing())?,

@@ -2,9 +2,9 @@
 //! has bits.
 //!
 //! The first ops of a function compute the same whatever is removed after them, so the fewest of them that fail are
-//! found by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops that it
-//! needs are kept, and parameters replace the results of the others. Parameters have random elements when a check runs
-//! the model, so integers aren't replaced, which may be shapes or indices, nor values of an unknown type.
+//! found by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops
+//! that it needs are kept, and parameters replace the results of the others. Parameters have random elements when a
+//! check runs the model, so integers aren't replaced, which may be shapes or indices, nor values of an unknown type.
 
 use passdock_abi::{OpId, SymbolId, ValueId};
 use passdock_driver::judge::Verdict;

@@ -1,0 +1,53 @@
+"""Messages of the host in Python's words: ``--allow-growth`` is ``allow_growth=True``."""
+
+from __future__ import annotations
+
+import re
+
+# Flags whose option has another name.
+_NAMES = {
+    "plugin": "plugins",
+    "plugin-dir": "plugin_dirs",
+    "require": "required_pass",
+    "disable": "disabled_pass",
+    "disable-rule": "disabled_rule",
+    "instrument": "instruments",
+    "report": "page",
+}
+# Options that are lists.
+_LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass")
+# Flags without a value.
+_SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
+# Whole phrases.
+_PHRASES = {
+    "`passdock list passes` shows what there is.": "`passdock.list_passes()` lists them.",
+    "`passdock list ops` shows what there is.": "`python -m passdock list ops` shows what there is.",
+    '`override = ["…"]` in `[plugins.NAME]`': "`register(override=True)`",
+    "; `-` is IR text.": ".",
+    "`--config KEY=VALUE`": "`config={KEY: VALUE}`",
+    "`--bind NAME=VALUE`": "`bind={NAME: VALUE}`",
+    "`--print-changed`": "the instrument `print-after`",
+}
+# A flag; with the rest of the code if it begins a piece of code: `--verify all`.
+_FLAG = re.compile(r"(`)?(?<![^ `(\n])--([a-z][a-z-]*)(?(1)([^`]*)(?=`))")
+
+
+def in_python(text: str) -> str:
+    """Returns a message for a program in Python."""
+    for phrase, own in _PHRASES.items():
+        text = text.replace(phrase, own)
+    return _FLAG.sub(_option, text)
+
+
+def _option(flag: re.Match[str]) -> str:
+    tick, name, value = flag[1] or "", flag[2], (flag[3] or "").strip()
+    head, is_code, code = flag.string[: flag.start(2)].rpartition("`")
+    if is_code and head.count("`") % 2 == 0 and "passdock " in code:
+        # A command that is quoted stays a command.
+        return flag[0]
+    name = _NAMES.get(name, name.replace("-", "_"))
+    if not value:
+        return f"{tick}{name}=True" if name in _SWITCHES else tick + name
+    if re.fullmatch("[a-z]+", value):
+        value = f'"{value}"'
+    return f"{tick}{name}=[{value}]" if name in _LISTS else f"{tick}{name}={value}"
