@@ -17,18 +17,18 @@ impl Printer<'_, '_> {
         if attrs.is_empty() {
             return;
         }
-        self.out.text.push_str(" {");
+        self.push(" {");
         self.list(attrs, |p, attr| p.attr(op, attr));
-        self.out.text.push('}');
+        self.push("}");
     }
 
     fn attr(&mut self, op: OpId, attr: &Attr) {
         if attr.flags & Attr::PARAM != 0 {
-            self.out.text.push_str("param ");
+            self.push("param ");
         }
         write_name(&mut self.out.text, self.f.text(attr.name));
         if attr.kind != AttrKind::NONE {
-            self.out.text.push_str(" = ");
+            self.push(" = ");
             self.attr_value(op, attr);
         }
     }
@@ -52,7 +52,7 @@ impl Printer<'_, '_> {
                 let name = f.live_region(RegionId(id)).map(|region| region.name);
                 let named = name == Ok(attr.name) && self.regions.named.get(&attr.name) == Some(&1);
                 if named {
-                    self.out.text.push_str("region");
+                    self.push("region");
                 } else {
                     self.attr_region(op, RegionId(id));
                 }
@@ -69,11 +69,11 @@ impl Printer<'_, '_> {
             AttrKind::REFERENCE => {
                 let kind = ATTR_KINDS.iter().find(|(kind, _)| *kind == attr.stands_for);
                 let kind = kind.map_or("unknown", |(_, name)| name);
-                self.out.text.push_str("ref(");
+                self.push("ref(");
                 write_name(&mut self.out.text, f.text(SymbolId(id)));
-                self.out.text.push_str(", ");
-                self.out.text.push_str(kind);
-                self.out.text.push(')');
+                self.push(", ");
+                self.push(kind);
+                self.push(")");
             }
             AttrKind::OPAQUE => {
                 self.out
@@ -88,17 +88,17 @@ impl Printer<'_, '_> {
     fn typed<T>(&mut self, what: &str, items: &[T], write: impl FnMut(&mut Self, &T)) {
         begin_list(&mut self.out.text, what, items.len());
         self.list(items, write);
-        self.out.text.push(']');
+        self.push("]");
     }
 
     fn attr_tensor(&mut self, id: ConstId) {
-        self.out.text.push_str("tensor ");
+        self.push("tensor ");
         self.tensor(id, false);
         self.constant_clauses(id);
     }
 
     fn attr_type(&mut self, id: TypeId) {
-        self.out.text.push_str("type ");
+        self.push("type ");
         self.ty(id);
     }
 
@@ -107,27 +107,24 @@ impl Printer<'_, '_> {
         self.find_regions(op);
         match self.regions.places.get(&region) {
             Some(place) => _ = write!(self.out.text, "region {place}"),
-            None => self.out.text.push_str("region ?"),
+            None => self.push("region ?"),
         }
     }
 
     /// Indexes an op's regions once, however many attributes name them.
     fn find_regions(&mut self, op: OpId) {
-        if self.regions.op == op {
+        if op.is_none() || self.regions.op == Some(op) {
             return;
         }
-        self.regions = OpRegions {
-            op,
+        let mut regions = OpRegions {
+            op: Some(op),
             ..OpRegions::default()
         };
-        if op.is_none() {
-            return;
-        }
         for (place, region) in self.f.regions_of(op).enumerate() {
-            self.regions.places.insert(region, place);
-            let name = self.f.region(region).name;
-            *self.regions.named.entry(name).or_insert(0) += 1;
+            regions.places.insert(region, place);
+            *regions.named.entry(self.f.region(region).name).or_insert(0) += 1;
         }
+        self.regions = regions;
     }
 }
 

@@ -19,14 +19,14 @@ impl Printer<'_, '_> {
     pub(super) fn tensor(&mut self, id: ConstId, declared: bool) {
         let f = self.f;
         let Ok(constant) = f.live_constant(id) else {
-            self.out.text.push_str("unreadable(\"no such constant\")");
+            self.push("unreadable(\"no such constant\")");
             return;
         };
         if declared {
-            self.out.text.push('!');
+            self.push("!");
         }
         self.ty(constant.ty);
-        self.out.text.push(' ');
+        self.push(" ");
         let count = f.constant_elements(constant.ty).ok().flatten();
         let dtype = f.live_type(constant.ty).map_or(DType::NONE, |ty| ty.dtype);
         let single = is_single(f, constant.ty);
@@ -36,11 +36,11 @@ impl Printer<'_, '_> {
     fn data(&mut self, data: &Arc<ConstantData>, dtype: DType, count: Option<u64>, single: bool) {
         let payload = data.payload();
         if let Payload::Splat { element, .. } = payload {
-            self.out.text.push_str("splat(");
+            self.push("splat(");
             if !write_data(&mut self.out.text, dtype, element, 1) {
                 self.raw(element);
             }
-            self.out.text.push(')');
+            self.push(")");
             return;
         }
         if self.options.brief {
@@ -63,7 +63,7 @@ impl Printer<'_, '_> {
                 _ = write!(self.out.text, "elided({})", data.len());
             }
             (Constants::Reference, Some(range)) => {
-                self.out.text.push_str("external(");
+                self.push("external(");
                 self.file(range.source.name());
                 _ = write!(self.out.text, ", {}, {})", range.offset, range.len);
             }
@@ -77,9 +77,9 @@ impl Printer<'_, '_> {
     /// All elements.
     fn elements(&mut self, bytes: &[u8], dtype: DType, count: u64, single: bool) {
         let start = self.out.text.len();
-        self.out.text.push_str(if single { "" } else { "[" });
+        self.push(if single { "" } else { "[" });
         if write_data(&mut self.out.text, dtype, bytes, count) {
-            self.out.text.push_str(if single { "" } else { "]" });
+            self.push(if single { "" } else { "]" });
         } else {
             self.out.text.truncate(start);
             self.raw(bytes);

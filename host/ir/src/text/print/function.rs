@@ -41,7 +41,7 @@ impl<'p> Printer<'p, '_> {
                 Event::Leave => {
                     self.level -= 1;
                     self.indent();
-                    self.out.text.push_str("}\n");
+                    self.push("}\n");
                 }
                 Event::After(op) => self.level -= self.region_indent(op),
             }
@@ -57,7 +57,7 @@ impl<'p> Printer<'p, '_> {
 
     pub(super) fn indent(&mut self) {
         for _ in 0..self.level.min(MAX_INDENT) {
-            self.out.text.push_str("  ");
+            self.push("  ");
         }
     }
 
@@ -66,25 +66,25 @@ impl<'p> Printer<'p, '_> {
         let body = f.body();
         self.indent();
         let prim = f.kind() == FunctionKind::PRIM;
-        self.out.text.push_str(if prim { "prim @" } else { "fn @" });
+        self.push(if prim { "prim @" } else { "fn @" });
         self.op_name(f.text(f.name()));
         self.args(body);
         self.ports(body);
         if !f.opsets().is_empty() {
-            self.out.text.push_str(" opset(");
+            self.push(" opset(");
             self.list(f.opsets(), |p, opset| {
                 p.out.quoted(f.text(opset.domain));
                 _ = write!(p.out.text, " = {}", opset.version);
             });
-            self.out.text.push(')');
+            self.push(")");
         }
         self.loc(f.region(body).loc);
         self.extras(Entity::Function);
         if !f.attrs(OpId::NONE).is_empty() {
-            self.out.text.push_str(" attributes");
+            self.push(" attributes");
             self.attrs(OpId::NONE, f.attrs(OpId::NONE));
         }
-        self.out.text.push_str(" {\n");
+        self.push(" {\n");
     }
 
     fn region_header(&mut self, region: RegionId) {
@@ -95,9 +95,9 @@ impl<'p> Printer<'p, '_> {
             return;
         }
         self.indent();
-        self.out.text.push_str("region");
+        self.push("region");
         if record.name.is_some() {
-            self.out.text.push(' ');
+            self.push(" ");
             let name = self.f.text(record.name);
             if RESERVED.contains(&name) {
                 self.out.quoted(name);
@@ -111,26 +111,26 @@ impl<'p> Printer<'p, '_> {
         self.ports(region);
         self.loc(record.loc);
         self.extras(Entity::Region(region));
-        self.out.text.push_str(" {\n");
+        self.push(" {\n");
     }
 
     fn args(&mut self, region: RegionId) {
-        self.out.text.push('(');
+        self.push("(");
         let f = self.f;
         self.list(f.args(region), |p, arg| {
             let record = f.value(arg);
             p.names.write(&mut p.out.text, f, arg);
-            p.out.text.push_str(": ");
+            p.push(": ");
             p.value_type(record);
             p.extras(Entity::Value(arg));
             let default = record.constant;
             if default.is_some() {
-                p.out.text.push_str(" = const ");
+                p.push(" = const ");
                 p.tensor(default, false);
                 p.constant_clauses(default);
             }
         });
-        self.out.text.push(')');
+        self.push(")");
     }
 
     /// ` -> (%y: f32[n])`; nothing if no port says anything.
@@ -147,21 +147,21 @@ impl<'p> Printer<'p, '_> {
         if (0..ports.len()).all(silent) {
             return;
         }
-        self.out.text.push_str(" -> (");
+        self.push(" -> (");
         self.list(ports.iter().enumerate(), |p, (at, port)| {
             if port.name.is_some() {
-                p.out.text.push('%');
+                p.push("%");
                 write_name(&mut p.out.text, f.text(port.name));
             } else {
-                p.out.text.push('_');
+                p.push("_");
             }
             if port.ty.is_some() {
-                p.out.text.push_str(": ");
+                p.push(": ");
                 p.ty(port.ty);
             }
             p.extras(extra(at));
         });
-        self.out.text.push(')');
+        self.push(")");
     }
 
     fn constant(&mut self, id: ConstId) {
@@ -171,10 +171,10 @@ impl<'p> Printer<'p, '_> {
         self.indent();
         self.names.write(&mut self.out.text, f, value);
         self.extras(Entity::Value(value));
-        self.out.text.push_str(" = const ");
+        self.push(" = const ");
         self.tensor(id, self.is_declared(f.value(value)));
         if constant.flags & Constant::NODE != 0 && !self.options.brief {
-            self.out.text.push_str(" node");
+            self.push(" node");
         }
         self.loc(constant.loc);
         self.line_extras(Entity::Constant(id));
@@ -196,7 +196,7 @@ impl<'p> Printer<'p, '_> {
     /// A value's type; `!` says that the file declares it.
     pub(super) fn value_type(&mut self, value: &Value) {
         if self.is_declared(value) {
-            self.out.text.push('!');
+            self.push("!");
         }
         self.ty(value.ty);
     }
@@ -213,12 +213,12 @@ impl<'p> Printer<'p, '_> {
         let f = self.f;
         let mut between = " loc(";
         for loc in f.single_locs(id).filter(|loc| loc.kind == LocKind::NAME) {
-            self.out.text.push_str(between);
+            self.push(between);
             between = ", ";
             self.out.quoted(f.text(loc.name));
         }
         if between == ", " {
-            self.out.text.push(')');
+            self.push(")");
         }
     }
 
@@ -254,7 +254,7 @@ impl<'p> Printer<'p, '_> {
         }
         self.out.text.push('\n');
         self.indent();
-        self.out.text.push_str("   ");
+        self.push("   ");
         self.out.doc_and_meta(extras);
     }
 

@@ -21,11 +21,9 @@ impl<'p> Printer<'p, '_> {
         if self.is_short_loop(op) {
             self.short_loop(op, record);
         } else if is_terminator(record.name) {
-            self.out.text.push_str(f.text(record.name));
+            self.push(f.text(record.name));
             let operands = f.operands(op);
-            self.out
-                .text
-                .push_str(if operands.is_empty() { "" } else { " " });
+            self.push(if operands.is_empty() { "" } else { " " });
             self.list(operands, |p, slot| p.use_of(slot.value));
             self.op_clauses(op, record);
         } else {
@@ -41,29 +39,29 @@ impl<'p> Printer<'p, '_> {
             let value = f.value(result);
             all_unknown &= value.ty == TypeId(0) && !p.is_declared(value);
             if is_absent(value) {
-                p.out.text.push('_');
+                p.push("_");
             } else {
                 p.names.write(&mut p.out.text, f, result);
             }
             p.extras(Entity::Value(result));
         });
         if record.results.len > 0 {
-            self.out.text.push_str(" = ");
+            self.push(" = ");
         }
         let mut attrs = f.attrs(op);
         if let Some(callee) = self.short_callee(op, record) {
-            self.out.text.push_str("call @");
-            self.out.text.push_str(callee);
+            self.push("call @");
+            self.push(callee);
             attrs = &attrs[1..];
         } else {
             self.op_name(f.text(record.name));
         }
-        self.out.text.push('(');
+        self.push("(");
         self.list(f.operands(op), |p, slot| p.use_of(slot.value));
-        self.out.text.push(')');
+        self.push(")");
         self.attrs(op, attrs);
         if record.results.len > 0 && !all_unknown {
-            self.out.text.push_str(" : ");
+            self.push(" : ");
             self.list(f.results(op), |p, result| p.value_type(f.value(result)));
         }
         self.op_clauses(op, record);
@@ -80,7 +78,7 @@ impl<'p> Printer<'p, '_> {
     /// Writes an op's or function's name so that it reads back as the same symbol.
     pub(super) fn op_name(&mut self, text: &str) {
         if is_canonical(text) {
-            self.out.text.push_str(text);
+            self.push(text);
         } else {
             self.out.clause("symbol", |out| out.quoted(text));
         }
@@ -166,7 +164,7 @@ impl<'p> Printer<'p, '_> {
         let f = self.f;
         let operands = slice(&f.uses, record.operands);
         let body = f.regions_of(op).next().unwrap_or(RegionId::NONE);
-        self.out.text.push_str("for ");
+        self.push("for ");
         if let Some(arg) = f.args(body).next() {
             self.names.write(&mut self.out.text, f, arg);
             let value = f.value(arg);
@@ -175,19 +173,19 @@ impl<'p> Printer<'p, '_> {
                 ty.kind == TypeKind::SCALAR && ty.dtype == DType::INDEX && ty.lanes <= 1
             });
             if !index || self.is_declared(value) {
-                self.out.text.push_str(": ");
+                self.push(": ");
                 self.value_type(value);
             }
         }
-        self.out.text.push_str(" in ");
+        self.push(" in ");
         for (at, slot) in operands.iter().enumerate() {
-            self.out.text.push_str(["", "..", " step "][at.min(2)]);
+            self.push(["", "..", " step "][at.min(2)]);
             self.use_of(slot.value);
         }
         let (kind, tag) = self.loop_words(op).unwrap_or_default();
         if let Some(kind) = kind {
-            self.out.text.push(' ');
-            self.out.text.push_str(kind);
+            self.push(" ");
+            self.push(kind);
         }
         if let Some(tag) = tag {
             self.out
@@ -195,7 +193,7 @@ impl<'p> Printer<'p, '_> {
         }
         self.loc(record.loc);
         self.extras(Entity::Op(op));
-        self.out.text.push_str(" {");
+        self.push(" {");
     }
 }
 

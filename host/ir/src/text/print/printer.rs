@@ -44,6 +44,11 @@ impl<'p, 'w> Printer<'p, 'w> {
 }
 
 impl Printer<'_, '_> {
+    /// Writes text.
+    pub(super) fn push(&mut self, text: &str) {
+        self.out.text.push_str(text);
+    }
+
     /// Writes items with commas between them.
     pub(super) fn list<T>(
         &mut self,
@@ -51,7 +56,7 @@ impl Printer<'_, '_> {
         mut write: impl FnMut(&mut Self, T),
     ) {
         for (at, item) in items.into_iter().enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            self.push(if at > 0 { ", " } else { "" });
             let start = self.out.text.len();
             write(self, item);
             self.wrap(start);
@@ -66,20 +71,11 @@ impl Printer<'_, '_> {
     }
 }
 
-/// The regions of the op that is being written.
+/// The regions of an op.
+#[derive(Default)]
 pub(super) struct OpRegions {
-    pub(super) op: OpId,
+    pub(super) op: Option<OpId>,
     pub(super) places: FxHashMap<RegionId, usize>,
     /// The number of regions of each name.
     pub(super) named: FxHashMap<SymbolId, usize>,
-}
-
-impl Default for OpRegions {
-    fn default() -> OpRegions {
-        OpRegions {
-            op: OpId::NONE,
-            places: FxHashMap::default(),
-            named: FxHashMap::default(),
-        }
-    }
 }
