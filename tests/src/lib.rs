@@ -55,8 +55,8 @@ pub fn models() -> Vec<PathBuf> {
 }
 
 /// Returns the library of a plugin that cargo builds: of the directory that `PASSDOCK_TEST_PLUGINS` names, of another
-/// age; or next to this test or benchmark, which depends on its crate. The examples of `tests/plugins` are in a directory
-/// of their own.
+/// age; or next to this test or benchmark, which depends on its crate. The examples of `tests/plugins` are in a
+/// directory of their own.
 ///
 /// # Panics
 /// If the test has no path, or the examples don't build.
