@@ -64,7 +64,9 @@ fn fold_scale_axis(
     let options = cx.options::<FoldScaleAxis>()?;
     Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
         for op in order(f) {
-            if is_arithmetic(f, op)
+            // A fold erases what becomes dead.
+            if f.is_live(op)
+                && is_arithmetic(f, op)
                 && let Some(plan) = optional(plan(f, op))?
             {
                 folder.fold(f, plan)?;

@@ -1,6 +1,6 @@
 //! The passes that combine parallel ops: several `MatMul`s, `Conv`s or `Gemm`s of one value become one op with
-//! concatenated weights, and a `Split` of its result. `following.rs` finds the elementwise ops that continue each of the
-//! ops, `concatenated.rs` concatenates constants.
+//! concatenated weights, and a `Split` of its result. `following.rs` finds the elementwise ops that continue each of
+//! the ops, `concatenated.rs` concatenates constants.
 
 mod concatenated;
 pub(crate) mod conv2d;
@@ -42,8 +42,8 @@ pub(crate) struct Family {
 options! {
     /// The ops that are combined.
     pub struct CombineParallel {
-        /// The least number of parallel ops that are combined, also where that leaves more ops; 0: any number that
-        /// leaves fewer.
+        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves
+        /// fewer.
         #[range(0..)]
         min_num_branches: i64 = 0,
     }

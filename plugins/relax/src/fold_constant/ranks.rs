@@ -178,8 +178,8 @@ fn taken(
     for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
         let tried = f.add_type(&TypeSpec::tensor(dtype, vec![Dim::UNKNOWN; rank]))?;
         retype(f, value, tried)?;
-        let is_taken = cx.infer_with(f, op, &operands).is_ok();
-        if !is_taken && !(rank == 0 && reduces.contains(&true)) {
+        let is_scalar_reduced = rank == 0 && reduces.contains(&true);
+        if cx.infer_with(f, op, &operands).is_err() && !is_scalar_reduced {
             taken.0 &= !(1 << rank);
         }
     }

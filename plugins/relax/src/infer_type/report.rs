@@ -103,8 +103,8 @@ pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
     )))
 }
 
-/// Reports what a region gives out under a declared type that it can't be, but for what `is_reported`, and declares what
-/// it is.
+/// Reports the results of a region whose types contradict the declared ones, except for those in `is_reported`, and
+/// declares the inferred types.
 pub(crate) fn given_out(
     f: &mut Function,
     region: RegionId,
