@@ -11,10 +11,10 @@ use crate::ops::{FAMILIES, Operator};
 pub const DEFINITIONS: &[OpDef] = &definitions();
 
 /// The rows of all families.
-const ROWS: [Operator; row_count()] = rows();
+const ROWS: &[Operator] = &rows();
 
 /// The attributes of all rows, one row after the other, with what they mean.
-const ATTRS: [AttrDef; attr_count()] = attrs();
+const ATTRS: &[AttrDef] = &attrs();
 
 const fn row_count() -> usize {
     let (mut family, mut count) = (0, 0);
@@ -71,9 +71,8 @@ const fn attrs() -> [AttrDef; attr_count()] {
 }
 
 const fn definitions() -> [OpDef; row_count()] {
-    const ALL: &[AttrDef] = &ATTRS;
     let mut definitions = [OpDef::new("", 0); row_count()];
-    let (mut row, mut rest) = (0, ALL);
+    let (mut row, mut rest) = (0, ATTRS);
     while row < ROWS.len() {
         let (attrs, more) = rest.split_at(listed(&ROWS[row]).len());
         definitions[row] = definition(&ROWS[row], attrs);

@@ -29,10 +29,7 @@ binary! {
     /// `A / B`, integers truncated.
     div = |a, b| a.over(b), DIVISION;
     /// `X` where it isn't negative, elsewhere `slope * X`.
-    prelu = |x, slope| match x < T::ZERO {
-        true => Some(x.times(slope)).filter(|product| !T::IS_FLOAT || *product != T::ZERO),
-        false => Some(x),
-    }, ZERO_SLOPE;
+    prelu = bent, ZERO_SLOPE;
 }
 
 /// The reason why an integer has no quotient or remainder.
@@ -40,6 +37,13 @@ const DIVISION: &str = "it divides by zero, or the least integer by -1";
 
 /// The reason why a negative isn't bent.
 const ZERO_SLOPE: &str = "whether a negative times 0 is 0.0 or -0.0 here isn't defined";
+
+fn bent<T: Number>(x: T, slope: T) -> Option<T> {
+    match x < T::ZERO {
+        true => Some(x.times(slope)).filter(|product| !T::IS_FLOAT || *product != T::ZERO),
+        false => Some(x),
+    }
+}
 
 /// The remainder: floored, or truncated with `fmod`. Until version 28 only the latter was meant for
 /// floats.

@@ -314,10 +314,10 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     if !fits {
         return refuse!("{channels} channels don't fit {group} groups of {kernels} kernels");
     }
-    if let Some(given) = call.ints("kernel_shape")? {
-        if dims(&given)? != kernel {
-            return refuse!("a kernel of {given:?} for weights of {kernel:?}");
-        }
+    if let Some(given) = call.ints("kernel_shape")?
+        && dims(&given)? != kernel
+    {
+        return refuse!("a kernel of {given:?} for weights of {kernel:?}");
     }
     let bias = call.optional(2);
     let fits = |bias: &Tensor| bias.shape() == [kernels] && bias.dtype() == x.dtype();

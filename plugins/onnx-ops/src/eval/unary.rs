@@ -24,7 +24,11 @@ unary! {
     /// The opposite.
     neg = Number::negative;
     /// Nothing below zero.
-    relu = |x| if x < T::ZERO { T::ZERO } else { x };
+    relu = positive;
+}
+
+fn positive<T: Number>(x: T) -> T {
+    if x < T::ZERO { T::ZERO } else { x }
 }
 
 /// -1, 0 or 1.
