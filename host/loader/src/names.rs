@@ -30,8 +30,8 @@ pub(super) fn is_pass(name: &str) -> bool {
     is_dotted(name) && segments.nth(1) == Some("transform") && segments.next().is_some()
 }
 
-/// Whether a name has a namespace: a Sequential's, `acme.Cleanup`, that of a plugin's instrument, `acme.op-histogram`, or
-/// a pass's.
+/// Whether a name has a namespace: that of a pass, a Sequential (`acme.Cleanup`) or a plugin's instrument
+/// (`acme.op-histogram`). The host's own have none.
 pub(super) fn is_namespaced(name: &str) -> bool {
     is_dotted(name) && name.contains('.')
 }

@@ -201,7 +201,8 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Finds a text in a value, or a key of a table, that a terminal may not show. The TOML parser limits how deep it nests.
+/// Finds a text in a value, or a key of a table, that a terminal may not show. The TOML parser limits how deep values
+/// nest.
 fn hidden_text(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text.as_str()).filter(|text| !names::is_text(text)),
