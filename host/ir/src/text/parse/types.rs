@@ -161,6 +161,8 @@ impl<'t> Parser<'t, '_> {
             }
         }
         if !layout.is_empty() && layout.len() != shape.len() + 1 {
+            // The error is about the whole type.
+            self.cur.eat(">");
             let message = format!(
                 "A buffer needs a stride for each of its {} dims, and this has {}.",
                 shape.len(),
