@@ -153,6 +153,7 @@ fn look() -> usize {
 }
 
 /// Looks at what was kept while the host drops it: in the middle of an edit, say.
+#[derive(Debug)]
 struct Peeks;
 
 static PEEKED: AtomicUsize = AtomicUsize::new(0);
