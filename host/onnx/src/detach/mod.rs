@@ -171,10 +171,9 @@ impl<'d> Detacher<'d> {
     /// Strips a graph (or function's body), and its arguments, ports and value infos.
     fn body(&mut self, region: RegionId, kind: BodyKind, unsorted: &FxHashSet<RegionId>) -> Result {
         let f = self.f;
-        let names = std::mem::take(&mut self.names);
-        let body = self.stripper.body(region, kind, &self.layout, &names);
-        self.names = names;
-        let mut body = body?;
+        let mut body = self
+            .stripper
+            .body(region, kind, &self.layout, &self.names)?;
         let mut data = ImporterDataBuilder::default();
         let mut values: FxHashMap<ValueId, ImporterDataBuilder> = FxHashMap::default();
         let declared = self.layout.declared(region);

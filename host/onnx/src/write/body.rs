@@ -399,7 +399,8 @@ impl<'w> FunctionWriter<'w> {
         let ops = self.f.ops_in(region);
         let ops = ops.filter_map(|op| Some((*self.layout.sparse.get(&op)?, op)));
         let mut ops: Vec<(u64, OpId)> = ops.collect();
-        ops.sort_by_key(|(at, _)| *at);
+        // Those that stood in no file come last.
+        ops.sort_by_key(|&(at, _)| (at == 0, at));
         for (_, op) in ops {
             if let Some(value) = sparse_value(self.f, op) {
                 self.sparse_initializer(op, value)?;

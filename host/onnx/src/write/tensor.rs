@@ -216,16 +216,11 @@ impl<'w> FunctionWriter<'w> {
     /// Writes a constant as a `Constant` node.
     pub(super) fn constant_node(&mut self, number: u32, id: ConstId) -> Result {
         let record = *self.f.constant(id);
-        let stripped = match record.flags & Constant::NODE {
-            0 => StrippedMessage::default(),
-            _ => self.stripper.constant(id)?,
-        };
-        let stripped = stripped.with_extras(
-            self.f
-                .origins()
-                .extras(Entity::Constant(id))
-                .map(|extras| &**extras),
-        );
+        let mut stripped = self.stripper.constant(id)?;
+        if record.flags & Constant::NODE == 0 {
+            // They are a tensor's.
+            stripped.records.clear();
+        }
         // Added, if it isn't what a file or a text has.
         self.added_nodes |= !is_imported(self.f, id);
         let mut rest = RestFields::new(&stripped)?;
