@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, DType};
 use passdock_ir::constant::{element_count, string_elements};
-use passdock_ir::{Entity, FileRange};
+use passdock_ir::FileRange;
 
 use super::placement::Home;
 use super::rest::RestFields;
