@@ -1,8 +1,8 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, Constant, DType};
-use passdock_ir::constant::{element_count, string_elements};
 use passdock_ir::FileRange;
+use passdock_ir::constant::{element_count, string_elements};
 
 use super::placement::Home;
 use super::rest::RestFields;
