@@ -125,7 +125,6 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
         ("A pass of Python", "python"),
         ("A group", "sequential"),
         ("A built-in pipeline in one's own", "built_in"),
-        ("All passes of a level", "level"),
         ("A place for a phase", "place"),
         ("`[context]`", "context"),
         ("`[plugins]`", "plugins"),
