@@ -81,14 +81,25 @@ impl Run<'_> {
         }
     }
 
+    /// The record of a pass that hasn't run.
     fn record(&self, step: &Step, module: &Module) -> PassRecord {
-        let ops = module.op_count();
-        PassRecord::new(
-            &*step.pass,
-            &self.parents,
-            step.requested_by.as_deref(),
-            ops,
-        )
+        let (pass, ops) = (&*step.pass, module.op_count());
+        let provider = pass.provider();
+        PassRecord {
+            name: pass.info().name.clone(),
+            plugin: provider.map(|p| p.plugin.clone()),
+            file: match pass.rules() {
+                Some(rules) => Some(rules.name().to_owned()),
+                None => provider.and_then(|p| p.file()),
+            },
+            parent: self.parents.last().cloned(),
+            depth: self.parents.len() as u32,
+            requested_by: step.requested_by.clone(),
+            ops_before: ops,
+            ops_after: ops,
+            is_sequential: pass.as_sequential().is_some(),
+            ..PassRecord::default()
+        }
     }
 }
 
