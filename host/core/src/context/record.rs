@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use passdock_ir::Module;
@@ -168,11 +168,7 @@ impl Recorder {
     /// Notes which functions a pass that isn't a Sequential changed, or made.
     pub(crate) fn note_changes(&self, pass: &str, before: &Module, after: &Module) {
         let mut changed = util::lock(&self.changed);
-        for (name, function) in after.names().zip(after.functions()) {
-            let known = before.function(name);
-            if known.is_some_and(|known| Arc::ptr_eq(known, function)) {
-                continue;
-            }
+        for (name, function, _) in after.changed_since(before) {
             let passes = changed.entry(function.text(name).to_owned()).or_default();
             passes.retain(|known| known != pass);
             passes.push(pass.to_owned());
@@ -245,6 +241,7 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::thread::sleep;
 
     use passdock_abi as abi;

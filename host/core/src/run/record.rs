@@ -1,7 +1,6 @@
 //! Records of the run: what became of each pass, and how long it took.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use passdock_ir::Module;
 
@@ -106,12 +105,8 @@ impl Run<'_> {
 /// What isn't as it was in the functions of a module, counted by names.
 fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for (name, function) in after.names().zip(after.functions()) {
-        let counts = match before.function(name) {
-            Some(known) if Arc::ptr_eq(known, function) => None,
-            Some(known) => function.differences(known),
-            None => None,
-        };
+    for (_, function, known) in after.changed_since(before) {
+        let counts = known.and_then(|known| function.differences(known));
         for (what, count) in counts.into_iter().flatten() {
             *all.entry(what.to_owned()).or_default() += count;
         }
