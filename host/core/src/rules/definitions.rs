@@ -240,23 +240,20 @@ impl Check<'_> {
 }
 
 fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
-    let found = match attrs.iter().find(|attr| attr.name == given.name.value) {
-        Some(found) => found,
-        None => {
-            let message = format!(
-                "`{}` has no attribute `{}`.",
-                mention.operator(),
-                given.name.value
-            );
-            let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
-            let mut error = RuleError::new(given.name.at.clone(), message);
-            error.help = match known.is_empty() {
-                true => "It has none.".to_owned(),
-                false => format!("It has {}.", known.join(", ")),
-            };
-            error.known = known;
-            return Some(error);
-        }
+    let Some(found) = attrs.iter().find(|attr| attr.name == given.name.value) else {
+        let message = format!(
+            "`{}` has no attribute `{}`.",
+            mention.operator(),
+            given.name.value
+        );
+        let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
+        let mut error = RuleError::new(given.name.at.clone(), message);
+        error.help = match known.is_empty() {
+            true => "It has none.".to_owned(),
+            false => format!("It has {}.", known.join(", ")),
+        };
+        error.known = known;
+        return Some(error);
     };
     let kinds = kinds(&given.value.value, mention.is_made);
     if kinds.is_empty() || kinds.contains(&found.kind) {
