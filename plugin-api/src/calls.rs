@@ -422,7 +422,7 @@ impl Function {
 
     /// A type of another function of the module as a type of this one: ids of types belong to one function. Dims keep
     /// their symbols; what these mean is the function's own, so a name of a parameter's size may have to become the
-    /// size of what is handed over ([`Function::create_call`] does that).
+    /// size of what is handed over.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@
 //!   [`Function::constant_data`]. Reads go straight to the host's memory.
 //! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`],
 //!   [`Function::erase_op`], [`Function::set_attr`], …. Each is done whole, or refused in a sentence.
-//!   [`Function::replace_and_erase_dead`] takes along what only the replaced op used.
+//!   [`Function::replace_with_and_erase_dead`] takes along what only the replaced op used.
 //! - Functions: [`Module::outline`] makes one of ops, [`Function::create_call`] calls one, [`Function::callee`] tells
 //!   what an op calls, [`Function::clone_ops_from`] copies ops from one to another.
 //! - What was worked out before: [`Function::liveness`], [`Function::order`], [`Function::effects`],

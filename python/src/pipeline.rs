@@ -124,7 +124,7 @@ fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult
 fn mark_names(report: &Report) {
     let current = PassContext::current();
     for run in &report.passes {
-        let _ = current.enabled(&PassInfo::new(&run.name), &BTreeSet::new());
+        let _ = current.skip_reason(&PassInfo::new(&run.name), &BTreeSet::new());
     }
 }
 

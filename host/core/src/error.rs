@@ -47,7 +47,7 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 pub struct PassError(Box<ErrorParts>);
 
 /// The parts of an error. Another process gets all of them but the underlying error and the site.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ErrorParts {
     /// The kind of error.
     pub kind: ErrorKind,
@@ -126,7 +126,7 @@ pub struct Provider {
 }
 
 /// The kind of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A name that a pass can't have.
@@ -158,6 +158,7 @@ pub enum ErrorKind {
     /// The pass emitted error diagnostics, which say why it failed.
     Diagnostics,
     /// The pass returned a failure.
+    #[default]
     Failed,
     /// The pass panicked.
     Panicked,
@@ -242,21 +243,7 @@ impl PassError {
         PassError(Box::new(ErrorParts {
             kind,
             message: message.into(),
-            pass: None,
-            plugin: None,
-            run_by: Vec::new(),
-            definition: None,
-            is_inner: false,
-            function: None,
-            op: None,
-            location: None,
-            snippet: None,
-            labels: Vec::new(),
-            help: None,
-            notes: Vec::new(),
-            source: None,
-            termination: None,
-            site: None,
+            ..ErrorParts::default()
         }))
     }
 
@@ -474,10 +461,7 @@ impl fmt::Debug for PassError {
 
 impl Error for PassError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.source {
-            Some(source) => Some(source.as_ref()),
-            None => None,
-        }
+        self.source.as_deref().map(|source| source as _)
     }
 }
 

@@ -26,9 +26,8 @@ pub use boundary::handles::{
 pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
-    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
-    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer,
-    override_renderer,
+    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Entered, OnPass, PassContext,
+    PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer, override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
 pub use instrument::{

@@ -87,7 +87,7 @@ pub use passdock_core::{LoadOptions, Provider, Registry};
 
 // The run.
 pub use passdock_core::{
-    ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
+    ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
 pub use passdock_core::{forked, list_configs, register_config_option, set_interrupt, toml};

@@ -4,13 +4,11 @@
 use std::collections::HashMap;
 
 use passdock_abi::{
-    symbol, Dim, DimKind, FunctionEntry, FunctionKind, NameUse, OpId, Position, Status, SymbolId,
-    TypeId, ValueId,
+    symbol, FunctionEntry, FunctionKind, NameUse, OpId, Position, Status, SymbolId, ValueId,
 };
 
 use super::builder::OpBuilder;
 use super::module::Module;
-use super::types::TypeSpec;
 use super::Function;
 use crate::data::EditError;
 
@@ -136,10 +134,9 @@ impl Function {
         Some(name).filter(|name| self.raw_names_function(*name) == Some(1))
     }
 
-    /// Makes a call of another function of the module, with a result for each of its results. These have the types
-    /// that the callee says, sizes of its parameters being those of the operands; a size that the operands don't tell
-    /// is unknown. The call is an op of the function's name, which is what ONNX has; of a name without a
-    /// domain, and of a loop-level function, it is a `call`, which no ONNX file can say.
+    /// Makes a call of another function of the module, with a result for each of its results, whose types are left to
+    /// inference (`relax.transform.InferType`). The call is an op of the function's name, which is what ONNX has; of a
+    /// name without a domain, and of a loop-level function, it is a `call`, which no ONNX file can say.
     ///
     /// Trailing operands may be missing, and [`ValueId::NONE`] is one left out. Attribute parameters are attributes
     /// of the call: [`Function::set_attr`].
@@ -184,84 +181,15 @@ impl Function {
             let message = format!("{} names nothing in the function that is to call", bad);
             return Err(EditError::new(Status::STALE, message, None));
         }
-        let sizes = self.dims_of_call(callee, operands);
-        let values = callee.terminator(callee.body());
-        let values: Vec<ValueId> = values.map_or(Vec::new(), |end| callee.operands(end).collect());
-        let mut types = Vec::with_capacity(values.len());
-        for (port, value) in callee.ports(callee.body()).zip(values) {
-            let ty = port.ty.option().unwrap_or_else(|| callee.type_id(value));
-            types.push(self.type_in_call(callee, &sizes, ty)?);
-        }
         let name = callee.function_name();
         let call = match callee.kind() == FunctionKind::GRAPH && has_domain(name) {
             true => OpBuilder::new(name),
             false => OpBuilder::new(symbol::CALL).attr(symbol::CALLEE, name),
         };
-        let call = call.operands(operands.iter().copied()).results(types);
+        let call = call
+            .operands(operands.iter().copied())
+            .untyped_results(callee.ports(callee.body()).len());
         self.create_op(call, at)
-    }
-
-    /// The sizes that a callee's names of its parameters' dims stand for in a call.
-    fn dims_of_call(&self, callee: &Function, operands: &[ValueId]) -> HashMap<i64, Dim> {
-        let mut dims = HashMap::new();
-        for (param, operand) in callee.params().iter().zip(operands) {
-            if let (Some(own), Some(given)) = (callee.dims(*param), self.dims(*operand)) {
-                for (own, given) in own.zip(given) {
-                    if own.kind == DimKind::SYMBOL && given.kind != DimKind::UNKNOWN {
-                        dims.entry(own.value).or_insert(given);
-                    }
-                }
-            }
-        }
-        dims
-    }
-
-    /// A type of a callee, in the caller's dims.
-    fn type_in_call(
-        &mut self,
-        callee: &Function,
-        sizes: &HashMap<i64, Dim>,
-        ty: TypeId,
-    ) -> Result<TypeId, EditError> {
-        if ty.is_none() {
-            return Ok(ty);
-        }
-        let own = callee.ty(ty);
-        let (spec, items) = (TypeSpec::from(own), own.items().to_vec());
-        let own: Vec<Dim> = own.dims().map_or(Vec::new(), Iterator::collect);
-        let mut dims = Vec::with_capacity(own.len());
-        for dim in own {
-            let denotation = dim.denotation;
-            let dim = self.dim_in_call(callee, sizes, dim)?;
-            dims.push(Dim { denotation, ..dim });
-        }
-        // Types are made of types a few levels deep.
-        let mut own_items = Vec::with_capacity(items.len());
-        for item in items {
-            own_items.push(self.type_in_call(callee, sizes, item)?);
-        }
-        self.add_type(&spec.with_dims(dims).with_items(own_items))
-    }
-
-    fn dim_in_call(
-        &mut self,
-        callee: &Function,
-        sizes: &HashMap<i64, Dim>,
-        dim: Dim,
-    ) -> Result<Dim, EditError> {
-        match (dim.kind, callee.dim_expr(dim)) {
-            (DimKind::SYMBOL, _) => {
-                let size = sizes.get(&dim.value).copied();
-                Ok(size.unwrap_or(Dim::UNKNOWN))
-            }
-            (_, Some(expr)) => {
-                // Expressions are made of few terms.
-                let lhs = self.dim_in_call(callee, sizes, expr.lhs)?;
-                let rhs = self.dim_in_call(callee, sizes, expr.rhs)?;
-                self.add_expr(expr.kind, lhs, rhs)
-            }
-            _ => Ok(dim),
-        }
     }
 }
 

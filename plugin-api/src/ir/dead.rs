@@ -2,48 +2,33 @@
 
 use passdock_abi::{symbol, LocId, OpId, ValueId};
 
-use super::builder::OpBuilder;
 use super::Function;
 use crate::data::EditError;
 
 impl Function {
-    /// Replaces an op as [`Function::replace_op`] does, then erases what only it used:
+    /// Replaces an op by values as [`Function::replace_op_with`] does, then erases what only it used:
     /// [`Function::erase_dead`] of each value that it and what is nested in it used. So a rewrite of a whole chain
     /// leaves nothing of it, if its ops are known to be pure (an op that no loaded plugin defines stays):
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Replaces `Sqrt(Mul(x, x))` by `Abs(x)`; the `Mul` goes unless somebody else uses it.
-    /// fn abs(f: &mut Function, _cx: &PassContext) -> PassResult {
+    /// /// Replaces `Sqrt(Mul(x, x))` by `Abs(x)`; the `Mul` goes unless another op uses it.
+    /// fn abs(f: &mut Function, cx: &PassContext) -> PassResult {
     ///     for sqrt in f.ops_named("onnx.Sqrt") {
     ///         let mul = match f.operand(sqrt, 0).and_then(|v| f.defining_op(v)) {
     ///             Some(mul) if f.name(mul) == "onnx.Mul" => mul,
     ///             _ => continue,
     ///         };
     ///         if let (Some(x), true) = (f.operand(mul, 0), f.operand(mul, 0) == f.operand(mul, 1)) {
-    ///             f.replace_and_erase_dead(sqrt, OpBuilder::new("onnx.Abs").operand(x))?;
+    ///             let abs = OpBuilder::new("onnx.Abs").operand(x);
+    ///             let abs = cx.create_value(f, abs, Position::before(sqrt))?;
+    ///             f.replace_with_and_erase_dead(sqrt, &[abs])?;
     ///         }
     ///     }
     ///     Ok(())
     /// }
     /// ```
-    ///
-    /// # Errors
-    /// As [`Function::replace_op`].
-    pub fn replace_and_erase_dead(
-        &mut self,
-        old: OpId,
-        new: OpBuilder<'_>,
-    ) -> Result<OpId, EditError> {
-        let used = self.used_by(old);
-        let made = self.replace_op(old, new)?;
-        self.erase_all_dead(used)?;
-        Ok(made)
-    }
-
-    /// Replaces an op by values as [`Function::replace_op_with`] does, then erases what only it used, as
-    /// [`Function::replace_and_erase_dead`] does.
     ///
     /// # Errors
     /// As [`Function::replace_op_with`].

@@ -32,8 +32,7 @@ impl Function {
 
     /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
     /// `old` is erased. If the builder says nothing of results, there are as many as `old` has,
-    /// of the same types. What `old` used stays, also if nobody uses it any more:
-    /// [`Function::replace_and_erase_dead`] sees to that, too.
+    /// of the same types. What `old` used stays, also if nobody uses it any more: [`Function::erase_dead`] erases it.
     ///
     /// # Errors
     /// If `old` is stale, or the new op has other results than the uses of the old ones allow.

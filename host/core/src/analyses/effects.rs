@@ -1,7 +1,7 @@
 //! The effects of running an op, beside its results.
 
 use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
-use passdock_ir::{Function, column};
+use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
 use super::{FunctionAnalysis, NameAnalysis, Operators, get};
@@ -12,16 +12,12 @@ const ANY: u64 =
 
 /// The traits and effects of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EffectAnalysis(Vec<OpEffects>);
+pub struct EffectAnalysis(pub(super) Vec<OpEffects>);
 
 impl EffectAnalysis {
     /// The traits and effects of an op; `None` if the function never had it.
     pub fn of(&self, op: OpId) -> Option<OpEffects> {
         self.0.get(op.index()).copied()
-    }
-
-    pub(super) fn column(&self) -> abi::Column {
-        column(&self.0)
     }
 }
 

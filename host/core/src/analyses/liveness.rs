@@ -12,23 +12,19 @@
 //! ```
 
 use passdock_abi::{self as abi, OpId, Value, ValueId};
-use passdock_ir::{Function, column};
+use passdock_ir::Function;
 
 use super::{FunctionAnalysis, Operators};
 
 /// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LivenessAnalysis(Vec<abi::Liveness>);
+pub struct LivenessAnalysis(pub(super) Vec<abi::Liveness>);
 
 impl LivenessAnalysis {
     /// The last op, in the region of the value, that uses it or has a nested op that does; `None`
     /// if there is no use.
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
         self.0.get(value.index())?.last_use.option()
-    }
-
-    pub(super) fn column(&self) -> abi::Column {
-        column(&self.0)
     }
 }
 

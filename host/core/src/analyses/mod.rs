@@ -114,7 +114,9 @@ pub fn list() -> &'static [HostAnalysis] {
                 per: $per,
                 record: $record,
                 summary: $summary,
-                column: |function, operators| get::<$analysis>(function, operators).column(),
+                column: |function, operators| {
+                    passdock_ir::column(&get::<$analysis>(function, operators).0)
+                },
             }
         };
     }

@@ -4,23 +4,19 @@
 //! are called, or whether there are effects, without a look at each op.
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
-use passdock_ir::{Function, column};
+use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
 use super::{FunctionAnalysis, Operators, definition_traits};
 
 /// The used names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameAnalysis(Vec<NameUse>);
+pub struct NameAnalysis(pub(super) Vec<NameUse>);
 
 impl NameAnalysis {
     /// The used names, in program order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &NameUse> {
         self.0.iter()
-    }
-
-    pub(super) fn column(&self) -> abi::Column {
-        column(&self.0)
     }
 }
 

@@ -4,23 +4,19 @@
 //! so "runs before" and "is nested in" are comparisons, however far apart two ops are.
 
 use passdock_abi::{self as abi, OpId};
-use passdock_ir::{Function, column};
+use passdock_ir::Function;
 
 use super::{FunctionAnalysis, Operators};
 
 /// The position of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OrderAnalysis(Vec<abi::OpOrder>);
+pub struct OrderAnalysis(pub(super) Vec<abi::OpOrder>);
 
 impl OrderAnalysis {
     /// The position of an op; `None` if there is no such op.
     pub fn of(&self, op: OpId) -> Option<abi::OpOrder> {
         let order = self.0.get(op.index()).copied();
         order.filter(|order| order.position != u32::MAX)
-    }
-
-    pub(super) fn column(&self) -> abi::Column {
-        column(&self.0)
     }
 }
 

@@ -59,13 +59,10 @@ impl Deref for FunctionSnapshot {
 /// # Errors
 /// If the function has no such constant, or its handle has ended.
 pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<ConstantData>> {
-    // SAFETY: a handle that is lent is one of this host, and its session lives.
-    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
-    session.with(|state| {
-        let function = state.read()?;
+    look_at(function, |function| {
         function.live_constant(constant)?;
         Ok(function.constant_data(constant).clone())
-    })
+    })?
 }
 
 /// Calls `look` with the function behind a handle as it is now, edits included: to print it, say.
@@ -73,7 +70,7 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
 /// # Errors
 /// If its handle has ended.
 pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -> Edit<T> {
-    // SAFETY: as above.
+    // SAFETY: a handle that is lent is one of this host, and its session lives.
     let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
     session.with(|state| Ok(look(state.read()?)))
 }

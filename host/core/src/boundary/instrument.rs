@@ -20,8 +20,10 @@ const MAX_REPORT: usize = 1 << 20;
 
 /// An instance, which is destroyed when this is dropped, at the latest.
 pub struct Instance {
-    entry: abi::InstrumentEntry,
+    pub(crate) entry: abi::InstrumentEntry,
     handle: *mut c_void,
+    /// The values of all options.
+    options: ConfigValue,
     /// Buffers that each call uses again.
     functions: Vec<FunctionEntry>,
     required: Vec<abi::Str>,
@@ -62,24 +64,16 @@ fn has_failure(report: &Option<Box<CallbackReport>>) -> bool {
     report.is_some_and(|report| report.failure.is_some())
 }
 
-/// The arguments of a callback around a pass.
-struct CallbackArgs<'a> {
-    instance: *mut c_void,
-    context: *mut abi::Context,
-    module: &'a abi::ModuleRef,
-    pass: &'a abi::PassInfo,
-}
-
 impl Instance {
     /// Makes an instance of an instrument with some options.
     pub fn new(
         instrument: &LoadedInstrument,
         frame: &dyn Frame,
-        options: &ConfigValue,
+        options: ConfigValue,
     ) -> CallbackOutcome<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let ((), report) = speak(frame, options, ptr::null(), |context| {
+        let ((), report) = speak(frame, &options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the context lives until it returns.
             unsafe { create(entry.state, context, &mut handle) }
@@ -87,6 +81,7 @@ impl Instance {
         let mut instance = Instance {
             entry,
             handle,
+            options,
             functions: Vec::new(),
             required: Vec::new(),
         };
@@ -97,20 +92,10 @@ impl Instance {
         (instance, report)
     }
 
-    /// Calls `enter_pass_ctx`, before the context is entered.
-    pub fn enter_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> CallbackOutcome {
-        self.watch_context(frame, options, self.entry.enter_pass_ctx)
-    }
-
-    /// Calls `exit_pass_ctx`, after the context was left.
-    pub fn exit_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> CallbackOutcome {
-        self.watch_context(frame, options, self.entry.exit_pass_ctx)
-    }
-
-    fn watch_context(
+    /// Calls a callback around a context, if the instrument has it.
+    pub fn watch_context(
         &mut self,
         frame: &dyn Frame,
-        options: &ConfigValue,
         callback: Option<abi::WatchContext>,
     ) -> CallbackOutcome {
         let Some(callback) = callback else {
@@ -118,67 +103,28 @@ impl Instance {
         };
         // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
         // this call's alone, and the context lives until it returns.
-        speak(frame, options, ptr::null(), |context| unsafe {
+        speak(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context)
         })
     }
 
     /// Calls `should_run`: whether the pass may run.
-    pub fn should_run(
-        &mut self,
-        options: &ConfigValue,
-        pass: PassCall<'_>,
-    ) -> CallbackOutcome<bool> {
+    pub fn should_run(&mut self, pass: PassCall<'_>) -> CallbackOutcome<bool> {
         let Some(callback) = self.entry.should_run else {
             return (true, None);
         };
         let mut runs = 1;
-        let ((), report) = self.watch_pass(options, pass, "", |args| {
-            // SAFETY: as in `tell`; `runs` lives until the function returns.
-            unsafe {
-                callback(
-                    args.instance,
-                    args.context,
-                    args.module,
-                    args.pass,
-                    &mut runs,
-                )
-            }
+        let ((), report) = self.with_pass(pass, "", |instance, context, module, pass| {
+            // SAFETY: as in `watch_pass`; `runs` lives until the function returns.
+            unsafe { callback(instance, context, module, pass, &mut runs) }
         });
         (runs != 0, report)
     }
 
-    /// Calls `run_before_pass`, before the pass runs.
-    pub fn run_before_pass(
-        &mut self,
-        options: &ConfigValue,
-        pass: PassCall<'_>,
-    ) -> CallbackOutcome {
-        self.tell(options, pass, "", self.entry.run_before_pass)
-    }
-
-    /// Calls `run_after_pass`, after the pass ran.
-    pub fn run_after_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> CallbackOutcome {
-        self.tell(options, pass, "", self.entry.run_after_pass)
-    }
-
-    /// Calls `pass_failed`, with the message of the pass's error.
-    pub fn pass_failed(
-        &mut self,
-        options: &ConfigValue,
-        pass: PassCall<'_>,
-        error: impl FnOnce() -> String,
-    ) -> CallbackOutcome {
-        match self.entry.pass_failed {
-            None => ((), None),
-            callback => self.tell(options, pass, &error(), callback),
-        }
-    }
-
+    /// Calls a callback around a pass, if the instrument has it; `error` is the message of the pass's error.
     #[inline]
-    fn tell(
+    pub fn watch_pass(
         &mut self,
-        options: &ConfigValue,
         pass: PassCall<'_>,
         error: &str,
         callback: Option<abi::WatchPass>,
@@ -186,20 +132,20 @@ impl Instance {
         let Some(callback) = callback else {
             return ((), None);
         };
-        self.watch_pass(options, pass, error, |args| {
+        self.with_pass(pass, error, |instance, context, module, pass| {
             // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
             // is this call's alone; handles and records live until it returns.
-            unsafe { callback(args.instance, args.context, args.module, args.pass) }
+            unsafe { callback(instance, context, module, pass) }
         })
     }
 
+    /// Calls `call` with the instance, and with a context, the module and the pass as plugins read them.
     #[inline]
-    fn watch_pass(
+    fn with_pass(
         &mut self,
-        options: &ConfigValue,
         pass: PassCall<'_>,
         error: &str,
-        call: impl FnOnce(CallbackArgs<'_>) -> Status,
+        call: impl FnOnce(*mut c_void, *mut abi::Context, &abi::ModuleRef, &abi::PassInfo) -> Status,
     ) -> CallbackOutcome {
         self.functions.clear();
         self.functions.extend(pass.module.functions().map(entry));
@@ -218,30 +164,21 @@ impl Instance {
             error: abi::Str::new(error),
             ..abi::PassInfo::EMPTY
         };
-        let outcome = speak(pass.frame, options, &session, |context| {
-            call(CallbackArgs {
-                instance: self.handle,
-                context,
-                module: &session.reference(),
-                pass: &info,
-            })
+        let outcome = speak(pass.frame, &self.options, &session, |context| {
+            call(self.handle, context, &session.reference(), &info)
         });
         self.required.clear();
         outcome
     }
 
     /// The instrument's report; `None` if it has none.
-    pub fn report(
-        &mut self,
-        frame: &dyn Frame,
-        options: &ConfigValue,
-    ) -> CallbackOutcome<Option<String>> {
+    pub fn report(&mut self, frame: &dyn Frame) -> CallbackOutcome<Option<String>> {
         let Some(callback) = self.entry.report else {
             return (None, None);
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`; `text` lives until the function returns.
-        let ((), mut report) = speak(frame, options, ptr::null(), |context| unsafe {
+        let ((), mut report) = speak(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
         if has_failure(&report) {
@@ -256,9 +193,7 @@ impl Instance {
         });
         (Some(text).filter(|text| !text.is_empty()), report)
     }
-}
 
-impl Instance {
     /// Frees the instance; the failure that it reported.
     pub fn end(mut self) -> Option<CallFailure> {
         self.free()

@@ -112,18 +112,6 @@ struct Inner {
     endings: Endings,
 }
 
-/// The decision whether a pass runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Enabled {
-    /// The pass runs.
-    Yes {
-        /// Whether a `required_pass` list names it.
-        forced: bool,
-    },
-    /// The pass doesn't run, for this reason.
-    No(String),
-}
-
 impl PassContext {
     /// A builder of a context, with level 2 and otherwise empty settings.
     pub fn builder() -> ContextBuilder {
@@ -304,23 +292,22 @@ impl PassContext {
         PassContext(self.0.clone(), Some(collected))
     }
 
-    /// Decides whether a pass runs: not if it is disabled, else if it is required, else by its
-    /// level. `also_disabled` is a Sequential's own list.
-    pub fn enabled(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Enabled {
-        self.meet(&info.name);
-        if self.0.disabled.contains(&info.name) {
-            Enabled::No("disabled by the context".to_owned())
-        } else if also_disabled.contains(&info.name) {
-            Enabled::No("disabled by its Sequential".to_owned())
-        } else if self.0.required.contains(&info.name) {
-            Enabled::Yes { forced: true }
-        } else if self.0.settings.opt_level < info.opt_level {
-            Enabled::No(format!(
-                "its level {} is above the context's opt_level {}",
-                info.opt_level, self.0.settings.opt_level
+    /// Returns the reason why a pass doesn't run: it is disabled, or its level is too high and it isn't required.
+    /// `None`: it runs. `also_disabled` is a Sequential's own list.
+    pub fn skip_reason(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Option<String> {
+        let (name, limit) = (&info.name, self.0.settings.opt_level);
+        self.meet(name);
+        if self.is_disabled(name) {
+            Some("disabled by the context".to_owned())
+        } else if also_disabled.contains(name) {
+            Some("disabled by its Sequential".to_owned())
+        } else if info.opt_level > limit && !self.is_forced(name) {
+            let level = info.opt_level;
+            Some(format!(
+                "its level {level} is above the context's opt_level {limit}"
             ))
         } else {
-            Enabled::Yes { forced: false }
+            None
         }
     }
 

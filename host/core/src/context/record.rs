@@ -1,8 +1,8 @@
 //! Records of passes, for reports.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use passdock_ir::Module;
@@ -10,11 +10,11 @@ use passdock_loader::loading_time;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Rewrites;
-use crate::pass::{Pass, PassRef};
+use crate::pass::PassRef;
 use crate::util;
 
 /// The outcome of a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassStatus {
     /// The pass ran and changed the module.
@@ -22,6 +22,7 @@ pub enum PassStatus {
     /// The pass ran and changed nothing.
     Unchanged,
     /// The pass didn't run.
+    #[default]
     Skipped,
     /// The pass failed.
     Failed,
@@ -40,7 +41,7 @@ impl PassStatus {
 }
 
 /// The record of one run of a pass, or of one that was skipped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PassRecord {
     /// The pass's name.
     pub name: String,
@@ -74,41 +75,12 @@ pub struct PassRecord {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub changes: BTreeMap<String, usize>,
     #[serde(skip)]
-    is_sequential: bool,
+    pub(crate) is_sequential: bool,
 }
 
 impl PassRecord {
     /// The reason why a required pass is skipped that ran before.
     pub const RAN_BEFORE: &'static str = "it ran and nothing changed since";
-
-    /// The record of a pass that hasn't run.
-    pub(crate) fn new(
-        pass: &dyn Pass,
-        parents: &[String],
-        requested_by: Option<&str>,
-        ops: usize,
-    ) -> Self {
-        let provider = pass.provider();
-        PassRecord {
-            name: pass.info().name.clone(),
-            plugin: provider.map(|p| p.plugin.clone()),
-            file: match pass.rules() {
-                Some(rules) => Some(rules.name().to_owned()),
-                None => provider.and_then(|p| p.file()),
-            },
-            parent: parents.last().cloned(),
-            depth: parents.len() as u32,
-            requested_by: requested_by.map(str::to_owned),
-            status: PassStatus::Skipped,
-            reason: String::new(),
-            seconds: 0.0,
-            ops_before: ops,
-            ops_after: ops,
-            rewrites: Rewrites::default(),
-            changes: BTreeMap::new(),
-            is_sequential: pass.as_sequential().is_some(),
-        }
-    }
 }
 
 /// A function that is called with the name of each pass that starts, to show progress.
@@ -196,11 +168,7 @@ impl Recorder {
     /// Notes which functions a pass that isn't a Sequential changed, or made.
     pub(crate) fn note_changes(&self, pass: &str, before: &Module, after: &Module) {
         let mut changed = util::lock(&self.changed);
-        for (name, function) in after.names().zip(after.functions()) {
-            let known = before.function(name);
-            if known.is_some_and(|known| Arc::ptr_eq(known, function)) {
-                continue;
-            }
+        for (name, function, _) in after.changed_since(before) {
             let passes = changed.entry(function.text(name).to_owned()).or_default();
             passes.retain(|known| known != pass);
             passes.push(pass.to_owned());
@@ -273,6 +241,7 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::thread::sleep;
 
     use passdock_abi as abi;

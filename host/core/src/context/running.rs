@@ -296,14 +296,16 @@ pub(super) fn current() -> PassContext {
     })
 }
 
-/// Pushes a context that a program enters.
-pub(super) fn push(context: PassContext) {
+/// Pushes a context; returns the number of those below it.
+pub(super) fn push(context: &PassContext, is_entered: bool) -> usize {
+    let context = context.clone();
     STACK.with_borrow_mut(|stack| {
         stack.push(StackEntry {
             context,
-            is_entered: true,
+            is_entered,
         });
-    });
+        stack.len() - 1
+    })
 }
 
 /// Pops a context if it is the innermost one, and no pass runs under it; otherwise returns the innermost one.
@@ -329,17 +331,10 @@ pub(crate) struct Pushed {
 
 /// Pushes a context until the returned guard is dropped.
 pub(crate) fn pushed(context: &PassContext) -> Pushed {
-    let entry = StackEntry {
-        context: context.clone(),
-        is_entered: false,
-    };
-    STACK.with_borrow_mut(|stack| {
-        stack.push(entry);
-        Pushed {
-            depth: stack.len() - 1,
-            _here: PhantomData,
-        }
-    })
+    Pushed {
+        depth: push(context, false),
+        _here: PhantomData,
+    }
 }
 
 impl Drop for Pushed {

@@ -86,7 +86,7 @@ impl PassContext {
     /// An instrument's that fails over it; the context is not entered then.
     pub fn enter(&self) -> Result<Entered, PassError> {
         self.instrument_enter_pass_ctx()?;
-        running::push(self.clone());
+        running::push(self, true);
         Ok(Entered {
             context: self.clone(),
             state: Stay::Inside,

@@ -74,7 +74,7 @@ impl PluginInstrument {
         })?;
         let loaded = &loaded.instruments()[self.at];
         let entered = self.begins()?.enter();
-        let created = Instance::new(loaded, frame, &self.options);
+        let created = Instance::new(loaded, frame, self.options.clone());
         drop(entered);
         self.hand_out(frame, created).map_err(|error| {
             let origin = &self.provider.origin;
@@ -168,33 +168,38 @@ impl PassInstrument for PluginInstrument {
     }
 
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |it| it.enter_pass_ctx(frame, &self.options))
+        self.call(frame, |it| it.watch_context(frame, it.entry.enter_pass_ctx))
     }
 
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |it| it.exit_pass_ctx(frame, &self.options))
+        self.call(frame, |it| it.watch_context(frame, it.entry.exit_pass_ctx))
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        self.call(call.frame, |it| it.should_run(&self.options, *call))
+        self.call(call.frame, |it| it.should_run(*call))
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |it| it.run_before_pass(&self.options, *call))
+        self.call(call.frame, |it| {
+            it.watch_pass(*call, "", it.entry.run_before_pass)
+        })
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |it| it.run_after_pass(&self.options, *call))
+        self.call(call.frame, |it| {
+            it.watch_pass(*call, "", it.entry.run_after_pass)
+        })
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
+        let error = error.to_string();
         self.call(call.frame, |it| {
-            it.pass_failed(&self.options, *call, || error.to_string())
+            it.watch_pass(*call, &error, it.entry.pass_failed)
         })
     }
 
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
-        self.call(frame, |it| it.report(frame, &self.options))
+        self.call(frame, |it| it.report(frame))
     }
 }
 

@@ -69,8 +69,6 @@ pub struct InstrumentSetup<'a> {
     /// A description of the file of the run that a path names, if it names one: no instrument may
     /// write there.
     pub taken: &'a dyn Fn(&Path) -> Option<String>,
-    /// The names of the registered passes.
-    passes: BTreeSet<String>,
     /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,
 }
@@ -262,7 +260,6 @@ impl<'a> InstrumentSetup<'a> {
             color: false,
             taken: &|_| None,
             names,
-            passes: names.pass_names().into_iter().collect(),
             sequentials: BTreeSet::new(),
         }
     }
@@ -331,19 +328,16 @@ impl<'a> InstrumentSetup<'a> {
         names: &[String],
     ) -> Result<PassFilter, ConfigError> {
         let canonical: Vec<String> = names.iter().map(|n| self.names.canonical(n)).collect();
-        let known = |name: &&String| {
-            *name == "all" || self.passes.contains(*name) || self.sequentials.contains(*name)
+        let passes = self.names.pass_names();
+        let known = || passes.iter().chain(&self.sequentials);
+        let is_known = |name: &&String| *name == "all" || known().any(|known| known == *name);
+        let Some(name) = canonical.iter().find(|name| !is_known(name)) else {
+            return Ok(PassFilter::new(&canonical));
         };
-        match canonical.iter().find(|name| !known(name)) {
-            None => Ok(PassFilter::new(&canonical)),
-            Some(name) => {
-                let names = self.passes.iter().chain(&self.sequentials);
-                let near = suggest::help(name, names.map(String::as_str));
-                let list = || "`passdock list passes` shows what there is.".to_owned();
-                let error = wrong(instrument, field, format!("There is no pass `{name}`."));
-                Err(error.help(near.unwrap_or_else(list)))
-            }
-        }
+        let near = suggest::help(name, known().map(String::as_str));
+        let list = || "`passdock list passes` shows what there is.".to_owned();
+        let error = wrong(instrument, field, format!("There is no pass `{name}`."));
+        Err(error.help(near.unwrap_or_else(list)))
     }
 }
 

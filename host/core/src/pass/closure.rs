@@ -6,7 +6,7 @@ use passdock_abi::FunctionKind;
 use passdock_ir::Module;
 use passdock_plugin_api as sdk;
 
-use super::{Pass, PassDeclaration, PassRef, Work};
+use super::{Pass, PassDeclaration, PassRef, RulesFile, Work};
 use crate::boundary::{FunctionClosure, FunctionCode, ModuleClosure, ModuleCode};
 use crate::config::ConfigValue;
 use crate::error::PassError;
@@ -17,6 +17,8 @@ pub type HostWork = dyn Fn(&Module, &ConfigValue) -> Result<Module, PassError> +
 struct ClosurePass {
     declared: PassDeclaration,
     body: Body,
+    /// The file of rules that the closure applies.
+    rules: Option<RulesFile>,
 }
 
 enum Body {
@@ -64,9 +66,25 @@ pub(crate) fn create_unscoped_pass(
     closure(declared, Body::Host(body))
 }
 
+/// A pass on each graph function that applies a file of rules.
+pub(super) fn create_rules_pass(
+    declared: PassDeclaration,
+    rules: RulesFile,
+    body: Box<FunctionClosure>,
+) -> PassRef {
+    Arc::new(ClosurePass {
+        declared,
+        body: Body::Function(FunctionKind::GRAPH, body),
+        rules: Some(rules),
+    })
+}
+
 fn closure(declared: impl Into<PassDeclaration>, body: Body) -> PassRef {
-    let declared = declared.into();
-    Arc::new(ClosurePass { declared, body })
+    Arc::new(ClosurePass {
+        declared: declared.into(),
+        body,
+        rules: None,
+    })
 }
 
 impl Pass for ClosurePass {
@@ -80,5 +98,9 @@ impl Pass for ClosurePass {
             Body::Function(kind, body) => Work::Functions(*kind, FunctionCode::Closure(body)),
             Body::Host(body) => Work::Host(body),
         })
+    }
+
+    fn rules(&self) -> Option<&RulesFile> {
+        self.rules.as_ref()
     }
 }

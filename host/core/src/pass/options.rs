@@ -65,29 +65,19 @@ pub(super) fn sources(
     let set = declared.config.as_ref().and_then(|key| config.get(key));
     let set = set.into_iter().flatten();
     let own = set.filter(|(name, _)| fields.iter().any(|field| field.name == **name));
-    for (name, value) in own {
-        overlay(&mut options, name, value, OptionSource::Config);
-    }
-    for (name, value) in given.into_iter().flatten() {
-        overlay(&mut options, name, value, OptionSource::Options);
+    let own = own.map(|(name, value)| (name, value, OptionSource::Config));
+    let given = given.into_iter().flatten();
+    let given = given.map(|(name, value)| (name, value, OptionSource::Options));
+    for (name, value, source) in own.chain(given) {
+        match options.get_mut(name) {
+            Some((known, from)) => {
+                passdock_loader::overlay(known, value.clone());
+                *from = source;
+            }
+            None => _ = options.insert(name.clone(), (value.clone(), source)),
+        }
     }
     options
-}
-
-/// Overlays an option's value with that of a later layer.
-fn overlay(
-    options: &mut BTreeMap<String, (toml::Value, OptionSource)>,
-    name: &str,
-    value: &toml::Value,
-    source: OptionSource,
-) {
-    match options.get_mut(name) {
-        Some((known, from)) => {
-            passdock_loader::overlay(known, value.clone());
-            *from = source;
-        }
-        None => _ = options.insert(name.to_owned(), (value.clone(), source)),
-    }
 }
 
 /// The error about an option that has no default and that nobody sets.

@@ -4,15 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use passdock_abi::FunctionKind;
 use passdock_diagnostic::Snippet;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::Rules;
 use sdk::rewrite::{Rule, RuleError, Spanned};
 
-use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
-use crate::boundary::{FunctionClosure, FunctionCode};
+use super::closure::create_rules_pass;
+use super::{PassDeclaration, PassInfo, PassRef};
 use crate::error::{ErrorKind, PassError};
 use crate::rules;
 
@@ -171,31 +170,6 @@ impl RulesFile {
         declared.changes_interface = false;
         let rules = self.compiled.clone();
         let body = move |f: &mut sdk::Function, cx: &sdk::PassContext| cx.rewrite(f, &[&rules]);
-        Arc::new(RulesPass {
-            declared,
-            file: self,
-            body: Box::new(body),
-        })
-    }
-}
-
-struct RulesPass {
-    declared: PassDeclaration,
-    file: RulesFile,
-    body: Box<FunctionClosure>,
-}
-
-impl Pass for RulesPass {
-    fn declaration(&self) -> &PassDeclaration {
-        &self.declared
-    }
-
-    fn work(&self) -> Result<Work<'_>, PassError> {
-        let code = FunctionCode::Closure(&*self.body);
-        Ok(Work::Functions(FunctionKind::GRAPH, code))
-    }
-
-    fn rules(&self) -> Option<&RulesFile> {
-        Some(&self.file)
+        create_rules_pass(declared, self, Box::new(body))
     }
 }

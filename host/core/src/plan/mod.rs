@@ -11,7 +11,7 @@ use std::sync::Arc;
 use passdock_diagnostic::suggest;
 
 use crate::config::ConfigValue;
-use crate::context::{Enabled, PassContext};
+use crate::context::PassContext;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{MAX_DEPTH, Pass, PassRef, Sequential, check_info};
 use crate::registry::Registry;
@@ -72,8 +72,7 @@ pub(crate) fn resolve_inner(
     check_info(pass.info())?;
     cx.meet(&pass.info().name);
     let mut resolver = Resolver { cx, path: around };
-    let forced = cx.is_forced(&pass.info().name);
-    let child = resolver.child(pass, forced, &BTreeSet::new())?;
+    let child = resolver.child(pass, &BTreeSet::new())?;
     Ok(Plan {
         children: vec![child],
     })
@@ -130,42 +129,53 @@ impl Resolver<'_> {
         let children = sequential.passes().iter().map(|pass| {
             let info = pass.info();
             check_info(info)?;
-            let forced = match self.cx.enabled(info, &disabled) {
-                Enabled::Yes { forced } => forced,
-                Enabled::No(reason) => {
-                    self.cx.meet_unrun(&**pass);
-                    return Ok(Child::skipped(pass, reason));
-                }
-            };
-            self.child(pass, forced, &disabled)
+            if let Some(reason) = self.cx.skip_reason(info, &disabled) {
+                self.cx.meet_unrun(&**pass);
+                return Ok(Child::skipped(pass, reason));
+            }
+            self.child(pass, &disabled)
         });
         let children = children.collect::<Result<_, PassError>>()?;
         Ok(Plan { children })
     }
 
     /// A child that runs; `disabled`: what its Sequential disables.
-    fn child(
+    fn child(&mut self, pass: &PassRef, disabled: &BTreeSet<String>) -> Result<Child, PassError> {
+        let options = pass.options(self.cx.config_given())?;
+        let (mut required, mut seen) = (Vec::new(), HashSet::new());
+        let step = self.step(pass.clone(), options, disabled, &mut seen, &mut required)?;
+        Ok(Child {
+            step,
+            required,
+            skipped: None,
+        })
+    }
+
+    /// The step of a pass. The passes that it requires are appended to `out`, unless they are among `seen`.
+    fn step(
         &mut self,
-        pass: &PassRef,
-        forced: bool,
+        pass: PassRef,
+        options: ConfigValue,
         disabled: &BTreeSet<String>,
-    ) -> Result<Child, PassError> {
-        let options = Arc::new(pass.options(self.cx.config_given())?);
-        self.enter(&pass.info().name, |this| {
-            let (mut required, mut seen) = (Vec::new(), HashSet::new());
-            this.required(&**pass, disabled, &mut seen, &mut required)?;
-            let plan = this.plan(pass)?;
-            Ok(Child {
-                step: Step {
-                    pass: pass.clone(),
-                    options,
-                    requested_by: None,
-                    forced,
-                    plan,
-                },
-                required,
-                skipped: None,
-            })
+        seen: &mut HashSet<String>,
+        out: &mut Vec<Step>,
+    ) -> Result<Step, PassError> {
+        let name = &pass.info().name;
+        // The names on the path are few, so looking through them is fast.
+        if self.path.len() as u32 >= MAX_DEPTH {
+            return Err(self.too_deep(name));
+        }
+        self.path.push(name.clone());
+        self.required(&*pass, disabled, seen, out)?;
+        let sequential = pass.as_sequential();
+        let plan = sequential.map(|inner| self.sequence(inner)).transpose()?;
+        self.path.pop();
+        Ok(Step {
+            forced: self.cx.is_forced(name),
+            options: Arc::new(options),
+            requested_by: None,
+            plan,
+            pass,
         })
     }
 
@@ -194,40 +204,13 @@ impl Resolver<'_> {
             self.cx.meet(&name);
             let options = required.options(self.cx.config_given());
             let options = options.map_err(|error| error.note(self.who_asks(by)))?;
-            let plan = self.enter(&name, |this| {
-                this.required(&*required, disabled, seen, out)?;
-                this.plan(&required)
-            })?;
+            let step = self.step(required, options, disabled, seen, out)?;
             out.push(Step {
-                forced: self.cx.is_forced(&name),
-                pass: required,
-                options: Arc::new(options),
                 requested_by: Some(by.clone()),
-                plan,
+                ..step
             });
         }
         Ok(())
-    }
-
-    fn plan(&mut self, pass: &PassRef) -> Result<Option<Plan>, PassError> {
-        let sequential = pass.as_sequential();
-        sequential.map(|inner| self.sequence(inner)).transpose()
-    }
-
-    /// Runs `body` one step further down the path. The names on it are few, so looking through them
-    /// is fast.
-    fn enter<T>(
-        &mut self,
-        name: &str,
-        body: impl FnOnce(&mut Self) -> Result<T, PassError>,
-    ) -> Result<T, PassError> {
-        if self.path.len() as u32 >= MAX_DEPTH {
-            return Err(self.too_deep(name));
-        }
-        self.path.push(name.to_owned());
-        let result = body(self);
-        self.path.pop();
-        result
     }
 
     fn too_deep(&self, name: &str) -> PassError {

@@ -1,7 +1,7 @@
 //! What operators' definitions say against rules: operands and attributes that no op has, versions that aren't one.
 
 use passdock_ir::OpName;
-use passdock_loader::{AttrInfo, OpDefs, OpInfo};
+use passdock_loader::{AttrInfo, OpDefs, OpInfo, takes};
 use passdock_plugin_api as sdk;
 use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError};
 
@@ -192,15 +192,7 @@ impl Check<'_> {
     fn operands(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         let least = definition.min_operands;
         let most = definition.max_operands.unwrap_or(u32::MAX);
-        let count = |count: u32, word: &str| match count {
-            1 => format!("1 operand{}", word),
-            count => format!("{} operands{}", count, word),
-        };
-        let takes = match (least, most) {
-            (least, u32::MAX) => count(least, " or more"),
-            (least, most) if least == most => count(most, ""),
-            (least, most) => format!("{} to {}", least, count(most, "")),
-        };
+        let allowed = takes(least, most);
         let operands = &mention.node.operands;
         let is_list = |operand: &Operand| matches!(operand, Operand::List(_));
         let has_list = operands.iter().any(|one| is_list(&one.value));
@@ -214,7 +206,7 @@ impl Check<'_> {
             false => given.find(|(at, _)| *at >= most as usize),
         };
         if let Some((_, one)) = beyond {
-            let message = format!("`{}` takes {}.", mention.operator(), takes);
+            let message = format!("`{}` takes {allowed}.", mention.operator());
             return Some(RuleError::new(one.at.clone(), message));
         }
         let needed = operands.iter().take(least as usize);
@@ -223,17 +215,14 @@ impl Check<'_> {
             return Some(RuleError::new(one.at.clone(), message));
         }
         if !has_list && needed.count() < least as usize {
-            let here = count(operands.len() as u32, "");
+            let count = operands.len() as u32;
+            let verb = if count == 0 { "are" } else { "is" };
             let message = format!(
-                "`{}` takes {}, and here is {}.",
+                "`{}` takes {allowed}, and here {verb} {}.",
                 mention.operator(),
-                takes,
-                here
+                takes(count, count)
             );
-            return Some(RuleError::new(
-                mention.name.at.clone(),
-                message.replace("here is 0", "here are 0"),
-            ));
+            return Some(RuleError::new(mention.name.at.clone(), message));
         }
         None
     }
@@ -251,23 +240,20 @@ impl Check<'_> {
 }
 
 fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
-    let found = match attrs.iter().find(|attr| attr.name == given.name.value) {
-        Some(found) => found,
-        None => {
-            let message = format!(
-                "`{}` has no attribute `{}`.",
-                mention.operator(),
-                given.name.value
-            );
-            let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
-            let mut error = RuleError::new(given.name.at.clone(), message);
-            error.help = match known.is_empty() {
-                true => "It has none.".to_owned(),
-                false => format!("It has {}.", known.join(", ")),
-            };
-            error.known = known;
-            return Some(error);
-        }
+    let Some(found) = attrs.iter().find(|attr| attr.name == given.name.value) else {
+        let message = format!(
+            "`{}` has no attribute `{}`.",
+            mention.operator(),
+            given.name.value
+        );
+        let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
+        let mut error = RuleError::new(given.name.at.clone(), message);
+        error.help = match known.is_empty() {
+            true => "It has none.".to_owned(),
+            false => format!("It has {}.", known.join(", ")),
+        };
+        error.known = known;
+        return Some(error);
     };
     let kinds = kinds(&given.value.value, mention.is_made);
     if kinds.is_empty() || kinds.contains(&found.kind) {

@@ -24,7 +24,7 @@ pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Termination};
 use passdock_diagnostic::suggest;
-use passdock_ir::{Function, Module};
+use passdock_ir::Module;
 use passdock_loader::Origin;
 pub use solo::forked;
 
@@ -474,16 +474,9 @@ pub fn check_interrupt() -> Result<(), PassError> {
 
 /// Compacts each changed function whose records are mostly dead.
 fn compact(before: &Module, after: &mut Module) {
-    let is_new = |function: &&Arc<Function>| {
-        let known = before.function(function.name());
-        known.is_none_or(|known| !Arc::ptr_eq(known, function))
-    };
-    let names: Vec<SymbolId> = after
-        .functions()
-        .filter(is_new)
-        .filter(|function| function.needs_compaction())
-        .map(|function| function.name())
-        .collect();
+    let changed = after.changed_since(before);
+    let sparse = changed.filter(|(_, function, _)| function.needs_compaction());
+    let names: Vec<SymbolId> = sparse.map(|(name, ..)| name).collect();
     for name in names {
         if let Some(function) = after.function_mut(name) {
             function.compact();

@@ -1,7 +1,6 @@
 //! Records of the run: what became of each pass, and how long it took.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use passdock_ir::Module;
 
@@ -81,26 +80,33 @@ impl Run<'_> {
         }
     }
 
+    /// The record of a pass that hasn't run.
     fn record(&self, step: &Step, module: &Module) -> PassRecord {
-        let ops = module.op_count();
-        PassRecord::new(
-            &*step.pass,
-            &self.parents,
-            step.requested_by.as_deref(),
-            ops,
-        )
+        let (pass, ops) = (&*step.pass, module.op_count());
+        let provider = pass.provider();
+        PassRecord {
+            name: pass.info().name.clone(),
+            plugin: provider.map(|p| p.plugin.clone()),
+            file: match pass.rules() {
+                Some(rules) => Some(rules.name().to_owned()),
+                None => provider.and_then(|p| p.file()),
+            },
+            parent: self.parents.last().cloned(),
+            depth: self.parents.len() as u32,
+            requested_by: step.requested_by.clone(),
+            ops_before: ops,
+            ops_after: ops,
+            is_sequential: pass.as_sequential().is_some(),
+            ..PassRecord::default()
+        }
     }
 }
 
 /// What isn't as it was in the functions of a module, counted by names.
 fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for (name, function) in after.names().zip(after.functions()) {
-        let counts = match before.function(name) {
-            Some(known) if Arc::ptr_eq(known, function) => None,
-            Some(known) => function.differences(known),
-            None => None,
-        };
+    for (_, function, known) in after.changed_since(before) {
+        let counts = known.and_then(|known| function.differences(known));
         for (what, count) in counts.into_iter().flatten() {
             *all.entry(what.to_owned()).or_default() += count;
         }

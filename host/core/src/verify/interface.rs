@@ -34,12 +34,10 @@ pub fn is_undeclared_change(error: &PassError) -> bool {
 /// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
 pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassError> {
     kept_main(before, after)?;
-    for old in before.functions() {
-        let new = after.function(old.name());
-        let new = new.filter(|new| !std::ptr::eq(&***new, &**old));
-        if let Some(what) = new.and_then(|new| interface::opset_difference(old, new)) {
+    for (name, new, old) in after.changed_since(before) {
+        if let Some(what) = old.and_then(|old| interface::opset_difference(old, new)) {
             let mut error = undeclared(&what);
-            error.function = Some(old.text(old.name()).to_owned());
+            error.function = Some(new.text(name).to_owned());
             return Err(error);
         }
     }

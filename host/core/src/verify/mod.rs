@@ -57,21 +57,14 @@ pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(
 
 fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     let removed = before.names().any(|name| after.function(name).is_none());
-    let is_other = |function: &Arc<Function>| match before.function(function.name()) {
-        Some(known) if Arc::ptr_eq(known, function) => false,
-        Some(known) => !same_interface(known, function),
-        None => false,
-    };
-    if when == Verify::All || removed || after.functions().any(is_other) {
+    let mut changed = after.changed_since(before);
+    let mut is_other =
+        || changed.any(|(_, new, old)| old.is_some_and(|old| !same_interface(old, new)));
+    if when == Verify::All || removed || is_other() {
         return all(after);
     }
-    for (name, function) in after.names().zip(after.functions()) {
-        let known = before.function(name);
-        if known.is_none_or(|known| !Arc::ptr_eq(known, function)) {
-            one(after, name, function)?;
-        }
-    }
-    Ok(())
+    let mut changed = after.changed_since(before);
+    changed.try_for_each(|(name, function, _)| one(after, name, function))
 }
 
 /// Verifies all functions of a module.

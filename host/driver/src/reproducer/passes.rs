@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use passdock_core::{ConfigValue, Enabled, FailureSite, PassContext, PassError, PassRef, Plugin};
+use passdock_core::{ConfigValue, FailureSite, PassContext, PassError, PassRef, Plugin};
 
 use crate::pipeline_file::context_table;
 
@@ -115,7 +115,7 @@ fn table(
         table.insert("required".to_owned(), strings(&info.required));
     }
     let disabled = sequential.disabled_in(cx.registry());
-    let runs = |pass: &&PassRef| matches!(cx.enabled(pass.info(), &disabled), Enabled::Yes { .. });
+    let runs = |pass: &&PassRef| cx.skip_reason(pass.info(), &disabled).is_none();
     let children = sequential.passes().iter().filter(runs);
     let children = children.map(|pass| self::table(pass, cx, rules).map(Value::Table));
     let children = children.collect::<Result<Vec<Value>, _>>()?;

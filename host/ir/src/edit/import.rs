@@ -26,11 +26,8 @@ impl Module {
         version_of: impl Fn(&str) -> Option<i64>,
     ) {
         let mut needed = Vec::new();
-        for f in self.functions().filter(|f| !f.opsets.is_empty()) {
-            let old = before.function(f.name);
-            if old.is_some_and(|old| Arc::ptr_eq(old, f)) {
-                continue;
-            }
+        let changed = self.changed_since(before);
+        for (_, f, old) in changed.filter(|(_, f, _)| !f.opsets.is_empty()) {
             let mut seen = FxHashSet::default();
             for name in f.ops().map(|(_, op)| op.name) {
                 if !seen.insert(name) {

@@ -59,6 +59,18 @@ impl Module {
         self.functions.values()
     }
 
+    /// The functions that aren't those of `before`, in order: the name, the function, and the one that had the name.
+    pub fn changed_since<'m>(
+        &'m self,
+        before: &'m Module,
+    ) -> impl Iterator<Item = (SymbolId, &'m Arc<Function>, Option<&'m Arc<Function>>)> {
+        let named = self.functions.iter().map(|(name, function)| {
+            let known = before.function(*name);
+            (*name, function, known)
+        });
+        named.filter(|(_, function, known)| known.is_none_or(|known| !Arc::ptr_eq(known, function)))
+    }
+
     /// The names of its functions, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = SymbolId> + '_ {
         self.functions.keys().copied()

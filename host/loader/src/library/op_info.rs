@@ -122,16 +122,16 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
-/// How many operands a definition takes, in words: `1 to 3 operands`.
-pub fn takes(definition: &OpEntry) -> String {
+/// How many operands an op takes, in words: `1 to 3 operands`.
+pub fn takes(fewest: u32, most: u32) -> String {
     let operands = |count: u32| match count {
         1 => "1 operand".to_owned(),
         count => format!("{count} operands"),
     };
-    match (definition.min_operands, definition.max_operands) {
-        (fewest, most) if most == fewest => operands(most),
-        (fewest, u32::MAX) => format!("at least {}", operands(fewest)),
-        (fewest, most) => format!("{fewest} to {most} operands"),
+    match most {
+        _ if most == fewest => operands(most),
+        u32::MAX => format!("at least {}", operands(fewest)),
+        _ => format!("{fewest} to {most} operands"),
     }
 }
 

@@ -15,9 +15,8 @@ pub(super) fn narrow(
 ) -> Result<Vec<String>, PassError> {
     // New functions are added for those that call them.
     let (mut base, mut changed) = (run.before.clone(), Vec::new());
-    for function in run.after.functions() {
-        match run.before.function(function.name()) {
-            Some(known) if Arc::ptr_eq(known, function) => {}
+    for (_, function, known) in run.after.changed_since(&run.before) {
+        match known {
             Some(_) => changed.push(function.clone()),
             None => _ = base.insert(function.clone()),
         }

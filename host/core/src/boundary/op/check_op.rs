@@ -34,7 +34,7 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<
     if (fewest as usize..=most as usize).contains(&count) {
         return;
     }
-    let (operator, allowed) = (f.text(f.op(op).name), takes(definition));
+    let (operator, allowed) = (f.text(f.op(op).name), takes(fewest, most));
     wrong.push(format!(
         "{operator} takes {allowed}, and this op has {count}."
     ));

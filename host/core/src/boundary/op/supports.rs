@@ -27,17 +27,17 @@ impl Question<'_> {
                 Err(error) => return Some(Err(error)),
             };
             match (status, call.refusal.take()) {
-                (Status::OK, None) => Some(Ok(Ok(()))),
+                (Status::OK, None) => Some(Ok(())),
                 (Status::NOT_FOUND, None) => None,
                 (status, Some(why)) if status != Status::PANICKED => {
-                    Some(Ok(Err(EditFailure::refused(why))))
+                    Some(Err(EditFailure::refused(why)))
                 }
-                (status, reason) => Some(Ok(Err(EditFailure {
+                (status, reason) => Some(Err(EditFailure {
                     status: Status::PANICKED,
                     ..self.asked(op, definition).wrong(status, reason)
-                }))),
+                })),
             }
-        })?
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use passdock_abi::SymbolId;
 use passdock_diagnostic::table::TextTable;
-use passdock_ir::{Function, Module};
+use passdock_ir::Module;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -124,12 +124,8 @@ impl PassInstrument for OpCount {
 fn changes(before: &Module, after: &Module) -> Changes {
     let mut changes = Changes::new();
     for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
-        let is_new = |function: &&Arc<Function>| {
-            let known = other.function(function.name());
-            known.is_none_or(|known| !Arc::ptr_eq(known, function))
-        };
         let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
-        for function in module.functions().filter(is_new) {
+        for (_, function, _) in module.changed_since(other) {
             for (_, op) in function.ops() {
                 *counts.entry(op.name).or_default() += sign;
             }

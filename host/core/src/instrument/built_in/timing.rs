@@ -13,7 +13,7 @@ use passdock_loader::loading_time;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::trace::{self, Event};
+use super::trace;
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
 use crate::util::{self, thread_number};
@@ -58,7 +58,7 @@ pub struct PassTimingInstrument {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// The number of times that the context was entered and not yet left.
     entered: u32,
     /// The time at which the context was first entered.
@@ -66,31 +66,32 @@ struct State {
     /// The trace file, created from the beginning so that a wrong path is an error before any work.
     file: Option<Target>,
     /// The names of the passes, one after the other, so that a pass needs no allocation.
-    names: String,
+    pub(super) names: String,
     /// The times of the passes, in the order in which they started.
-    passes: Vec<Timed>,
+    pub(super) passes: Vec<Timed>,
     /// The pass that runs on each thread: the thread's number, and the pass's index.
     running: Vec<(u32, usize)>,
 }
 
-struct Timed {
+/// The times of one run of a pass.
+pub(super) struct Timed {
     /// The name's place in `names`.
-    name: Range<usize>,
+    pub(super) name: Range<usize>,
     parent: Option<usize>,
     depth: u32,
-    thread: u32,
-    start: Instant,
+    pub(super) thread: u32,
+    pub(super) start: Instant,
     /// The time of the pass, without the loading of plugins.
-    total: Duration,
+    pub(super) total: Duration,
     /// The time spent loading plugins during the pass; before it, while it runs.
-    loading: Duration,
+    pub(super) loading: Duration,
     /// The part of `total` that passes inside it took.
     inside: Duration,
-    failed: bool,
+    pub(super) failed: bool,
     /// The name of the pass's plugin, for the trace.
-    plugin: Option<String>,
+    pub(super) plugin: Option<String>,
     /// The numbers of ops in the module before and after the pass, for the trace.
-    ops: (usize, usize),
+    pub(super) ops: (usize, usize),
 }
 
 /// The times of all runs of a pass.
@@ -196,18 +197,7 @@ impl PassTimingInstrument {
         let (Some(target), Some(start)) = (state.file.take(), state.start) else {
             return Ok(());
         };
-        let events = state.passes.iter().map(|pass| Event {
-            name: &state.names[pass.name.clone()],
-            start: pass.start.duration_since(start),
-            // Events nest by their times, so this is the whole time.
-            duration: pass.total + pass.loading,
-            thread: pass.thread,
-            plugin: pass.plugin.as_deref(),
-            ops_before: pass.ops.0,
-            ops_after: pass.ops.1,
-            failed: pass.failed,
-        });
-        target.write(false, |file| trace::write(file, events))
+        target.write(false, |file| trace::write(file, state, start))
     }
 }
 

@@ -5,25 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The trace event of one run of a pass.
-pub(super) struct Event<'e> {
-    pub(super) name: &'e str,
-    /// The time since the context was entered.
-    pub(super) start: Duration,
-    pub(super) duration: Duration,
-    pub(super) thread: u32,
-    pub(super) plugin: Option<&'e str>,
-    pub(super) ops_before: usize,
-    pub(super) ops_after: usize,
-    pub(super) failed: bool,
-}
+use super::timing::State;
 
-/// Writes all events, one for each line.
-pub(super) fn write<'e>(to: impl Write, events: impl Iterator<Item = Event<'e>>) -> io::Result<()> {
+/// Writes the events of all passes, one for each line; times count from `start`.
+pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result<()> {
     let mut out = BufWriter::new(to);
     let process = std::process::id();
     let name = |what: &str, thread: u32, name: String| {
@@ -34,28 +23,29 @@ pub(super) fn write<'e>(to: impl Write, events: impl Iterator<Item = Event<'e>>)
     let mut threads = BTreeSet::new();
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
     write_value(&mut out, &name("process_name", 0, "passdock".to_owned()))?;
-    for event in events {
-        if threads.insert(event.thread) {
+    for pass in &state.passes {
+        if threads.insert(pass.thread) {
             out.write_all(b",\n")?;
-            let called = format!("thread {}", event.thread);
-            write_value(&mut out, &name("thread_name", event.thread, called))?;
+            let called = format!("thread {}", pass.thread);
+            write_value(&mut out, &name("thread_name", pass.thread, called))?;
         }
-        let mut args = json!({ "ops_before": event.ops_before, "ops_after": event.ops_after });
-        if let Some(plugin) = event.plugin {
-            args["plugin"] = plugin.into();
+        let mut args = json!({ "ops_before": pass.ops.0, "ops_after": pass.ops.1 });
+        if let Some(plugin) = &pass.plugin {
+            args["plugin"] = plugin.as_str().into();
         }
-        if event.failed {
+        if pass.failed {
             args["failed"] = true.into();
         }
         out.write_all(b",\n")?;
         let value = json!({
-            "name": event.name,
+            "name": &state.names[pass.name.clone()],
             "cat": "pass",
             "ph": "X",
-            "ts": micros(event.start),
-            "dur": micros(event.duration),
+            "ts": micros(pass.start.duration_since(start)),
+            // Events nest by their times, so this is the whole time.
+            "dur": micros(pass.total + pass.loading),
             "pid": process,
-            "tid": event.thread,
+            "tid": pass.thread,
             "args": args,
         });
         write_value(&mut out, &value)?;

@@ -61,7 +61,7 @@ pub fn check_new_op(
     }
     let message = format!(
         "`{name}` takes {}, and not {}.",
-        takes(&definition.entry),
+        takes(fewest, most),
         operands
     );
     refused(message, None)
