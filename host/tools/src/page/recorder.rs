@@ -13,7 +13,7 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lineage::{Lineage, Tally};
+use super::lineage::Lineage;
 use super::picture::{DrawnFunction, OpFate, draw};
 
 /// The instrument's name.
@@ -204,19 +204,12 @@ impl State {
         let Some(&number) = self.running.last() else {
             return Ok(());
         };
-        let Tally {
-            made,
-            changed,
-            removed,
-        } = self.lineage.step(number as u32, &before, module)?;
         let text = diff::unified(&before, module);
         let room = MAX_LINES.min(MAX_ALL_LINES - self.lines);
         let (text, shown, left_out) = shortened(&text, room);
         self.lines += shown;
         let trail = &mut self.passes[number];
-        trail.made += made;
-        trail.changed += changed;
-        trail.removed += removed;
+        self.lineage.step(number as u32, trail, &before, module)?;
         trail.diff.push_str(&text);
         trail.left_out += left_out;
         for (sign, module) in [(-1, &before), (1, module)] {
@@ -253,19 +246,11 @@ impl State {
     }
 }
 
-/// The ops of a module by kind.
+/// Counts the ops of a module by kind, as the run's report does.
 fn kinds(module: &Module) -> BTreeMap<String, usize> {
-    let mut kinds = BTreeMap::new();
-    for f in module.functions() {
-        for (_, op) in f.ops() {
-            let kind = f.text(op.name);
-            match kinds.get_mut(kind) {
-                Some(count) => *count += 1,
-                None => _ = kinds.insert(kind.to_owned(), 1),
-            }
-        }
-    }
-    kinds
+    let counts = module.counted_ops().into_iter();
+    let named = counts.map(|(name, count)| (module.symbols().text(name).to_owned(), count));
+    named.collect()
 }
 
 fn constant_bytes(module: &Module) -> u64 {
