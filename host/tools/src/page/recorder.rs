@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::lineage::Lineage;
 use super::picture::{DrawnFunction, OpFate, draw};
+use crate::queries::shortened;
 
 /// The instrument's name.
 pub const NAME: &str = "page";
@@ -205,13 +206,15 @@ impl State {
             return Ok(());
         };
         let text = diff::unified(&before, module);
-        let room = MAX_LINES.min(MAX_ALL_LINES - self.lines);
-        let (text, shown, left_out) = shortened(&text, room);
+        let count = text.lines().count();
+        let shown = count.min(MAX_LINES).min(MAX_ALL_LINES - self.lines);
+        let lines = text.lines().take(shown);
         self.lines += shown;
         let trail = &mut self.passes[number];
         self.lineage.step(number as u32, trail, &before, module)?;
-        trail.diff.push_str(&text);
-        trail.left_out += left_out;
+        let lines = lines.map(|line| shortened(line.to_owned(), MAX_WIDTH) + "\n");
+        trail.diff.extend(lines);
+        trail.left_out += count - shown;
         for (sign, module) in [(-1, &before), (1, module)] {
             for (kind, count) in kinds(module) {
                 *trail.kinds.entry(kind).or_default() += sign * count as i64;
@@ -259,19 +262,4 @@ fn constant_bytes(module: &Module) -> u64 {
         constants.map(|(id, _)| f.constant_data(id).len())
     });
     constants.sum()
-}
-
-/// The first lines of a text, none of them too long, and how many are shown and left out.
-fn shortened(text: &str, room: usize) -> (String, usize, usize) {
-    let mut out = String::new();
-    let mut lines = text.lines();
-    let mut shown = 0;
-    for line in lines.by_ref().take(room) {
-        shown += 1;
-        match line.char_indices().nth(MAX_WIDTH) {
-            Some((at, _)) => out.extend([&line[..at], "…\n"]),
-            None => out.extend([line, "\n"]),
-        }
-    }
-    (out, shown, lines.count())
 }

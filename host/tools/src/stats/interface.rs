@@ -24,11 +24,6 @@ pub(super) fn read(f: &Function, stats: &mut Stats) {
     stats.opsets = opsets(f);
 }
 
-/// The number of a function's results.
-pub(super) fn result_count(f: &Function) -> usize {
-    f.terminator(f.body()).map_or(0, |op| f.operands(op).len())
-}
-
 /// A function's opset versions.
 pub(super) fn opsets(f: &Function) -> Vec<OpsetVersion> {
     let opsets = f.opsets().iter().map(|opset| OpsetVersion {
