@@ -211,16 +211,12 @@ fn sources(
     paired: Option<&PairedFunction<'_>>,
     op: &OpRef,
 ) -> Result<Vec<OpRef>, PassError> {
-    let op_of = |function: &str, op: OpId| OpRef {
-        function: function.to_owned(),
-        op,
-    };
-    let own = paired.map_or(Vec::new(), |paired| paired.sources(op.op));
-    if !own.is_empty() {
-        return Ok(own
-            .into_iter()
-            .map(|source| op_of(&op.function, source))
-            .collect());
+    if let Some(paired) = paired {
+        let own = paired.sources(op.op).into_iter();
+        let own: Vec<OpRef> = own.map(|source| OpRef::new(paired.old, source)).collect();
+        if !own.is_empty() {
+            return Ok(own);
+        }
     }
     let names = op.names(&run.after);
     let mut sources = Vec::new();
@@ -238,7 +234,7 @@ fn sources(
                     .any(|name| find::is_from(&names, name))
         };
         let found = f.walk(f.body()).filter(is_source);
-        sources.extend(found.map(|op| op_of(function, op)));
+        sources.extend(found.map(|op| OpRef::new(f, op)));
     }
     Ok(sources)
 }

@@ -106,10 +106,11 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
 
 /// Gives a value the name that another one had.
 fn rename(f: &mut Function, value: ValueId, name: SymbolId) -> Option<()> {
-    match name.option() {
-        Some(name) => f.set_name(value, &f.text(name).to_owned()).ok(),
-        None => Some(()),
-    }
+    let Some(name) = name.option() else {
+        return Some(());
+    };
+    let name = f.text(name).to_owned();
+    f.set_name(value, &name).ok()
 }
 
 /// Replaces an op by its operands, if each result has one of its type.
