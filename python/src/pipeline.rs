@@ -226,10 +226,13 @@ pub(crate) fn run(
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> Result<RunResult> {
-    let (request, page) = request(fields)?;
+    let (request, asked) = request(fields)?;
     let input = module.map(|module| module.get().now()).transpose()?;
-    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    let page = RunPage::new(page, program, Vec::new());
+    let page = RunPage {
+        asked,
+        program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
+        command: Vec::new(),
+    };
     let watch = watch(on_pass, instruments)?;
     let call = module.map(Call::on);
     let mut finished = nested(py, || {

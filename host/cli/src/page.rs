@@ -6,11 +6,11 @@ use passdock_tools::page::RunPage;
 
 /// The page that `--report` asks for, or an instrument of the pipeline.
 pub(crate) fn of(asked: Option<PathBuf>) -> RunPage {
-    RunPage::new(
+    RunPage {
         asked,
-        format!("passdock {}", env!("CARGO_PKG_VERSION")),
-        command(),
-    )
+        program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
+        command: command(),
+    }
 }
 
 /// The command line; the program by its name alone.

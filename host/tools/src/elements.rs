@@ -98,31 +98,23 @@ fn integer<'t>(dtype: DType, data: &[u8], at: u64) -> Element<'t> {
         .fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
     let unused = 64 - bits;
     let code = whole >> (at * bits % 8) << unused;
-    match dtype {
-        dtype if SIGNED.contains(&dtype) => Element::Integer((code as i64 >> unused).into()),
-        dtype if UNSIGNED.contains(&dtype) => Element::Integer((code >> unused).into()),
-        _ => Element::Bits(code >> unused),
+    match is_signed(dtype) {
+        Some(true) => Element::Integer((code as i64 >> unused).into()),
+        Some(false) => Element::Integer((code >> unused).into()),
+        None => Element::Bits(code >> unused),
     }
 }
 
-const SIGNED: [DType; 6] = [
-    DType::I2,
-    DType::I4,
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-];
-const UNSIGNED: [DType; 6] = [
-    DType::U2,
-    DType::U4,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-];
+/// Whether the integers of a type have a sign; `None` if its elements aren't integers.
+fn is_signed(dtype: DType) -> Option<bool> {
+    match dtype {
+        DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => Some(true),
+        DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => Some(false),
+        _ => None,
+    }
+}
 
 /// Whether the elements of a type are integers.
 pub(crate) fn is_integer(dtype: DType) -> bool {
-    SIGNED.contains(&dtype) || UNSIGNED.contains(&dtype)
+    is_signed(dtype).is_some()
 }

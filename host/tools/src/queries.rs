@@ -1,8 +1,6 @@
 //! Queries of functions that more than one tool needs.
 
-use passdock_abi::{
-    AttrKind, ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId, symbol,
-};
+use passdock_abi::{ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId, symbol};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{Edit, Function};
 
@@ -22,9 +20,7 @@ pub(crate) fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
     if name != symbol::CALL {
         return Some(name);
     }
-    let attr = f.attr(op, symbol::CALLEE)?;
-    let text = (attr.kind == AttrKind::STRING).then(|| f.bytes_in(attr.list))?;
-    f.symbols().find(std::str::from_utf8(text).ok()?)
+    f.symbols().find(f.callee_name(op)?)
 }
 
 /// Returns the names of the ONNX nodes that a location comes from.

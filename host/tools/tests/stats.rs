@@ -4,13 +4,45 @@
 use expect_test::{Expect, expect};
 use passdock::model_file;
 use passdock_tools::stats::{Stats, stats};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[track_caller]
 fn read(source: &str) -> Stats {
     let module = model_file::parse_text("m.ir", source)
         .unwrap_or_else(|error| panic!("{}", error.to_diagnostic().render(false)));
     stats(&module, 3).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Prints JSON in lines of limited length, which end between entries.
+fn layout(value: &Value, indent: usize) -> String {
+    let line = value.to_string();
+    if indent + line.len() <= 98 {
+        return line;
+    }
+    let (entries, [open, close]): (Vec<String>, _) = match value {
+        Value::Array(list) => {
+            let entries = list.iter().map(|entry| layout(entry, indent + 1));
+            (entries.collect(), ["[", "]"])
+        }
+        Value::Object(map) => {
+            let entry = |(key, entry)| format!("\"{key}\":{}", layout(entry, indent + 1));
+            (map.iter().map(entry).collect(), ["{", "}"])
+        }
+        _ => return line,
+    };
+    let (mut text, mut column) = (open.to_owned(), indent + 1);
+    for (at, entry) in entries.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        if at > 0 && column + entry.len() > 98 {
+            text.push_str(&format!("\n{}", " ".repeat(indent + 1)));
+            column = indent + 1;
+        }
+        text.push_str(entry);
+        column += entry.len() + 1;
+    }
+    text + close
 }
 
 /// The values of some keys, a line each; a list has a line for each entry.
@@ -23,9 +55,9 @@ fn check(source: &str, keys: &[&str], expected: Expect) {
         match value {
             Value::Array(list) if list.iter().any(Value::is_object) => {
                 text.push_str(&format!("{key}:\n"));
-                text.extend(list.iter().map(|entry| format!("  {entry}\n")));
+                text.extend(list.iter().map(|entry| format!("  {}\n", layout(entry, 2))));
             }
-            value => text.push_str(&format!("{key}: {value}\n")),
+            value => text.push_str(&format!("{key}: {}\n", layout(value, 0))),
         }
     }
     expected.assert_eq(&text);
@@ -138,7 +170,12 @@ module {
               {"dtype":"f32","name":"a","overridable":false,"shape":[128],"type":"buffer<f32[128]>"}
               {"dtype":"f32","name":"b","overridable":false,"shape":[128],"type":"buffer<f32[128]>"}
             outputs: []
-            ops: {"inlined":4,"kinds":[{"count":1,"domain":null,"nested":0,"op":"for","provider":"ir"},{"count":1,"domain":"tir","nested":1,"op":"tir.load","provider":"ir"},{"count":1,"domain":"tir","nested":1,"op":"tir.mul","provider":"ir"},{"count":1,"domain":"tir","nested":1,"op":"tir.store","provider":"ir"}],"nested":3,"total":4}
+            ops: {"inlined":4,
+             "kinds":[{"count":1,"domain":null,"nested":0,"op":"for","provider":"ir"},
+              {"count":1,"domain":"tir","nested":1,"op":"tir.load","provider":"ir"},
+              {"count":1,"domain":"tir","nested":1,"op":"tir.mul","provider":"ir"},
+              {"count":1,"domain":"tir","nested":1,"op":"tir.store","provider":"ir"}],
+             "nested":3,"total":4}
             subgraphs: {"depth":1,"holders":[{"op":"for","ops":1,"regions":1}],"regions":1}
             functions:
               {"calls":0,"copies":1,"inputs":2,"kind":"prim","name":"scale","ops":4,"opsets":[],"outputs":0}
@@ -264,9 +301,12 @@ module {
               {"bytes":3,"dtype":"u8","elements":3,"tensors":1}
               {"bytes":2,"dtype":"u4","elements":3,"tensors":1}
             parameters.largest:
-              {"bytes":4000,"elements":1000,"file":null,"function":"main","name":"zeros","storage":"splat","type":"f32[1000]"}
-              {"bytes":27,"elements":2,"file":null,"function":"main","name":"text","storage":"inline","type":"str[2]"}
-              {"bytes":8,"elements":2,"file":null,"function":"main","name":"d","storage":"inline","type":"f32[2]"}
+              {"bytes":4000,"elements":1000,"file":null,"function":"main","name":"zeros","storage":"splat",
+               "type":"f32[1000]"}
+              {"bytes":27,"elements":2,"file":null,"function":"main","name":"text","storage":"inline",
+               "type":"str[2]"}
+              {"bytes":8,"elements":2,"file":null,"function":"main","name":"d","storage":"inline",
+               "type":"f32[2]"}
             external_files: []
         "#]],
     );
@@ -298,10 +338,11 @@ module {{
     );
     let module = model_file::parse_text("m.ir", &text("b20109")).expect("a module");
     let error = stats(&module, 1).expect_err("it isn't a sparse tensor");
-    expect![[r#"
-        error[read]: The attribute `sparse_value` can't be read: a length goes beyond the end of its message (at byte 2).
-         |
-         = in function @main, op0 (onnx.Constant)"#]].assert_eq(&error.to_diagnostic().render(false));
+    let expected = expect![
+        "error[read]: The attribute `sparse_value` can't be read: a length goes beyond the end of its message \
+        (at byte 2).\n |\n = in function @main, op0 (onnx.Constant)"
+    ];
+    expected.assert_eq(&error.to_diagnostic().render(false));
 }
 
 #[test]
@@ -376,10 +417,14 @@ module {
               {"count":1,"domain":"local","nested":0,"op":"local.Never","provider":"function"}
               {"count":1,"domain":"","nested":0,"op":"onnx.Neg","provider":"onnx"}
             functions:
-              {"calls":0,"copies":1,"inputs":1,"kind":"graph","name":"main","ops":4,"opsets":[{"domain":"","version":17}],"outputs":1}
-              {"calls":2,"copies":2,"inputs":1,"kind":"graph","name":"local.Twice","ops":2,"opsets":[{"domain":"","version":18}],"outputs":1}
-              {"calls":4,"copies":5,"inputs":1,"kind":"graph","name":"local.Once","ops":3,"opsets":[{"domain":"","version":18}],"outputs":1}
-              {"calls":1,"copies":0,"inputs":1,"kind":"graph","name":"local.Never","ops":2,"opsets":[{"domain":"","version":18}],"outputs":1}
+              {"calls":0,"copies":1,"inputs":1,"kind":"graph","name":"main","ops":4,
+               "opsets":[{"domain":"","version":17}],"outputs":1}
+              {"calls":2,"copies":2,"inputs":1,"kind":"graph","name":"local.Twice","ops":2,
+               "opsets":[{"domain":"","version":18}],"outputs":1}
+              {"calls":4,"copies":5,"inputs":1,"kind":"graph","name":"local.Once","ops":3,
+               "opsets":[{"domain":"","version":18}],"outputs":1}
+              {"calls":1,"copies":0,"inputs":1,"kind":"graph","name":"local.Never","ops":2,
+               "opsets":[{"domain":"","version":18}],"outputs":1}
             custom_domains: []
         "#]],
     );
@@ -408,9 +453,12 @@ module {
             ops.total: 3
             ops.inlined: null
             functions:
-              {"calls":0,"copies":null,"inputs":1,"kind":"graph","name":"main","ops":1,"opsets":[{"domain":"","version":17}],"outputs":1}
-              {"calls":2,"copies":null,"inputs":1,"kind":"graph","name":"local.A","ops":1,"opsets":[],"outputs":1}
-              {"calls":1,"copies":null,"inputs":1,"kind":"graph","name":"local.B","ops":1,"opsets":[],"outputs":1}
+              {"calls":0,"copies":null,"inputs":1,"kind":"graph","name":"main","ops":1,
+               "opsets":[{"domain":"","version":17}],"outputs":1}
+              {"calls":2,"copies":null,"inputs":1,"kind":"graph","name":"local.A","ops":1,"opsets":[],
+               "outputs":1}
+              {"calls":1,"copies":null,"inputs":1,"kind":"graph","name":"local.B","ops":1,"opsets":[],
+               "outputs":1}
         "#]],
     );
 }
@@ -484,30 +532,39 @@ module {
     let module = model_file::parse_text(&name, source).expect("a module");
     let figures = || {
         let stats = stats(&module, 1).expect("stats");
-        let files = serde_json::to_string(&stats.external_files).expect("plain data");
-        let shared = stats.parameters.shared;
-        let largest = serde_json::to_string(&stats.parameters.largest).expect("plain data");
-        let text = format!("{files}\n{largest}\nshared: {} B\n", shared.bytes);
-        text.replace(&dir.path().display().to_string(), "DIR")
+        let lists = json!([stats.external_files, stats.parameters.largest]).to_string();
+        let lists = lists.replace(&dir.path().display().to_string(), "DIR");
+        let lists: Value = lists.parse().expect("JSON");
+        let [files, largest] = [0, 1].map(|at: usize| layout(&lists[at], 0));
+        let shared = stats.parameters.shared.bytes;
+        format!("{files}\n{largest}\nshared: {shared} B\n")
     };
     expect![[r#"
-        [{"path":"DIR/w.bin","tensors":2,"bytes_used":108,"bytes_needed":300,"bytes":300,"problem":null}]
-        [{"name":"c","function":"main","type":"u8[100]","elements":100,"bytes":100,"storage":"external","file":"DIR/w.bin"}]
+        [{"bytes":300,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin","problem":null,"tensors":2}]
+        [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
+          "type":"u8[100]"}]
         shared: 8 B
-    "#]].assert_eq(&figures());
+    "#]]
+    .assert_eq(&figures());
     // Whoever reads a byte of it now is ended by the system.
     std::fs::File::create(&path)
         .and_then(|file| file.set_len(0))
         .expect("an empty file");
     expect![[r#"
-        [{"path":"DIR/w.bin","tensors":2,"bytes_used":108,"bytes_needed":300,"bytes":0,"problem":"The file has 0 bytes, and its tensors reach to byte 300."}]
-        [{"name":"c","function":"main","type":"u8[100]","elements":100,"bytes":100,"storage":"external","file":"DIR/w.bin"}]
+        [{"bytes":0,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin",
+          "problem":"The file has 0 bytes, and its tensors reach to byte 300.","tensors":2}]
+        [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
+          "type":"u8[100]"}]
         shared: 8 B
-    "#]].assert_eq(&figures());
+    "#]]
+    .assert_eq(&figures());
     std::fs::remove_file(&path).expect("it is there");
     expect![[r#"
-        [{"path":"DIR/w.bin","tensors":2,"bytes_used":108,"bytes_needed":300,"bytes":null,"problem":"The external data file \"DIR/w.bin\" can't be read: No such file or directory (os error 2)."}]
-        [{"name":"c","function":"main","type":"u8[100]","elements":100,"bytes":100,"storage":"external","file":"DIR/w.bin"}]
+        [{"bytes":null,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin",
+          "problem":"The external data file \"DIR/w.bin\" can't be read: No such file or directory (os error 2).",
+          "tensors":2}]
+        [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
+          "type":"u8[100]"}]
         shared: 8 B
     "#]].assert_eq(&figures());
 }

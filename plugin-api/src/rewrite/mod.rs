@@ -2,9 +2,10 @@
 //! [`rules!`](crate::rules), or read from text; [`PassContext::rewrite`](crate::PassContext::rewrite) applies them.
 
 // `crate::language` reads a rule from text; `rules.rs` is sets of them and the macro. `matching.rs` finds a pattern,
-// `condition.rs` tests its conditions (`declared.rs`: without the types that a model only declares), `rewriter.rs` makes
-// the replacement, and `driver.rs` does all of that until nothing changes; `places.rs` then sets the locations. `find.rs`
-// only finds. Passes use what these need of regions and elements, too: `region_results.rs`, `data/element.rs`.
+// `condition.rs` tests its conditions (`declared.rs`: without the types that a model only declares), `rewriter.rs`
+// makes the replacement, and `driver.rs` does all of that until nothing changes; `places.rs` then sets the locations.
+// `find.rs` only finds. Passes use what these need of regions and elements, too: `region_results.rs`,
+// `data/element.rs`.
 
 mod condition;
 mod declared;

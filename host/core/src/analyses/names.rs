@@ -3,7 +3,7 @@
 //! Even a long function uses few names. So a pass finds out whether an op occurs, which functions
 //! are called, or whether there are effects, without a look at each op.
 
-use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
+use passdock_abi::{self as abi, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
@@ -47,7 +47,8 @@ impl FunctionAnalysis for NameAnalysis {
             let record = f.op(op);
             add(record.name, 0, op);
             if record.attrs.len > 0
-                && let Some(callee) = callee(f, op)
+                && let Some(callee) = f.callee_name(op)
+                && let Some(callee) = f.symbols().find(callee)
             {
                 add(callee, NameUse::CALLEE, op);
             }
@@ -62,14 +63,4 @@ fn traits(f: &Function, operators: &Operators<'_>, name: SymbolId) -> u64 {
         symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,
         name => definition_traits(operators.defs(), f, name, &|| operators.is_ambiguous(name)),
     }
-}
-
-/// The function that an op names in its attribute, if anything in the module has that name.
-fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
-    let attr = f.attr(op, symbol::CALLEE)?;
-    if attr.kind != AttrKind::STRING {
-        return None;
-    }
-    let text = std::str::from_utf8(f.bytes_in(attr.list)).ok()?;
-    f.symbols().find(text)
 }

@@ -119,8 +119,8 @@ pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module,
     }
 }
 
-/// The error of an ONNX model that can't be read.
-fn unusable(kind: ErrorKind, error: OnnxError) -> PassError {
+/// Returns the error of an ONNX model that can't be read or written.
+pub fn unusable(kind: ErrorKind, error: OnnxError) -> PassError {
     let message = capitalized(&format!("the model {error}"));
     PassError::new(kind, message).caused_by(Arc::new(error))
 }

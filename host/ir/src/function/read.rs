@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use passdock_abi::{
-    Attr, ConstId, Constant, DType, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId,
-    Type, TypeId, Use, UseId, Value, ValueId, symbol,
+    Attr, AttrKind, ConstId, Constant, DType, Loc, LocId, Op, OpId, Port, Range, Region, RegionId,
+    SymbolId, Type, TypeId, Use, UseId, Value, ValueId, symbol,
 };
 
 use super::Function;
@@ -242,6 +242,13 @@ impl Function {
     /// An op's attribute; of NONE, the function's.
     pub fn attr(&self, op: OpId, name: SymbolId) -> Option<&Attr> {
         self.attrs(op).iter().find(|attr| attr.name == name)
+    }
+
+    /// The name of the function that a `call` names in its attribute; `None` if the op has no such attribute.
+    pub fn callee_name(&self, op: OpId) -> Option<&str> {
+        let attr = self.attr(op, symbol::CALLEE)?;
+        let is_text = attr.kind == AttrKind::STRING;
+        std::str::from_utf8(is_text.then(|| self.bytes_in(attr.list))?).ok()
     }
 
     /// The ids in a range of the id pool.

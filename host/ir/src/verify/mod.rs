@@ -61,7 +61,7 @@ mod uses;
 use std::fmt;
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, Op, OpId, SymbolId, symbol};
+use passdock_abi::{Op, OpId, SymbolId, symbol};
 
 use crate::function::Function;
 use crate::module::Module;
@@ -245,11 +245,7 @@ impl<'f> Checker<'f> {
                 continue;
             }
             let op = OpId(at as u32);
-            let callee = f.attr(op, symbol::CALLEE);
-            let name = callee
-                .filter(|attr| attr.kind == AttrKind::STRING)
-                .and_then(|attr| std::str::from_utf8(f.bytes_in(attr.list)).ok());
-            let message = match name {
+            let message = match f.callee_name(op) {
                 None => format!(
                     "{} needs an attribute `callee`, the name of a function.",
                     f.describe_op(op)

@@ -231,8 +231,8 @@ impl<'w> FunctionWriter<'w> {
         self.tensor(graph::INITIALIZER, id, Some(name), &stripped)
     }
 
-    /// Writes a repeated field in the order of the file, and then what is new: `items` with their places in the file, and
-    /// the records that stay whole.
+    /// Writes a repeated field in the order of the file, and then what is new: `items` with their positions in the
+    /// file, and the records that stay whole.
     fn repeated<T: Clone>(
         &mut self,
         region: RegionId,

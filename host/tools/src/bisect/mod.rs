@@ -12,7 +12,7 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::search::{first_bad, require_broken};
-use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
+use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Provider, Registry};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
@@ -135,7 +135,11 @@ pub fn bisect(
         bisection.proof = Some(proof);
     }
     let numbered = suspects.iter().zip(good + 1..);
-    bisection.suspects = numbered.map(|(run, at)| Suspect::new(run, at)).collect();
+    let suspects = numbered.map(|(run, number)| Suspect {
+        requested_by: run.requested_by.clone(),
+        ..Suspect::new(&run.pass.info().name, run.pass.provider(), number)
+    });
+    bisection.suspects = suspects.collect();
     bisection.checks = checks;
     Ok(bisection)
 }
@@ -145,13 +149,9 @@ impl Bisection {
     fn set_failure(&mut self, error: PassError, site: FailureSite) {
         let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
-        self.suspects = vec![Suspect {
-            pass: error.pass.clone().unwrap_or_default(),
-            plugin: error.plugin.as_ref().map(|p| p.plugin.clone()),
-            file: error.plugin.as_ref().and_then(|p| p.file()),
-            requested_by: None,
-            number: self.changed + 1,
-        }];
+        let pass = error.pass.as_deref().unwrap_or_default();
+        let suspect = Suspect::new(pass, error.plugin.as_ref(), self.changed + 1);
+        self.suspects = vec![suspect];
         self.functions = error.function.clone().into_iter().collect();
         let mut proof = Proof {
             good: site.before.clone(),
@@ -194,13 +194,12 @@ impl Proof {
 }
 
 impl Suspect {
-    fn new(run: &PassRun, number: usize) -> Suspect {
-        let provider = run.pass.provider();
+    fn new(pass: &str, provider: Option<&Provider>, number: usize) -> Suspect {
         Suspect {
-            pass: run.pass.info().name.clone(),
-            plugin: provider.map(|p| p.plugin.clone()),
-            file: provider.and_then(|p| p.file()),
-            requested_by: run.requested_by.clone(),
+            pass: pass.to_owned(),
+            plugin: provider.map(|provider| provider.plugin.clone()),
+            file: provider.and_then(Provider::file),
+            requested_by: None,
             number,
         }
     }

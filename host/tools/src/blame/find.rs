@@ -16,6 +16,12 @@ pub(super) struct OpRef {
 }
 
 impl OpRef {
+    /// Creates a reference to an op of a function.
+    pub(super) fn new(f: &Function, op: OpId) -> OpRef {
+        let function = f.text(f.name()).to_owned();
+        OpRef { function, op }
+    }
+
     /// Returns the op's line.
     pub(super) fn line(&self, module: &Module) -> String {
         let f = module.function_named(&self.function);
@@ -90,10 +96,7 @@ pub(super) fn output(module: &Module, name: &str) -> Option<OpRef> {
     let end = f.terminator(f.body())?;
     let mut ports = f.operands(end).iter().zip(f.ports(f.body()));
     let (slot, _) = ports.find(|(_, port)| port.name.is_some() && f.text(port.name) == name)?;
-    Some(OpRef {
-        function: "main".to_owned(),
-        op: f.defining_op(slot.value)?,
-    })
+    Some(OpRef::new(f, f.defining_op(slot.value)?))
 }
 
 fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<OpRef> {
@@ -101,10 +104,7 @@ fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<
     let functions = main.into_iter().chain(module.functions());
     let mut ops = functions.filter_map(|f| {
         let op = f.walk(f.body()).find(|&op| is_meant(f, op))?;
-        Some(OpRef {
-            function: f.text(f.name()).to_owned(),
-            op,
-        })
+        Some(OpRef::new(f, op))
     });
     ops.next()
 }
@@ -116,10 +116,7 @@ pub(super) fn number(module: &Module, number: &str) -> Option<OpRef> {
     let written = passdock_onnx::detach(module).ok()?;
     let f = written.function_named("main")?;
     let value = text::brief_value(f, number)?;
-    Some(OpRef {
-        function: "main".to_owned(),
-        op: f.defining_op(value)?,
-    })
+    Some(OpRef::new(f, f.defining_op(value)?))
 }
 
 pub(super) fn unknown(last: &Module, first: &Module, name: &str) -> PassError {

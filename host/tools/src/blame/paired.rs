@@ -48,13 +48,8 @@ impl<'m> PairedFunction<'m> {
         if Arc::ptr_eq(before, after) {
             return Ok(None);
         }
-        let all = diff::pairs(old, new)?.into_iter();
-        let mut named = all.filter(|paired| new.symbols().text(paired.function) == function);
-        let ops = named.next().map_or(Vec::new(), |paired| paired.ops);
-        let is_same = |pair: &PairedOp| {
-            before.text(before.op(pair.before).name) == after.text(after.op(pair.after).name)
-        };
-        let (pairs, others): (Vec<PairedOp>, _) = ops.into_iter().partition(is_same);
+        let ops = diff::pairs(before, after)?.into_iter();
+        let (pairs, others): (Vec<PairedOp>, _) = ops.partition(|pair| pair.same_kind);
         Ok(Some(PairedFunction {
             old: before,
             new: after,

@@ -11,6 +11,7 @@ use super::find::{self, OpRef};
 use super::paired::PairedFunction;
 use super::{BlameAction, BlameStep};
 use crate::bisect::rewrites::LimitedPass;
+use crate::diff::PairedOp;
 
 /// The most ops that are followed at once.
 const MOST_OPS: usize = 64;
@@ -62,17 +63,8 @@ impl Trail<'_> {
             .as_ref()
             .and_then(|paired| Some((paired, paired.pair_of(op.op)?)));
         if let Some((paired, pair)) = pair {
-            if paired.is_changed(pair) {
-                let rule = self.rule(run, |output| has(output, run, &op, true));
-                let names = find::names(paired.new, op.op);
-                let lines = [
-                    lines(paired.old, &[pair.before]),
-                    lines(paired.new, &[pair.after]),
-                ];
-                let mut step = step(run, BlameAction::Changed, rule, names, lines);
-                step.makers = paired.makers(pair, &step);
-                steps.push(step);
-            }
+            let names = find::names(paired.new, op.op);
+            steps.extend(self.changed(run, paired, pair, &op, names));
             op.op = pair.before;
             return Ok(vec![op]);
         }
@@ -100,8 +92,8 @@ impl Trail<'_> {
                 break;
             };
             let names = find::names(paired.old, op.op);
-            let before = lines(paired.old, &[op.op]);
             let Some(pair) = paired.pairs.iter().find(|pair| pair.before == op.op) else {
+                let before = lines(paired.old, &[op.op]);
                 let after = lines(paired.new, &paired.heirs(op.op));
                 // The rewrite from which on the op is gone.
                 let rule = self.rule(run, |output| {
@@ -121,15 +113,29 @@ impl Trail<'_> {
                 break;
             };
             op.op = pair.after;
-            if paired.is_changed(pair) {
-                let rule = self.rule(run, |output| has(output, run, &op, true));
-                let lines = [before, lines(paired.new, &[pair.after])];
-                let mut step = step(run, BlameAction::Changed, rule, names, lines);
-                step.makers = paired.makers(pair, &step);
-                steps.push(step);
-            }
+            steps.extend(self.changed(run, &paired, pair, &op, names));
         }
         Ok(steps)
+    }
+
+    /// Returns the step in which a pass changed `op`, its result, or the producers of the op's operands, if it did.
+    fn changed(
+        &self,
+        run: &PassRun,
+        paired: &PairedFunction<'_>,
+        pair: &PairedOp,
+        op: &OpRef,
+        names: Vec<String>,
+    ) -> Option<BlameStep> {
+        if !paired.is_changed(pair) {
+            return None;
+        }
+        let rule = self.rule(run, |output| has(output, run, op, true));
+        let before = lines(paired.old, &[pair.before]);
+        let after = lines(paired.new, &[pair.after]);
+        let mut step = step(run, BlameAction::Changed, rule, names, [before, after]);
+        step.makers = paired.makers(pair, &step);
+        Some(step)
     }
 
     /// Returns the op that produced an output until a pass replaced it by another existing op. An op that the pass made
@@ -205,16 +211,12 @@ fn sources(
     paired: Option<&PairedFunction<'_>>,
     op: &OpRef,
 ) -> Result<Vec<OpRef>, PassError> {
-    let op_of = |function: &str, op: OpId| OpRef {
-        function: function.to_owned(),
-        op,
-    };
-    let own = paired.map_or(Vec::new(), |paired| paired.sources(op.op));
-    if !own.is_empty() {
-        return Ok(own
-            .into_iter()
-            .map(|source| op_of(&op.function, source))
-            .collect());
+    if let Some(paired) = paired {
+        let own = paired.sources(op.op).into_iter();
+        let own: Vec<OpRef> = own.map(|source| OpRef::new(paired.old, source)).collect();
+        if !own.is_empty() {
+            return Ok(own);
+        }
     }
     let names = op.names(&run.after);
     let mut sources = Vec::new();
@@ -232,7 +234,7 @@ fn sources(
                     .any(|name| find::is_from(&names, name))
         };
         let found = f.walk(f.body()).filter(is_source);
-        sources.extend(found.map(|op| op_of(function, op)));
+        sources.extend(found.map(|op| OpRef::new(f, op)));
     }
     Ok(sources)
 }

@@ -95,7 +95,7 @@ impl<'f> Comparison<'f> {
             let kind = ("kind".to_owned(), kind.to_owned());
             [kind].into_iter().chain(opsets).collect::<Vec<_>>()
         });
-        self.out.settings = settings(&old, &new);
+        self.out.settings = settings([&old, &new], String::eq, |_, value| value.clone());
         let attributes = self.attributes([OpId::NONE; 2]).into_iter();
         let attributes = attributes.map(|Setting { name, old, new }| Setting {
             name: format!("attribute {name}"),
@@ -107,34 +107,18 @@ impl<'f> Comparison<'f> {
 
     /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
     fn attributes(&self, ops: [OpId; 2]) -> Vec<Setting> {
-        let [f, g] = self.functions();
-        let attrs = [f.attrs(ops[0]), g.attrs(ops[1])];
-        let find = |side: usize, name: &str| {
+        let [old, new] = [0, 1].map(|side: usize| -> Vec<(&str, &Attr)> {
             let f = self.sides[side].f;
-            attrs[side].iter().find(|attr| f.text(attr.name) == name)
-        };
-        let text = |side: usize, attr: &Attr| self.sides[side].attr_text(ops[side], attr);
+            let attrs = f.attrs(ops[side]).iter();
+            attrs.map(|attr| (f.text(attr.name), attr)).collect()
+        });
         let key =
             |side: usize, attr: &Attr| attr_key(&self.sides[side], &self.contents, ops[side], attr);
-        let news = attrs[1].iter().filter_map(|attr| {
-            let name = g.text(attr.name);
-            let before = find(0, name);
-            let is_same = before.is_some_and(|before| key(0, before) == key(1, attr));
-            (!is_same).then(|| Setting {
-                name: name.to_owned(),
-                old: before.map(|before| text(0, before)),
-                new: Some(text(1, attr)),
-            })
-        });
-        let gone = attrs[0].iter().filter_map(|attr| {
-            let name = f.text(attr.name);
-            find(1, name).is_none().then(|| Setting {
-                name: name.to_owned(),
-                old: Some(text(0, attr)),
-                new: None,
-            })
-        });
-        news.chain(gone).collect()
+        settings(
+            [&old, &new],
+            |old, new| key(0, old) == key(1, new),
+            |side, attr| self.sides[side].attr_text(ops[side], attr),
+        )
     }
 
     /// Compares the pairs of nodes of two regions.

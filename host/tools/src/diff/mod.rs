@@ -50,7 +50,7 @@ mod side;
 
 use std::sync::Arc;
 
-use passdock_abi::{OpId, SymbolId};
+use passdock_abi::OpId;
 use passdock_ir::{Function, Module};
 
 use compare::Comparison;
@@ -60,7 +60,6 @@ pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,
 };
-use side::Node;
 
 /// Compares two modules.
 ///
@@ -68,7 +67,7 @@ use side::Node;
 /// If a constant's bytes have to be read and can't.
 pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     let mut diff = Diff {
-        model: settings(a.metadata(), b.metadata()),
+        model: settings([a.metadata(), b.metadata()], String::eq, |_, v| v.clone()),
         functions: Vec::new(),
     };
     for new in b.functions() {
@@ -102,26 +101,27 @@ fn alone(f: &Function, change: Change) -> FunctionDiff {
 }
 
 /// Returns the differences of two lists of names and values: in order of the second, then what it doesn't have.
-fn settings(old: &[(String, String)], new: &[(String, String)]) -> Vec<Setting> {
-    let find = |pairs: &[(String, String)], name: &str| {
-        let pair = pairs.iter().find(|pair| pair.0 == name);
-        pair.map(|pair| pair.1.clone())
+fn settings<N: AsRef<str>, V>(
+    lists: [&[(N, V)]; 2],
+    is_same: impl Fn(&V, &V) -> bool,
+    text: impl Fn(usize, &V) -> String,
+) -> Vec<Setting> {
+    let find = |side: usize, name: &str| {
+        let pair = lists[side].iter().find(|pair| pair.0.as_ref() == name);
+        pair.map(|pair| &pair.1)
     };
-    let gone = old.iter().filter(|(name, _)| find(new, name).is_none());
-    let all = new.iter().chain(gone).map(|(name, _)| Setting {
-        name: name.clone(),
-        old: find(old, name),
-        new: find(new, name),
+    let [old, new] = lists.map(|list| list.iter().map(|pair| pair.0.as_ref()));
+    let gone = old.filter(|name| find(1, name).is_none());
+    let all = new.chain(gone).filter_map(|name| {
+        let values = [0, 1].map(|side| find(side, name));
+        let is_same = matches!(values, [Some(old), Some(new)] if is_same(old, new));
+        (!is_same).then(|| Setting {
+            name: name.to_owned(),
+            old: values[0].map(|value| text(0, value)),
+            new: values[1].map(|value| text(1, value)),
+        })
     });
-    all.filter(|setting| setting.old != setting.new).collect()
-}
-
-/// The ops of a function that two modules have, as far as they are the same ops.
-pub struct PairedOps {
-    /// The function's name in the second module.
-    pub function: SymbolId,
-    /// The ops, in the second function's order.
-    pub ops: Vec<PairedOp>,
+    all.collect()
 }
 
 /// An op that two functions have.
@@ -131,47 +131,31 @@ pub struct PairedOp {
     pub before: OpId,
     /// The op of the second function.
     pub after: OpId,
+    /// Whether both ops have one kind.
+    pub same_kind: bool,
     /// Whether its kind, its attributes, its regions, or what it takes or gives differ; types and names don't count.
     pub changed: bool,
 }
 
-/// Pairs the ops of the functions that two modules have under the same name and don't share.
+/// Pairs the ops of two functions, in the second one's order.
 ///
 /// # Errors
 /// If a constant's bytes have to be read and can't.
-pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
-    let mut all = Vec::new();
-    for new in b.functions() {
-        let old = a.function_named(new.text(new.name()));
-        let Some(old) = old.filter(|old| !Arc::ptr_eq(old, new)) else {
-            continue;
-        };
-        all.push(PairedOps {
-            function: new.name(),
-            ops: Comparison::new(old, new)?.paired_ops(),
-        });
-    }
-    Ok(all)
-}
-
-impl Comparison<'_> {
-    fn paired_ops(mut self) -> Vec<PairedOp> {
-        self.compare_pairs();
-        let regions = self.m.regions.iter();
-        let nodes = regions.flat_map(|pair| self.sides[1].nodes(pair[1]));
-        let paired = nodes.filter_map(|node| {
-            let after = node.op()?;
-            let Some(Node::Op(before)) = self.m.counterpart(1, node) else {
-                return None;
-            };
-            Some(PairedOp {
-                before,
-                after,
-                changed: self.is_changed(after),
-            })
-        });
-        paired.collect()
-    }
+pub fn pairs(old: &Function, new: &Function) -> Result<Vec<PairedOp>, PassError> {
+    let mut comparison = Comparison::new(old, new)?;
+    comparison.compare_pairs();
+    let Comparison { sides, m, .. } = &comparison;
+    let nodes = m.regions.iter().flat_map(|pair| sides[1].nodes(pair[1]));
+    let paired = nodes.filter_map(|node| {
+        let (before, after) = (m.counterpart(1, node)?, node);
+        Some(PairedOp {
+            before: before.op()?,
+            after: after.op()?,
+            same_kind: sides[0].kind(before) == sides[1].kind(after),
+            changed: comparison.is_changed(after.op()?),
+        })
+    });
+    Ok(paired.collect())
 }
 
 #[cfg(test)]
@@ -197,9 +181,9 @@ mod tests {
             let mut functions = module.functions();
             functions.next().expect("one function")
         });
+        let paired = pairs(functions[0], functions[1]).expect("nothing is read");
         let [old, new] = functions.map(|function| Pieces::new(function));
-        let paired = pairs(&before, &after).expect("nothing is read");
-        let lines = paired[0].ops.iter().map(|op| {
+        let lines = paired.iter().map(|op| {
             let how = if op.changed { "changed" } else { "same" };
             format!("{how}: {} | {}\n", old.op(op.before), new.op(op.after))
         });
@@ -209,6 +193,5 @@ mod tests {
             same: return %c | return %b
         "#]]
         .assert_eq(&lines.collect::<String>());
-        assert!(pairs(&after, &after).expect("nothing is read").is_empty());
     }
 }

@@ -17,6 +17,7 @@ use super::interface::{self, InterfaceDifference};
 use super::ort::{self, OrtSession, Runtime};
 use super::outputs::{OutputComparison, compare_results, worst};
 use super::precision::brought_in;
+use super::samples;
 use super::sessions::{Sessions, run_all};
 use super::sizes::{self, ApartSample, SampleSize};
 use super::text;
@@ -239,7 +240,7 @@ fn compare_apart(
         };
         apart.extend(difference.map(|difference| ApartSizes {
             symbol,
-            inputs: SampleSize::new(&sample).inputs,
+            inputs: samples::types(&sample),
             difference,
         }));
     }

@@ -18,7 +18,7 @@ use passdock_core::{
     PassContext, PassError, PassInstrument, Severity, capitalized,
 };
 use passdock_ir::Module;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::compare::{CompareOptions, Reason, RunFailure};
 use super::interface;
@@ -27,7 +27,7 @@ use super::ort::{self, ModelOutput, ModelPorts, Runtime};
 use super::outputs;
 use super::precision::brought_in;
 use super::row::{Row, RowResult};
-use super::samples::Sample;
+use super::samples::{self, Sample};
 use super::sessions::{Sessions, run_all};
 use super::sizes;
 
@@ -248,8 +248,8 @@ impl Numerics {
         })
     }
 
-    /// Begins a pass; returns the reason and the help if no version of this model can be checked.
-    fn begin(&self, call: &PassCall<'_>) -> Option<(Reason, &'static str)> {
+    /// Begins a pass; returns an error if no version of this model can be checked.
+    fn begin(&self, call: &PassCall<'_>) -> Option<PassError> {
         let mut state = util::lock(&self.state);
         let state = &mut *state;
         let (module, thread) = (call.module, thread::current().id());
@@ -271,7 +271,14 @@ impl Numerics {
                 Err(_) => "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.",
                 Ok(_) => "The options `inputs` and `dims` say with which inputs a model runs.",
             };
-            not_checked = runner.as_ref().err().map(|reason| (reason.clone(), help));
+            not_checked = runner.as_ref().err().map(|reason| match reason.option {
+                Some(option) => wrong(NAME, option, capitalized(&reason.text)).into(),
+                None => {
+                    let text = reason.text.trim_end_matches('.');
+                    let message = format!("The model's results aren't checked: {text}.");
+                    PassError::new(ErrorKind::NotChecked, message).help(help)
+                }
+            });
             if state.chains.is_empty() {
                 match &runner {
                     Ok(runner) => state.samples.clone_from(&runner.samples),
@@ -303,43 +310,30 @@ impl Numerics {
         }
     }
 
-    /// Reports a difference, or something that isn't checked: as an error if the options ask for one.
-    fn report(
-        &self,
-        kind: ErrorKind,
-        message: String,
-        help: Option<&str>,
-        pass: Option<&str>,
-    ) -> InstrumentResult {
+    /// Reports a difference, or something that isn't checked: as an error if the options ask for one, or else as a
+    /// warning about a pass. The other errors are always errors.
+    fn report(&self, error: PassError, call: Option<&PassCall<'_>>) -> InstrumentResult {
         let ci = std::env::var("CI").unwrap_or_default().to_ascii_lowercase();
         let is_ci = matches!(&*ci, "1" | "true" | "yes" | "on");
-        let cause = match kind {
-            ErrorKind::Numerics => None,
-            _ if self.required => Some("`required`"),
-            _ if is_ci => Some("the environment variable `CI`"),
-            _ => None,
+        let cause = match error.kind {
+            ErrorKind::Numerics if self.warns => None,
+            ErrorKind::NotChecked if self.required => Some("`required`"),
+            ErrorKind::NotChecked if is_ci => Some("the environment variable `CI`"),
+            ErrorKind::NotChecked => None,
+            _ => return Err(error.into()),
         };
-        let help = help.map(str::to_owned);
-        if cause.is_some() || (kind == ErrorKind::Numerics && !self.warns) {
-            let mut error = PassError::new(kind, message);
-            error.help = help;
-            if let Some(cause) = cause {
-                error = error.note(format!(
-                    "{cause} is set, so that what isn't checked is an error"
-                ));
-            }
-            return Err(error.into());
+        if let Some(cause) = cause {
+            let note = format!("{cause} is set, so that what isn't checked is an error");
+            return Err(error.note(note).into());
         }
-        let context = PassContext::current();
-        let mut warning = Diagnostic::new(Severity::Warning, kind.code(), message);
-        warning.help = help;
-        if let Some(plugin) = pass.and_then(|pass| context.registry().plugin_of(pass)) {
-            let file = plugin.origin().path();
-            warning.file = file.map(|file| file.display().to_string());
-            warning.plugin = Some(plugin.name().to_owned());
-        }
-        warning.pass = pass.map(str::to_owned);
-        context.emit(warning);
+        let error = match call {
+            Some(call) => error.in_pass(&call.info.name, call.provider),
+            None => error,
+        };
+        PassContext::current().emit(Diagnostic {
+            severity: Severity::Warning,
+            ..error.to_diagnostic()
+        });
         Ok(())
     }
 }
@@ -360,26 +354,15 @@ impl PassInstrument for Numerics {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let Some((reason, help)) = self.begin(call) else {
+        let Some(error) = self.begin(call) else {
             return Ok(());
         };
-        let result = match reason.option {
-            Some(option) => {
-                Err(PassError::from(wrong(NAME, option, capitalized(&reason.text))).into())
-            }
-            None => {
-                let text = reason.text.trim_end_matches('.');
-                let message = format!("The model's results aren't checked: {text}.");
-                self.report(ErrorKind::NotChecked, message, Some(help), None)
-            }
-        };
         // The pass isn't going to run if it is an error.
-        result.inspect_err(|_| self.end_failed())
+        self.report(error, None).inspect_err(|_| self.end_failed())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let pass = &*call.info.name;
-        let report = {
+        let failure = {
             let mut state = util::lock(&self.state);
             let State { chains, rows, .. } = &mut *state;
             let chain = chains.get_mut(&thread::current().id());
@@ -388,15 +371,12 @@ impl PassInstrument for Numerics {
                 Some((chain.runner.is_ok(), row))
             });
             row.and_then(|(is_checked, row)| {
-                let message = row.message().filter(|_| is_checked);
+                let failure = row.failure().filter(|_| is_checked);
                 rows.push(row);
-                message
+                failure
             })
         };
-        match report {
-            Some((kind, message, help)) => self.report(kind, message, help, Some(pass)),
-            None => Ok(()),
-        }
+        failure.map_or(Ok(()), |failure| self.report(failure, Some(call)))
     }
 
     fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
@@ -457,19 +437,13 @@ impl State {
                 "reason": row.note(),
             })
         };
-        let sample = |sample: &Sample| -> Map<String, Value> {
-            let types = sample
-                .iter()
-                .map(|(name, tensor)| (name.clone(), tensor.ty().into()));
-            types.collect()
-        };
         Some(json!({
             "onnxruntime": runtime.map(|runtime| json!({
                 "library": runtime.path,
                 "version": runtime.version,
             })),
             "not_checked": self.not_checked,
-            "samples": self.samples.iter().map(sample).collect::<Vec<_>>(),
+            "samples": self.samples.iter().map(samples::types).collect::<Vec<_>>(),
             "passes": self.rows.iter().map(row).collect::<Vec<_>>(),
         }))
     }

@@ -1,7 +1,7 @@
 //! A row of the table of `numerics`: a pass, and its effect on the results.
 
 use passdock_abi::DType;
-use passdock_core::ErrorKind;
+use passdock_core::{ErrorKind, PassError};
 
 /// A pass, and its effect on the results.
 #[derive(Default)]
@@ -45,13 +45,13 @@ impl Row {
         (self.result, self.detail) = (result, Some(detail));
     }
 
-    /// Returns the message to report at once, with its kind and help.
-    pub(super) fn message(&self) -> Option<(ErrorKind, String, Option<&'static str>)> {
+    /// Returns the error to report at once.
+    pub(super) fn failure(&self) -> Option<PassError> {
         let detail = self.detail.as_deref()?.trim_end_matches('.');
         if self.result == RowResult::NotChecked {
             let message =
                 format!("The pass's effect on the model's results isn't checked: {detail}.");
-            return Some((ErrorKind::NotChecked, message, None));
+            return Some(PassError::new(ErrorKind::NotChecked, message));
         }
         let passes = match &self.together[..] {
             [] => "The pass changes".to_owned(),
@@ -61,8 +61,8 @@ impl Row {
             }
         };
         let message = format!("{passes} the model's results: {detail}.");
-        let help = "`--print-changed` shows what it changed.";
-        Some((ErrorKind::Numerics, message, Some(help)))
+        let error = PassError::new(ErrorKind::Numerics, message);
+        Some(error.help("`--print-changed` shows what it changed."))
     }
 
     /// Returns the last cell of the row.

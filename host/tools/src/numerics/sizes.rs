@@ -29,11 +29,8 @@ pub struct SampleSize {
 
 impl SampleSize {
     pub(super) fn new(sample: &Sample) -> SampleSize {
-        let inputs = sample.iter();
         SampleSize {
-            inputs: inputs
-                .map(|(name, tensor)| (name.clone(), tensor.ty()))
-                .collect(),
+            inputs: samples::types(sample),
             runs: 1,
             apart: None,
             refused: None,

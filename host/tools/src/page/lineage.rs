@@ -5,6 +5,7 @@
 //! removed, and another made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::diff;
 use passdock_abi::OpId;
@@ -13,14 +14,7 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::picture::OpFate;
-
-/// How many ops a pass made, changed and removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Tally {
-    pub(crate) made: usize,
-    pub(crate) changed: usize,
-    pub(crate) removed: usize,
-}
+use super::recorder::PassTrail;
 
 /// The pasts of all ops of a module, and what became of those of the first one.
 #[derive(Default)]
@@ -49,68 +43,54 @@ impl Lineage {
                 fate: OpFate::default(),
             };
             let ops = f.live_ops().map(|(op, _)| (op, past(op)));
-            lineage.now.insert(name_of(f), ops.collect());
+            let name = f.text(f.name()).to_owned();
+            lineage.now.insert(name, ops.collect());
         }
         lineage
     }
 
-    /// Goes on with the module that a pass made.
+    /// Goes on with the module that a pass made, and counts in the pass's trail what it did.
     pub(crate) fn step(
         &mut self,
         pass: u32,
+        trail: &mut PassTrail,
         before: &Module,
         after: &Module,
-    ) -> Result<Tally, PassError> {
-        let mut tally = Tally::default();
-        for paired in diff::pairs(before, after)? {
-            let name = after.symbols().text(paired.function);
-            let functions = (before.function_named(name), after.function_named(name));
-            let (Some(old), Some(new)) = functions else {
+    ) -> Result<(), PassError> {
+        for new in after.functions() {
+            let name = new.text(new.name());
+            let old = before.function_named(name);
+            if old.is_some_and(|old| Arc::ptr_eq(old, new)) {
                 continue;
-            };
+            }
             let mut old_pasts = self.now.remove(name).unwrap_or_default();
+            let pairs = old.map_or(Ok(Vec::new()), |old| diff::pairs(old, new))?;
             let mut pasts = FxHashMap::default();
-            for pair in &paired.ops {
-                let kinds = [
-                    old.text(old.op(pair.before).name),
-                    new.text(new.op(pair.after).name),
-                ];
-                if kinds[0] != kinds[1] {
-                    continue;
-                }
+            for pair in pairs.into_iter().filter(|pair| pair.same_kind) {
                 let mut past = old_pasts.remove(&pair.before).unwrap_or_default();
                 if pair.changed {
                     past.fate.changed.push(pass);
-                    tally.changed += 1;
+                    trail.changed += 1;
                 }
                 pasts.insert(pair.after, past);
             }
             for (op, _) in new.live_ops() {
                 pasts.entry(op).or_insert_with(|| {
-                    tally.made += 1;
+                    trail.made += 1;
                     made_by(pass)
                 });
             }
-            self.remove(name, old_pasts, pass, &mut tally);
+            self.remove(name, old_pasts, pass, trail);
             self.now.insert(name.to_owned(), pasts);
-        }
-        for f in after.functions() {
-            let name = f.text(f.name());
-            if before.function_named(name).is_none() {
-                let ops = f.live_ops().map(|(op, _)| (op, made_by(pass)));
-                let ops: FxHashMap<OpId, Past> = ops.collect();
-                tally.made += ops.len();
-                self.now.insert(name.to_owned(), ops);
-            }
         }
         for f in before.functions() {
             let name = f.text(f.name());
             if after.function_named(name).is_none() {
                 let pasts = self.now.remove(name).unwrap_or_default();
-                self.remove(name, pasts, pass, &mut tally);
+                self.remove(name, pasts, pass, trail);
             }
         }
-        Ok(tally)
+        Ok(())
     }
 
     fn remove(
@@ -118,9 +98,9 @@ impl Lineage {
         function: &str,
         pasts: FxHashMap<OpId, Past>,
         pass: u32,
-        tally: &mut Tally,
+        trail: &mut PassTrail,
     ) {
-        tally.removed += pasts.len();
+        trail.removed += pasts.len();
         for past in pasts.into_values() {
             if let Some(origin) = past.origin {
                 let fate = OpFate {
@@ -160,8 +140,4 @@ fn made_by(pass: u32) -> Past {
             ..OpFate::default()
         },
     }
-}
-
-fn name_of(f: &Function) -> String {
-    f.text(f.name()).to_owned()
 }

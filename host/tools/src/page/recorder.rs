@@ -13,8 +13,9 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lineage::{Lineage, Tally};
+use super::lineage::Lineage;
 use super::picture::{DrawnFunction, OpFate, draw};
+use crate::queries::shortened;
 
 /// The instrument's name.
 pub const NAME: &str = "page";
@@ -204,21 +205,16 @@ impl State {
         let Some(&number) = self.running.last() else {
             return Ok(());
         };
-        let Tally {
-            made,
-            changed,
-            removed,
-        } = self.lineage.step(number as u32, &before, module)?;
         let text = diff::unified(&before, module);
-        let room = MAX_LINES.min(MAX_ALL_LINES - self.lines);
-        let (text, shown, left_out) = shortened(&text, room);
+        let count = text.lines().count();
+        let shown = count.min(MAX_LINES).min(MAX_ALL_LINES - self.lines);
+        let lines = text.lines().take(shown);
         self.lines += shown;
         let trail = &mut self.passes[number];
-        trail.made += made;
-        trail.changed += changed;
-        trail.removed += removed;
-        trail.diff.push_str(&text);
-        trail.left_out += left_out;
+        self.lineage.step(number as u32, trail, &before, module)?;
+        let lines = lines.map(|line| shortened(line.to_owned(), MAX_WIDTH) + "\n");
+        trail.diff.extend(lines);
+        trail.left_out += count - shown;
         for (sign, module) in [(-1, &before), (1, module)] {
             for (kind, count) in kinds(module) {
                 *trail.kinds.entry(kind).or_default() += sign * count as i64;
@@ -253,19 +249,11 @@ impl State {
     }
 }
 
-/// The ops of a module by kind.
+/// Counts the ops of a module by kind, as the run's report does.
 fn kinds(module: &Module) -> BTreeMap<String, usize> {
-    let mut kinds = BTreeMap::new();
-    for f in module.functions() {
-        for (_, op) in f.ops() {
-            let kind = f.text(op.name);
-            match kinds.get_mut(kind) {
-                Some(count) => *count += 1,
-                None => _ = kinds.insert(kind.to_owned(), 1),
-            }
-        }
-    }
-    kinds
+    let counts = module.counted_ops().into_iter();
+    let named = counts.map(|(name, count)| (module.symbols().text(name).to_owned(), count));
+    named.collect()
 }
 
 fn constant_bytes(module: &Module) -> u64 {
@@ -274,19 +262,4 @@ fn constant_bytes(module: &Module) -> u64 {
         constants.map(|(id, _)| f.constant_data(id).len())
     });
     constants.sum()
-}
-
-/// The first lines of a text, none of them too long, and how many are shown and left out.
-fn shortened(text: &str, room: usize) -> (String, usize, usize) {
-    let mut out = String::new();
-    let mut lines = text.lines();
-    let mut shown = 0;
-    for line in lines.by_ref().take(room) {
-        shown += 1;
-        match line.char_indices().nth(MAX_WIDTH) {
-            Some((at, _)) => out.extend([&line[..at], "…\n"]),
-            None => out.extend([line, "\n"]),
-        }
-    }
-    (out, shown, lines.count())
 }

@@ -13,22 +13,15 @@ use super::recorder::{NAME, Recorded};
 /// be written.
 #[derive(Clone)]
 pub struct RunPage {
-    asked: Option<PathBuf>,
-    program: String,
-    command: Vec<String>,
+    /// The file that `--report` names; without one, that of an instrument of the pipeline is written, if there is one.
+    pub asked: Option<PathBuf>,
+    /// The program's name and version.
+    pub program: String,
+    /// The command line.
+    pub command: Vec<String>,
 }
 
 impl RunPage {
-    /// The page that was asked for by `--report`; without that, the one of an instrument of the pipeline, if it has
-    /// one.
-    pub fn new(asked: Option<PathBuf>, program: String, command: Vec<String>) -> RunPage {
-        RunPage {
-            asked,
-            program,
-            command,
-        }
-    }
-
     /// Writes the page, and takes its data out of the report. Returns the page's file, if there is one.
     ///
     /// # Errors

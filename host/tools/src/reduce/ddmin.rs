@@ -9,22 +9,19 @@ pub(crate) fn ddmin<T: Clone, E>(
     let mut pieces = 2;
     while all.len() > 1 {
         let size = all.len().div_ceil(pieces);
-        let mut smaller = None;
-        for piece in all.chunks(size) {
-            if test(piece)? {
-                smaller = Some((piece.to_vec(), 2));
-                break;
-            }
-        }
+        let pieces_alone = all.chunks(size).map(|piece| (piece.to_vec(), 2));
         // Of two pieces, each is what is left without the other.
-        if smaller.is_none() && pieces > 2 {
-            for start in (0..all.len()).step_by(size) {
-                let end = (start + size).min(all.len());
-                let rest = [&all[..start], &all[end..]].concat();
-                if test(&rest)? {
-                    smaller = Some((rest, (pieces - 1).max(2)));
-                    break;
-                }
+        let starts = (0..all.len()).step_by(size).filter(|_| pieces > 2);
+        let rests = starts.map(|start| {
+            let end = (start + size).min(all.len());
+            let rest = [&all[..start], &all[end..]].concat();
+            (rest, (pieces - 1).max(2))
+        });
+        let mut smaller = None;
+        for (part, next) in pieces_alone.chain(rests) {
+            if test(&part)? {
+                smaller = Some((part, next));
+                break;
             }
         }
         match smaller {

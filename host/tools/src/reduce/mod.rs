@@ -19,8 +19,9 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 pub(crate) use ddmin::ddmin;
-use passdock_core::{PassError, verify};
+use passdock_core::{ErrorKind, PassError, verify};
 use passdock_driver::judge::Judge;
+use passdock_driver::model_file;
 use passdock_driver::pipeline::Trials;
 use passdock_driver::reproducer::Failure;
 use target::Target;
@@ -87,7 +88,8 @@ pub fn reduce(
     log: &mut dyn FnMut(&ReduceStep),
 ) -> Result<Reduction, PassError> {
     // A span of a file means nothing to half of a graph.
-    let module = stages::detached(module)?;
+    let detached = passdock_onnx::detach(module);
+    let module = detached.map_err(|error| model_file::unusable(ErrorKind::Read, error))?;
     let mut target = Target::new(trials, &module, check)?;
     let typed = trials.typed(&module);
     let mut reducer = Reducer {

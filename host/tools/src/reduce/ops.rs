@@ -99,13 +99,18 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     }
     f.erase_op(op).ok()?;
     // Its name is free now.
-    for (param, name) in named {
-        if name.is_some() {
-            let name = f.text(name).to_owned();
-            f.set_name(param, &name).ok()?;
-        }
-    }
-    Some(())
+    named
+        .into_iter()
+        .try_for_each(|(param, name)| rename(f, param, name))
+}
+
+/// Gives a value the name that another one had.
+fn rename(f: &mut Function, value: ValueId, name: SymbolId) -> Option<()> {
+    let Some(name) = name.option() else {
+        return Some(());
+    };
+    let name = f.text(name).to_owned();
+    f.set_name(value, &name).ok()
 }
 
 /// Replaces an op by its operands, if each result has one of its type.
@@ -176,11 +181,7 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
     let new = f.add_constant(record.ty, splat, record.region, "").ok()?;
     f.replace_uses(record.value, new).ok()?;
     f.erase_constant(id).ok()?;
-    if name.is_some() {
-        let name = f.text(name).to_owned();
-        f.set_name(new, &name).ok()?;
-    }
-    Some(())
+    rename(f, new, name)
 }
 
 /// Returns the attributes of ops that aren't regions, and those of the function itself.

@@ -9,7 +9,6 @@ use rustc_hash::FxHashSet;
 use super::ops::{self, Instead};
 use super::{Reducer, Stop, window};
 use crate::queries::{function_results, set_results, unused_constants};
-use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
 const FEW_ATTRS: usize = 256;
@@ -213,14 +212,6 @@ fn edited(
     let mut module = base.clone();
     edit(module.function_mut(name)?)?;
     Some(module)
-}
-
-/// Makes a module independent of the file that it was read from.
-pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
-    passdock_onnx::detach(module).map_err(|error| {
-        let message = capitalized(&format!("the model {error}"));
-        PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
-    })
 }
 
 /// Compacts the functions of a module.

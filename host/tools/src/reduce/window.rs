@@ -43,7 +43,7 @@ pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let Some((&last, _)) = first.split_last() else {
         return Ok(());
     };
-    let needed = needed(f, first, last);
+    let needed = reached(f, first, &[last], |_| true);
     let needed = match needed.len() < first.len() && !search.offer(r, &needed)? {
         true => first.to_vec(),
         false => needed,
@@ -79,7 +79,10 @@ impl Search<'_> {
         let Some(f) = self.base.function(self.name) else {
             return Ok(());
         };
-        let kept = |count: usize| joined(f, ops, &ops[ops.len() - count..]);
+        let kept = |count: usize| {
+            let last = &ops[ops.len() - count..];
+            reached(f, ops, last, |value| !may_be_parameter(f, value))
+        };
         let (mut too_few, mut count) = (0, 1);
         while count < ops.len() && !self.offer(r, &kept(count))? {
             (too_few, count) = (count, count * 2);
@@ -137,16 +140,6 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     _ = f.remove_args(&params);
     ops::erase_unused(f, &unused);
     Some(())
-}
-
-/// Returns those of some ops, in order, that one of them needs, and that one.
-fn needed(f: &Function, ops: &[OpId], one: OpId) -> Vec<OpId> {
-    reached(f, ops, &[one], |_| true)
-}
-
-/// Returns some of the ops, with the producers that parameters can't replace.
-fn joined(f: &Function, all: &[OpId], some: &[OpId]) -> Vec<OpId> {
-    reached(f, all, some, |value| !may_be_parameter(f, value))
 }
 
 /// Returns the ops of `all` that are reached from some ops through the values that `follows` accepts.

@@ -1,6 +1,6 @@
 //! The calls among functions, and the size of the entry with all calls inlined.
 
-use passdock_abi::SymbolId;
+use passdock_abi::{self as abi, SymbolId};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
@@ -28,16 +28,15 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
         called[*callee] += count;
     }
     for (at, f) in module.functions().enumerate() {
-        let prim = f.kind() == passdock_abi::FunctionKind::PRIM;
+        let end = f.terminator(f.body());
         stats.functions.push(FunctionStats {
             name: f.text(f.name()).to_owned(),
-            kind: if prim {
-                FunctionKind::Prim
-            } else {
-                FunctionKind::Graph
+            kind: match f.kind() {
+                abi::FunctionKind::PRIM => FunctionKind::Prim,
+                _ => FunctionKind::Graph,
             },
             inputs: f.args(f.body()).len() as u64,
-            outputs: interface::result_count(f) as u64,
+            outputs: end.map_or(0, |op| f.operands(op).len() as u64),
             ops: f.op_count() as u64,
             calls: called[at],
             copies: copies.as_ref().map(|copies| copies[at]),

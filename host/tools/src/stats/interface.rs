@@ -8,25 +8,20 @@ use super::{DimSize, Input, OpsetVersion, Port, Stats};
 
 /// Reads the interface of the entry.
 pub(super) fn read(f: &Function, stats: &mut Stats) {
-    let mut dims = Dims::default();
+    let mut symbols = FxHashSet::default();
     for arg in f.args(f.body()) {
         let value = f.value(arg);
-        dims.of_type(f, value.ty, stats);
+        add_dims(f, value.ty, &mut symbols, stats);
         stats.inputs.push(Input {
             port: port(f, value.name, value.ty),
             overridable: value.constant.is_some(),
         });
     }
     for (name, ty) in results(f) {
-        dims.of_type(f, ty, stats);
+        add_dims(f, ty, &mut symbols, stats);
         stats.outputs.push(port(f, name, ty));
     }
     stats.opsets = opsets(f);
-}
-
-/// The number of a function's results.
-pub(super) fn result_count(f: &Function) -> usize {
-    f.terminator(f.body()).map_or(0, |op| f.operands(op).len())
 }
 
 /// A function's opset versions.
@@ -90,40 +85,28 @@ fn size(f: &Function, dim: Dim) -> Option<DimSize> {
     }
 }
 
-/// The dims met so far.
-#[derive(Default)]
-struct Dims {
-    symbols: FxHashSet<SymbolId>,
-    /// Work that waits, kept for its room.
-    types: Vec<TypeId>,
-    dims: Vec<Dim>,
-}
-
-impl Dims {
-    /// Notes the names and counts the unknown dims of a type.
-    fn of_type(&mut self, f: &Function, ty: TypeId, stats: &mut Stats) {
-        self.types.push(ty);
-        while let Some(id) = self.types.pop() {
-            let Ok(ty) = f.live_type(id) else { continue };
-            self.types.extend(f.items_of(ty));
-            // From the back, because the last of a stack comes first.
-            self.dims
-                .extend(f.shape(id).into_iter().flatten().rev().copied());
-            while let Some(dim) = self.dims.pop() {
-                match dim.kind {
-                    DimKind::CONST => {}
-                    DimKind::SYMBOL => {
-                        let symbol = SymbolId(dim.value as u32);
-                        if self.symbols.insert(symbol) {
-                            stats.symbols.push(f.text(symbol).to_owned());
-                        }
+/// Adds the names of a type's dims that aren't among `symbols`, and counts its unknown dims.
+fn add_dims(f: &Function, ty: TypeId, symbols: &mut FxHashSet<SymbolId>, stats: &mut Stats) {
+    let mut types = vec![ty];
+    while let Some(id) = types.pop() {
+        let Ok(ty) = f.live_type(id) else { continue };
+        types.extend(f.items_of(ty));
+        // From the back, because the last of a stack comes first.
+        let mut dims: Vec<Dim> = f.shape(id).into_iter().flatten().rev().copied().collect();
+        while let Some(dim) = dims.pop() {
+            match dim.kind {
+                DimKind::CONST => {}
+                DimKind::SYMBOL => {
+                    let symbol = SymbolId(dim.value as u32);
+                    if symbols.insert(symbol) {
+                        stats.symbols.push(f.text(symbol).to_owned());
                     }
-                    DimKind::EXPR => {
-                        let expr = f.expr(ExprId(dim.value as u32));
-                        self.dims.extend([expr.rhs, expr.lhs]);
-                    }
-                    _ => stats.unknown_dims += 1,
                 }
+                DimKind::EXPR => {
+                    let expr = f.expr(ExprId(dim.value as u32));
+                    dims.extend([expr.rhs, expr.lhs]);
+                }
+                _ => stats.unknown_dims += 1,
             }
         }
     }

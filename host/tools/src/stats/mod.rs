@@ -15,7 +15,8 @@ use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::{ErrorKind, PassError, capitalized};
+use passdock_core::{ErrorKind, PassError};
+use passdock_driver::model_file;
 
 /// The contents of a module, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -389,10 +390,8 @@ fn read_header(module: &Module, stats: &mut Stats) -> Result<(), PassError> {
             }),
         }
     }
-    let facts = passdock_onnx::file_facts(module).map_err(|error| {
-        let message = capitalized(&format!("the model {error}"));
-        PassError::new(ErrorKind::Read, message)
-    })?;
+    let facts = passdock_onnx::file_facts(module)
+        .map_err(|error| model_file::unusable(ErrorKind::Read, error))?;
     if let Some(facts) = facts {
         let properties = facts.metadata.into_iter();
         stats

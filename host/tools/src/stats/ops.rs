@@ -1,7 +1,7 @@
 //! The ops by kind, their regions and their results.
 
 use passdock_abi::{SymbolId, TypeKind, Value};
-use passdock_ir::{Function, Module, OpName};
+use passdock_ir::{Module, OpName};
 use rustc_hash::FxHashMap;
 
 use super::{CustomDomain, OpKindStats, OpProvider, RegionHolder, Stats};
@@ -30,7 +30,6 @@ struct Kind {
 pub(super) fn count(module: &Module, stats: &mut Stats) {
     let mut kinds: FxHashMap<SymbolId, Kind> = FxHashMap::default();
     for f in module.functions() {
-        let types = types(f);
         for (id, op) in f.ops() {
             let kind = kinds.entry(op.name).or_default();
             kind.count += 1;
@@ -47,10 +46,11 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
                 if value.flags & Value::ABSENT != 0 {
                     continue;
                 }
-                let ty = types.get(value.ty.index()).copied().unwrap_or_default();
+                let ty = f.live_type(value.ty);
+                let is_typed = ty.is_ok_and(|ty| ty.kind != TypeKind::UNKNOWN);
                 stats.results.total += 1;
-                stats.results.typed += u64::from(ty.is_typed);
-                stats.results.static_shape += u64::from(ty.is_static);
+                stats.results.typed += u64::from(is_typed);
+                stats.results.static_shape += u64::from(f.static_shape(value.ty).is_some());
             }
         }
     }
@@ -101,25 +101,6 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
     holders.sort_unstable_by(|a, b| (b.regions, &a.op).cmp(&(a.regions, &b.op)));
     let domains = &mut stats.custom_domains;
     domains.sort_unstable_by(|a, b| (b.ops, &a.domain).cmp(&(a.ops, &b.domain)));
-}
-
-/// The knowledge of a type.
-#[derive(Clone, Copy, Default)]
-struct TypeFacts {
-    is_typed: bool,
-    is_static: bool,
-}
-
-/// Returns the facts of each type of a function, by its id: there are few, and many values of each.
-fn types(f: &Function) -> Vec<TypeFacts> {
-    let ids = (0..).map(passdock_abi::TypeId);
-    let types = ids.map_while(|id| Some((id, f.live_type(id).ok()?)));
-    types
-        .map(|(id, ty)| TypeFacts {
-            is_typed: ty.kind != TypeKind::UNKNOWN,
-            is_static: f.static_shape(id).is_some(),
-        })
-        .collect()
 }
 
 /// Returns the versions of a domain that functions declare, each once.

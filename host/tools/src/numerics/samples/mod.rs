@@ -19,6 +19,14 @@ pub(super) use files::read;
 /// The inputs of one run, by name.
 pub(super) type Sample = Vec<(String, Tensor)>;
 
+/// Returns the type of each input of a sample.
+pub(super) fn types(sample: &Sample) -> BTreeMap<String, String> {
+    let inputs = sample.iter();
+    inputs
+        .map(|(name, tensor)| (name.clone(), tensor.ty()))
+        .collect()
+}
+
 /// Sizes to try: of an open first axis, and of any other.
 const SIZES: [(i64, i64); 8] = [
     (2, 3),
