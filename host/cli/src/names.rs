@@ -10,12 +10,17 @@ pub(crate) struct ShortNames<'r>(BTreeMap<&'r str, Option<&'r str>>);
 /// The namespaces that a name may be without.
 const STANDARD: [&str; 2] = ["relax.transform.", "tir.transform."];
 
+/// The name of a standard plugin's pass without its namespace.
+fn without_namespace(name: &str) -> Option<&str> {
+    let mut standard = STANDARD.iter();
+    standard.find_map(|prefix| name.strip_prefix(prefix))
+}
+
 impl<'r> ShortNames<'r> {
     pub(crate) fn of(all: impl Iterator<Item = &'r str>) -> ShortNames<'r> {
         let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         for name in all {
-            let mut standard = STANDARD.iter();
-            let Some(short) = standard.find_map(|prefix| name.strip_prefix(prefix)) else {
+            let Some(short) = without_namespace(name) else {
                 continue;
             };
             let known = names.entry(short).or_insert(Some(name));
@@ -28,8 +33,7 @@ impl<'r> ShortNames<'r> {
 
     /// The name as a report shows it: `FoldConstant`, `acme.Tile`.
     pub(crate) fn short(&self, name: &str) -> String {
-        let mut standard = STANDARD.iter();
-        match standard.find_map(|prefix| name.strip_prefix(prefix)) {
+        match without_namespace(name) {
             Some(short) if self.0.get(short) == Some(&Some(name)) => short.to_owned(),
             Some(_) => name.to_owned(),
             None => name.replacen(".transform.", ".", 1),
@@ -38,10 +42,9 @@ impl<'r> ShortNames<'r> {
 
     /// The shortest name that pipelines take.
     pub(crate) fn taken(&self, name: &str) -> String {
-        let mut standard = STANDARD.iter();
-        match standard.any(|prefix| name.starts_with(prefix)) {
-            true => self.short(name),
-            false => name.to_owned(),
+        match without_namespace(name) {
+            Some(_) => self.short(name),
+            None => name.to_owned(),
         }
     }
 

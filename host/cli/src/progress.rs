@@ -35,13 +35,10 @@ impl Progress {
 
     /// Writes a line to standard output, above what is said.
     pub(crate) fn line(&self, line: &str) {
-        match &self.0 {
-            Some(bar) => bar.suspend(|| show::print(line)),
-            None => show::print(line),
-        }
+        self.apart(|| show::print(line));
     }
 
-    /// Does what writes to standard error, above what is said.
+    /// Does what writes to the terminal, above what is said.
     pub(crate) fn apart(&self, write: impl FnOnce()) {
         match &self.0 {
             Some(bar) => bar.suspend(write),

@@ -53,12 +53,12 @@ pub(crate) fn print_json(value: &impl Serialize) {
 
 /// One JSON object on a line, with its version.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
-    text_of(serde_json::to_string(&Versioned::new(value)))
+    text_of(serde_json::to_string(&versioned(value)))
 }
 
 /// One JSON object as it is printed, with its version.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    text_of(serde_json::to_string_pretty(&Versioned::new(value)))
+    text_of(serde_json::to_string_pretty(&versioned(value)))
 }
 
 /// A value with the version of its JSON.
@@ -69,12 +69,11 @@ struct Versioned<'v, T> {
     value: &'v T,
 }
 
-impl<T> Versioned<'_, T> {
-    fn new(value: &T) -> Versioned<'_, T> {
-        Versioned {
-            json_version: JSON_VERSION,
-            value,
-        }
+/// JSON with its version.
+fn versioned<T>(value: &T) -> Versioned<'_, T> {
+    Versioned {
+        json_version: JSON_VERSION,
+        value,
     }
 }
 

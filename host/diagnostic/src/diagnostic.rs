@@ -222,6 +222,13 @@ impl Diagnostic {
         }
     }
 
+    /// Adds the advice on what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
     /// Adds a place. The first one is the op that the diagnostic is about, later ones become
     /// labels.
     pub fn point_at(&mut self, shown: Excerpt, text: &str) {

@@ -36,6 +36,15 @@ pub fn help<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
     nearest(name, candidates).map(|found| format!("Did you mean `{found}`?"))
 }
 
+/// The advice "Did you mean `…`?", or all candidates: "There are: `a`, `b`."
+pub fn help_or_list<'a, C: IntoIterator<Item = &'a str>>(
+    name: &str,
+    candidates: impl Fn() -> C,
+    head: &str,
+) -> String {
+    help(name, candidates()).unwrap_or_else(|| format!("{head}: {}.", listed(candidates())))
+}
+
 /// The text " Did you mean `…`?", or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     help(name, candidates).map_or(String::new(), |help| format!(" {help}"))

@@ -1,68 +1,72 @@
 //! Paths in JSON: text where they are, bytes where they aren't, so that a request goes to another process as it is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A path as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Raw {
+pub(crate) enum Raw {
     Text(String),
     Bytes(Vec<u8>),
 }
 
 /// What is written as [`Raw`] paths: a path, perhaps one, several.
-pub(crate) trait Paths: Sized {
-    fn raw(&self) -> impl Serialize;
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
+pub(crate) trait Paths {
+    /// The same as it is written.
+    type Raw: Serialize + DeserializeOwned;
+
+    fn to_raw(&self) -> Self::Raw;
+    fn from_raw(raw: Self::Raw) -> Self;
 }
 
 impl Paths for PathBuf {
-    fn raw(&self) -> impl Serialize {
-        raw(self)
+    type Raw = Raw;
+
+    fn to_raw(&self) -> Raw {
+        match self.to_str() {
+            Some(text) => Raw::Text(text.to_owned()),
+            None => Raw::Bytes(self.as_os_str().as_encoded_bytes().to_vec()),
+        }
     }
 
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Raw::deserialize(from).map(path)
-    }
-}
-
-impl Paths for Option<PathBuf> {
-    fn raw(&self) -> impl Serialize {
-        self.as_deref().map(raw)
-    }
-
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let read = Option::<Raw>::deserialize(from)?;
-        Ok(read.map(path))
+    fn from_raw(raw: Raw) -> PathBuf {
+        path(raw)
     }
 }
 
-impl Paths for Vec<PathBuf> {
-    fn raw(&self) -> impl Serialize {
-        self.iter().map(|path| raw(path)).collect::<Vec<_>>()
+impl<P: Paths> Paths for Option<P> {
+    type Raw = Option<P::Raw>;
+
+    fn to_raw(&self) -> Self::Raw {
+        self.as_ref().map(P::to_raw)
     }
 
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let read = Vec::<Raw>::deserialize(from)?;
-        Ok(read.into_iter().map(path).collect())
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.map(P::from_raw)
+    }
+}
+
+impl<P: Paths> Paths for Vec<P> {
+    type Raw = Vec<P::Raw>;
+
+    fn to_raw(&self) -> Self::Raw {
+        self.iter().map(P::to_raw).collect()
+    }
+
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.into_iter().map(P::from_raw).collect()
     }
 }
 
 pub(crate) fn serialize<P: Paths, S: Serializer>(paths: &P, to: S) -> Result<S::Ok, S::Error> {
-    paths.raw().serialize(to)
+    paths.to_raw().serialize(to)
 }
 
 pub(crate) fn deserialize<'de, P: Paths, D: Deserializer<'de>>(from: D) -> Result<P, D::Error> {
-    P::read(from)
-}
-
-fn raw(path: &Path) -> Raw {
-    match path.to_str() {
-        Some(text) => Raw::Text(text.to_owned()),
-        None => Raw::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
-    }
+    P::Raw::deserialize(from).map(P::from_raw)
 }
 
 #[cfg(unix)]

@@ -145,12 +145,6 @@ pub enum PluginErrorKind {
     ManifestMissing { key: &'static str, place: String },
     #[error("its manifest names {what} `{name}` twice; rename or remove one")]
     ManifestDuplicate { what: &'static str, name: String },
-    #[error("the default of {what} is {got}, its type is {expected}; give a default of that type")]
-    ManifestDefault {
-        what: String,
-        got: &'static str,
-        expected: &'static str,
-    },
 
     // Versions.
     #[error(

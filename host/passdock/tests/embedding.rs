@@ -57,8 +57,7 @@ struct Rename {
 impl FunctionPass for Rename {
     fn declaration(&self) -> PassDeclaration {
         let info = PassInfo::new("demo.transform.Rename").opt_level(1);
-        info.required(["demo.transform.FuseDoubleRelu"])
-            .thread_safe(true)
+        info.required(["demo.transform.FuseDoubleRelu"]).into()
     }
 
     fn run(&self, f: &mut sdk::Function, _cx: &sdk::PassContext) -> sdk::PassResult {
@@ -319,9 +318,10 @@ sdk::options! {
 #[test]
 fn a_pass_of_the_program_has_options() {
     let (tell, told) = mpsc::channel();
-    let declared = PassInfo::new("demo.transform.Say")
-        .options::<Say>()
-        .config("demo.Say");
+    let declared = PassDeclaration {
+        config: Some("demo.Say".to_owned()),
+        ..PassInfo::new("demo.transform.Say").options::<Say>()
+    };
     let say = create_function_pass(declared, move |_, cx| {
         let say: Say = cx.options()?;
         tell.send(say.what.repeat(say.times))

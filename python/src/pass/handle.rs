@@ -73,7 +73,10 @@ impl PassHandle {
 
 /// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
 fn declaration(info: &PassInfoFields) -> PassDeclaration {
-    PassDeclaration::from(info.to_host()).thread_safe(false)
+    PassDeclaration {
+        thread_safe: false,
+        ..info.to_host().into()
+    }
 }
 
 /// The context that a pass of Python is given.

@@ -1,7 +1,7 @@
 //! B. The registry.
 
 use expect_test::expect;
-use passdock::{LoadOptions, PassInfo, Registry, create_function_pass};
+use passdock::{LoadOptions, PassDeclaration, PassInfo, Registry, create_function_pass};
 use passdock_test_plugins::conformance::PLUGIN;
 
 use crate::ours::{Failure, Passdock, Way, library};
@@ -132,7 +132,10 @@ fn r011_names_of_tvm() {
     let ours = Passdock::new(&log, Way::Host);
     let registry = &ours.registry;
     let register = |name: &str, alias: &str| {
-        let declared = PassInfo::new(name).aliases([alias]);
+        let declared = PassDeclaration {
+            aliases: vec![alias.to_owned()],
+            ..PassInfo::new(name).into()
+        };
         let made = create_function_pass(declared, |_, _| Ok(()));
         ours.say_if_failed(registry.register(made).map_err(Failure::from));
     };

@@ -42,8 +42,7 @@ impl DataArgs {
             drop_spans: self.drop_spans,
             external_data: self.external_data,
             value_info: self.value_info,
-            brief: false,
-            temporary: false,
+            ..WriteOptions::default()
         }
     }
 }

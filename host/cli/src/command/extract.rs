@@ -70,9 +70,7 @@ fn warn(part: &ModelPart) {
     }
     let help = "ONNX Runtime takes such a model, and onnx's checker doesn't.";
     for name in &part.unshaped {
-        show::diagnostic(&Diagnostic {
-            help: Some(help.to_owned()),
-            ..warning(format!("The shape of `{name}` isn't known."))
-        });
+        let message = format!("The shape of `{name}` isn't known.");
+        show::diagnostic(&warning(message).help(help));
     }
 }

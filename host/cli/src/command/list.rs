@@ -222,8 +222,8 @@ fn check_found<'n>(
     };
     let names: Vec<&str> = names.into_iter().collect();
     let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
-    let near = suggest::help(name, names.iter().copied());
-    Err(error.help(near.unwrap_or_else(|| format!("There are: {}.", suggest::listed(names)))))
+    let names = || names.iter().copied();
+    Err(error.help(suggest::help_or_list(name, names, "There are")))
 }
 
 /// Adds the file of the plugin that provides an entry; returns the provider in words.

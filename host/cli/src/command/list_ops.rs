@@ -1,5 +1,6 @@
 //! `passdock list ops`: the operators that plugins define, all in a table or one with its attributes.
 
+use passdock::diagnostic::suggest;
 use passdock::plugin::{AttrInfo, MissingDefinition, OpInfo, Origin};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
@@ -25,8 +26,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                     let (op, error) = (op.to_owned(), error.clone());
                     return Err(MissingDefinition { op, error }.into());
                 }
-                let near = defs.nearest(name);
-                let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                let near = suggest::did_you_mean(name, defs.names());
                 let message = format!("No plugin defines the operator `{name}`.{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }

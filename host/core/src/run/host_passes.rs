@@ -133,11 +133,13 @@ passdock_plugin_api::options! {
 /// nothing. It isn't registered by default: the command registers it with standard error as its sink.
 pub fn printing(sink: Sink) -> PassRef {
     let schema = Schema::of::<PrintIr>("PrintIR");
-    let aliases = ["transform.PrintIR", "relay.transform.PrintIR"];
-    let declared = PassInfo::new("PrintIR")
-        .options::<PrintIr>()
-        .changes_interface(false)
-        .aliases(aliases);
+    let declared = PassDeclaration {
+        changes_interface: false,
+        aliases: ["transform.PrintIR", "relay.transform.PrintIR"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..PassInfo::new("PrintIR").options::<PrintIr>()
+    };
     let body = move |module: &Module, options: &ConfigValue| {
         let PrintIr { header } = schema.read(options)?;
         sink(&format!("PrintIR({header}):\n{}", shown(module)));

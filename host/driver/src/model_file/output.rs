@@ -29,14 +29,14 @@ pub struct Output {
 /// Writes a model, and beside an ONNX file the files that its data is in.
 ///
 /// # Errors
-/// As [`Output::new`] and [`Output::write`].
+/// As [`Output::new`], [`Output::stage`] and [`StagedModel::commit`].
 pub fn write(
     module: &Module,
     path: impl AsRef<Path>,
     options: WriteOptions,
 ) -> Result<(), PassError> {
-    Output::new(path)?.write(module, options, &mut |_| ())?;
-    Ok(())
+    let staged = Output::new(path)?.stage(module, options, None, &mut |_| ())?;
+    staged.commit()
 }
 
 impl Output {
@@ -45,18 +45,19 @@ impl Output {
     /// # Errors
     /// If the extension says nothing, or no file can be made there.
     pub fn new(path: impl AsRef<Path>) -> Result<Output, PassError> {
-        Output::at(path.as_ref(), Target::new)
+        Output::at(path.as_ref(), false)
     }
 
-    /// As [`Output::new`], of a name that the user didn't choose: a link is replaced, and its target stays.
+    /// As [`Output::new`]. With `replaces_links` the user didn't choose the name: a link is replaced, and its target
+    /// stays.
     ///
     /// # Errors
     /// As [`Output::new`].
-    pub fn replacing(path: impl AsRef<Path>) -> Result<Output, PassError> {
-        Output::at(path.as_ref(), Target::replacing)
-    }
-
-    fn at(path: &Path, target: fn(&Path) -> io::Result<Target>) -> Result<Output, PassError> {
+    pub(crate) fn at(path: &Path, replaces_links: bool) -> Result<Output, PassError> {
+        let target = match replaces_links {
+            true => Target::replacing,
+            false => Target::new,
+        };
         let path = path.to_path_buf();
         let format = Format::of(&path)?;
         let target = match is_standard(&path) {
@@ -88,30 +89,13 @@ impl Output {
         Err(error.help("Write under another name."))
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one should know of that
-    /// file, and which data files are gone: those that only the replaced model needed. Answers how many bytes the
-    /// model's files have, which of a special file isn't known.
-    ///
-    /// # Errors
-    /// If the format can't say something of the model, or what the system says. Then the place is as it
-    /// was.
-    pub fn write(
-        self,
-        module: &Module,
-        options: WriteOptions,
-        tell: &mut dyn FnMut(Diagnostic),
-    ) -> Result<Option<u64>, PassError> {
-        let staged = self.stage(module, options, None, tell)?;
-        let bytes = staged.bytes;
-        staged.commit()?;
-        Ok(bytes)
-    }
-
-    /// As [`Output::write`], up to the moment in which the files are put in their places. A special file is written.
+    /// Writes a model, and beside an ONNX file the files that its data is in, up to the moment in which the files are
+    /// put in their places. A special file is written. `tell` hears what one should know of that file, and which data
+    /// files go: those that only the replaced model needed.
     /// `staging` is the name of the staging directory of the process that will put them there, if that isn't this one.
     ///
     /// # Errors
-    /// As of [`Output::write`].
+    /// If the format can't say something of the model, or what the system says. Then the place is as it was.
     pub fn stage(
         self,
         module: &Module,
@@ -200,11 +184,7 @@ pub struct StagedModel {
 impl StagedModel {
     /// The place of a model that another process writes, and the directory in which it does, if one can be made there.
     pub fn place_for(output: &Path, replaces_links: bool) -> Option<Staging> {
-        let output = match replaces_links {
-            true => Output::replacing(output),
-            false => Output::new(output),
-        };
-        match output.ok()?.target? {
+        match Output::at(output, replaces_links).ok()?.target? {
             Target::File(place) => Staging::new(&place, None).ok(),
             Target::Special(_) => None,
         }
@@ -244,10 +224,10 @@ impl StagedModel {
 
 /// The warning of what one should know of an ONNX file.
 fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
-    let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
-    warning.function = remark.function;
-    warning.help = Some(remark.help.to_owned());
-    warning
+    Diagnostic {
+        function: remark.function,
+        ..Diagnostic::new(Severity::Warning, remark.code, remark.message).help(remark.help)
+    }
 }
 
 /// The notes of data that no tensor references any more: what is dropped, and what stays.

@@ -36,13 +36,10 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         Ok(()) => {
             let dir = dir.display().to_string();
             let message = format!("A reproducer is in `{dir}`.");
-            let mut note = Diagnostic::new(Severity::Note, REPRODUCER, message);
-            note.help = Some(format!(
-                "Run it again: `{}`.",
-                reproducer::command(dir.as_ref(), error, site, &request.standard_dirs)
-            ));
+            let command = reproducer::command(dir.as_ref(), error, site, &request.standard_dirs);
             report.reproducer = Some(dir);
-            note
+            let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
+            note.help(format!("Run it again: `{command}`."))
         }
         Err(error) => {
             let mut warning = error.to_diagnostic();

@@ -182,10 +182,7 @@ impl Run<'_> {
     }
 
     fn open_output(&self) -> Result<Option<Output>, PassError> {
-        let open = match self.request.replaces_links {
-            true => Output::replacing,
-            false => Output::new,
-        };
+        let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
         self.request.output.as_ref().map(open).transpose()
     }
 

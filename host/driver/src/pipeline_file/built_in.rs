@@ -40,8 +40,7 @@ impl BuiltInPipeline {
         found.ok_or_else(|| {
             let names = || BUILT_IN.iter().map(|known| known.name);
             let message = format!("There is no built-in pipeline `{name}`.");
-            let list = || format!("There are: {}.", suggest::listed(names()));
-            let help = suggest::help(name, names()).unwrap_or_else(list);
+            let help = suggest::help_or_list(name, names, "There are");
             PassError::new(ErrorKind::Usage, message).help(help)
         })
     }

@@ -35,11 +35,11 @@ pub(crate) struct ContextTable {
 impl ContextTable {
     pub(super) fn read(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
         let context = ContextTable {
-            opt_level: table.unsigned("opt_level", "not a level")?,
+            opt_level: table.unsigned("opt_level")?,
             required_pass: table.strings("required_pass")?,
             disabled_pass: table.strings("disabled_pass")?,
             disabled_rule: table.strings("disabled_rule")?,
-            rewrite_limit: table.unsigned("rewrite_limit", "not a number of rewrites")?,
+            rewrite_limit: table.unsigned("rewrite_limit")?,
             config: table.entries_of("config", "`[context.config]`")?,
         };
         table.finish()?;
@@ -62,37 +62,4 @@ impl ContextTable {
             resumes: default.resumes,
         }
     }
-}
-
-/// The table that makes these settings.
-pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
-    let ContextSettings {
-        opt_level,
-        required_pass,
-        disabled_pass,
-        disabled_rule,
-        rewrite_limit,
-        config,
-        // A reproducer says how it was verified beside its pipeline.
-        verify: _,
-        // Results don't depend on it.
-        jobs: _,
-        // Whoever runs a reproducer says so.
-        resumes: _,
-    } = settings;
-    let listed = |names: Vec<String>| (!names.is_empty()).then(|| names.into());
-    let limit = rewrite_limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX).into());
-    let config = toml::Table::from_iter(config);
-    let values: [(&str, Option<toml::Value>); KEYS.len()] = [
-        ("opt_level", Some(opt_level.into())),
-        ("required_pass", listed(required_pass)),
-        ("disabled_pass", listed(disabled_pass)),
-        ("disabled_rule", listed(disabled_rule)),
-        ("rewrite_limit", limit),
-        ("config", (!config.is_empty()).then(|| config.into())),
-    ];
-    values
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-        .collect()
 }

@@ -12,10 +12,11 @@ mod table;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub(crate) use context::{ContextTable, context_table};
+pub(crate) use context::ContextTable;
 use passes::read_passes;
 use table::{TOP, Table, not_toml};
 
@@ -40,6 +41,12 @@ impl<T> From<Spanned<T>> for Located<T> {
             span: value.span(),
             value: value.into_inner(),
         }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Located<T>, D::Error> {
+        Spanned::deserialize(from).map(Located::from)
     }
 }
 

@@ -86,7 +86,7 @@ fn read_pass(
                     span: table.span.clone(),
                 },
             },
-            opt_level: table.unsigned("opt_level", "not a level")?.unwrap_or(0),
+            opt_level: table.unsigned("opt_level")?.unwrap_or(0),
             required: table.strings("required")?,
             disabled: table.strings("disabled")?,
         },
@@ -133,8 +133,7 @@ fn read_phase(table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable,
         let message = format!("There is no phase `{}`.", name.value);
         let error = source.error(&name.span, "unknown phase", message);
         let phases = || Phase::ALL.into_iter().map(Phase::name);
-        let list = || format!("Phases: {}.", suggest::listed(phases()));
-        return Err(error.help(suggest::help(&name.value, phases()).unwrap_or_else(list)));
+        return Err(error.help(suggest::help_or_list(&name.value, phases, "Phases")));
     };
     let span = name.span.clone();
     Ok(PassTable::Phase(Located { value, span }))

@@ -70,7 +70,7 @@ impl<'s, 'i> Table<'s, 'i> {
         match value {
             DeValue::Table(value) => Ok(Table::new(source, what, Located { value, span })),
             other => {
-                let message = format!("{what} has to be a table, and this is {}.", kind(&other));
+                let message = format!("{what} has to be a table, and this is {}.", shown(&other));
                 Err(source.error(&span, "not a table", message))
             }
         }
@@ -133,31 +133,43 @@ impl<'s, 'i> Table<'s, 'i> {
         Ok(tables.unwrap_or_default())
     }
 
-    /// Takes an integer ≥ 0; `label` says in a word or two what a wrong one isn't.
+    /// Takes a key's value, if it is there; `expected` describes it in messages.
+    fn value<T: DeserializeOwned>(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+    ) -> Result<Option<T>, PassError> {
+        self.read(key, |source, value| {
+            let whole = value.clone();
+            let read = T::deserialize(toml::de::ValueDeserializer::from(value));
+            read.map_err(|error| {
+                let items = whole.get_ref().as_array().into_iter().flatten();
+                let mut wrong = items.filter(|item| error.span() == Some(item.span()));
+                if let Some(item) = wrong.next() {
+                    let what = shown(item.get_ref());
+                    let message = format!("`{key}` takes strings, and this is {what}.");
+                    return source.error(&item.span(), "not a string", message);
+                }
+                let what = shown(whole.get_ref());
+                let message = format!("`{key}` has to be {expected}, and this is {what}.");
+                let label = format!("not {expected}");
+                source.error(&whole.span(), &label, message)
+            })
+        })
+    }
+
     pub(super) fn unsigned<T: DeserializeOwned>(
         &mut self,
         key: &'static str,
-        label: &str,
     ) -> Result<Option<T>, PassError> {
-        self.read(key, |source, value| {
-            let span = value.span();
-            let shown = match value.get_ref() {
-                DeValue::Integer(number) => number.to_string(),
-                other => kind(other).to_owned(),
-            };
-            let number = T::deserialize(toml::de::ValueDeserializer::from(value));
-            number.map_err(|_| {
-                let message = format!("`{key}` has to be an integer ≥ 0, and this is {shown}.");
-                source.error(&span, label, message)
-            })
-        })
+        self.value(key, "an integer ≥ 0")
     }
 
     pub(super) fn string(
         &mut self,
         key: &'static str,
     ) -> Result<Option<Located<String>>, PassError> {
-        self.read(key, |source, value| as_string(source, key, value))
+        self.value(key, "a string")
     }
 
     pub(super) fn required_string(
@@ -180,21 +192,12 @@ impl<'s, 'i> Table<'s, 'i> {
     }
 
     pub(super) fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
-        let names = self.read(key, |source, value| {
-            let Located { value, span } = value.into();
-            if let DeValue::Array(items) = value {
-                let items = items.into_iter();
-                return items.map(|item| as_string(source, key, item)).collect();
-            }
-            let shown = kind(&value);
-            let message = format!("`{key}` has to be a list of names, and this is {shown}.");
-            let error = source.error(&span, "not a list", message);
-            Err(match value {
-                DeValue::String(name) => {
-                    error.help(format!("Did you mean `{key} = [\"{name}\"]`?"))
-                }
-                _ => error,
-            })
+        let lone = self.rest.iter().find(|(name, _)| name.value == key);
+        let lone = lone.and_then(|(_, value)| value.get_ref().as_str().map(str::to_owned));
+        let names = self.value(key, "a list of names");
+        let names = names.map_err(|error| match lone {
+            Some(name) => error.help(format!("Did you mean `{key} = [\"{name}\"]`?")),
+            None => error,
         })?;
         Ok(names.unwrap_or_default())
     }
@@ -315,32 +318,16 @@ fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
         .then_some(start..end)
 }
 
-fn as_string(
-    source: &SourceText,
-    key: &str,
-    value: Spanned<DeValue<'_>>,
-) -> Result<Located<String>, PassError> {
-    let Located { value, span } = value.into();
-    match value {
-        DeValue::String(text) => Ok(Located {
-            value: text.into_owned(),
-            span,
-        }),
-        other => {
-            let message = format!("`{key}` takes strings, and this is {}.", kind(&other));
-            Err(source.error(&span, "not a string", message))
-        }
-    }
-}
-
-fn kind(value: &DeValue<'_>) -> &'static str {
-    match value {
+/// A value as messages name it.
+fn shown(value: &DeValue<'_>) -> String {
+    let kind = match value {
         DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "an integer",
+        DeValue::Integer(number) => return number.to_string(),
         DeValue::Float(_) => "a float",
         DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
-    }
+    };
+    kind.to_owned()
 }

@@ -91,31 +91,31 @@ fn every_mistake_is_underlined() {
     check_error(
         "[context]\nopt_level = \"3\"\n",
         expect![[r#"
-                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
-                 --> p.toml:2:13
-                  |
-                2 | opt_level = "3"
-                  |             ^^^ not a level"#]],
+            error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+             --> p.toml:2:13
+              |
+            2 | opt_level = "3"
+              |             ^^^ not an integer ≥ 0"#]],
     );
     check_error(
         "[context]\nopt_level = -1\n",
         expect![[r#"
-                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
-                 --> p.toml:2:13
-                  |
-                2 | opt_level = -1
-                  |             ^^ not a level"#]],
+            error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+             --> p.toml:2:13
+              |
+            2 | opt_level = -1
+              |             ^^ not an integer ≥ 0"#]],
     );
     check_error(
         "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
         expect![[r#"
-                error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
-                 --> p.toml:2:17
-                  |
-                2 | disabled_pass = "relax.transform.FoldConstant"
-                  |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
-                  |
-                  = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+            error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
+             --> p.toml:2:17
+              |
+            2 | disabled_pass = "relax.transform.FoldConstant"
+              |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list of names
+              |
+              = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
     );
     check_error(
         "[config]\n\"tir.UnrollLoop\" = {}\n",
@@ -312,7 +312,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "[plugins]\ndirs = [1]\n",
         expect![[r#"
-            error[pipeline]: `dirs` takes strings, and this is an integer.
+            error[pipeline]: `dirs` takes strings, and this is 1.
              --> p.toml:2:9
               |
             2 | dirs = [1]

@@ -179,10 +179,9 @@ fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassErr
             let error = file
                 .source
                 .error(&plugin.name.span, "unknown plugin", message);
-            let names: Vec<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
-            let near = suggest::help(name, names.iter().copied());
-            let list = || format!("Plugins that were found: {}.", suggest::listed(names));
-            return Err(error.help(near.unwrap_or_else(list)));
+            let names = || plugins.iter().map(|plugin| plugin.name());
+            let help = suggest::help_or_list(name, names, "Plugins that were found");
+            return Err(error.help(help));
         }
     }
     Ok(())

@@ -247,9 +247,7 @@ impl Reproducer {
             if locked {
                 return Err(PassError::new(ErrorKind::Plugin, message).help(help));
             }
-            let mut warning = Diagnostic::new(Severity::Warning, "plugin", message);
-            warning.help = Some(help.to_owned());
-            warnings.push(warning);
+            warnings.push(Diagnostic::new(Severity::Warning, "plugin", message).help(help));
         }
         Ok(warnings)
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use passdock_core::{ConfigValue, FailureSite, PassContext, PassError, PassRef, Plugin};
-
-use crate::pipeline_file::context_table;
+use passdock_core::{
+    ConfigValue, ContextSettings, ErrorKind, FailureSite, PassContext, PassError, PassRef, Plugin,
+};
 
 const HEADER: &str = "\
 #:schema pipeline.schema.json
@@ -31,33 +31,37 @@ pub(super) fn pipeline(
 ) -> Result<Passes, PassError> {
     let cx = &site.context;
     let mut root = Table::new();
-    root.insert("context".to_owned(), context(site, plugins).into());
+    let context = Value::try_from(context(site, plugins)).map_err(|error| {
+        let message = format!("The context can't be written: {error}.");
+        PassError::new(ErrorKind::Write, message)
+    })?;
+    root.insert("context".to_owned(), context);
     let overrides = cx.registry().overrides();
     let mut tables = Table::new();
     for plugin in plugins {
         if let Some(names) = overrides.get(plugin.name()) {
-            let table = Table::from_iter([("override".to_owned(), strings(names))]);
+            let table = Table::from_iter([("override".to_owned(), names.clone().into())]);
             tables.insert(plugin.name().to_owned(), table.into());
         }
     }
     if !tables.is_empty() {
         root.insert("plugins".to_owned(), tables.into());
     }
-    let list = |tables: &[Table]| Value::Array(tables.iter().cloned().map(Value::Table).collect());
     if !instruments.is_empty() {
-        root.insert("instruments".to_owned(), list(instruments));
+        root.insert("instruments".to_owned(), instruments.to_vec().into());
     }
     let mut rules = Vec::new();
     let passes = site.passes.iter().map(|pass| table(pass, cx, &mut rules));
     let passes = passes.collect::<Result<Vec<Table>, _>>()?;
-    root.insert("passes".to_owned(), list(&passes));
+    root.insert("passes".to_owned(), passes.into());
     Ok(Passes {
         pipeline: format!("{HEADER}{root}"),
         rules,
     })
 }
 
-fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
+/// The settings of the context, as far as they are about these plugins and the program itself.
+fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
     let cx = &site.context;
     let registry = cx.registry();
     let ours: BTreeSet<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
@@ -84,7 +88,7 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
     let configs = configs.filter(|info| of_ours(&info.plugin));
     let configs: BTreeSet<String> = configs.map(|info| info.schema.key).collect();
     settings.config.retain(|key, _| configs.contains(key));
-    context_table(settings)
+    settings
 }
 
 /// A pass with all its options; of a Sequential, the children that would run.
@@ -112,19 +116,15 @@ fn table(
         table.insert("opt_level".to_owned(), info.opt_level.into());
     }
     if !info.required.is_empty() {
-        table.insert("required".to_owned(), strings(&info.required));
+        table.insert("required".to_owned(), info.required.clone().into());
     }
     let disabled = sequential.disabled_in(cx.registry());
     let runs = |pass: &&PassRef| cx.skip_reason(pass.info(), &disabled).is_none();
     let children = sequential.passes().iter().filter(runs);
-    let children = children.map(|pass| self::table(pass, cx, rules).map(Value::Table));
-    let children = children.collect::<Result<Vec<Value>, _>>()?;
+    let children = children.map(|pass| self::table(pass, cx, rules));
+    let children = children.collect::<Result<Vec<Table>, _>>()?;
     table.insert("passes".to_owned(), children.into());
     Ok(table)
-}
-
-fn strings(names: &[String]) -> Value {
-    Value::Array(names.iter().cloned().map(Value::String).collect())
 }
 
 fn config_value(value: &ConfigValue) -> Value {

@@ -51,8 +51,7 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
         let message = format!("The reproducer `{dir}` can't be written: {error}.");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
-    let check = || check_place(dir);
-    check().map_err(failed)?;
+    check_place(dir).map_err(failed)?;
     let parent = directory_of(dir);
     fs::create_dir_all(parent).map_err(failed)?;
     // Constants name their file in full, so that text can name it from where it stands.

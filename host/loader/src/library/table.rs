@@ -92,7 +92,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
         )));
     }
     // SAFETY: that many bytes stand there.
-    let table = unsafe { prefix(plugin, size) };
+    let table: abi::Plugin = unsafe { record(plugin.cast(), size) };
     let (passes, count) = (table.passes.cast(), table.pass_count);
     let passes: Vec<abi::PassEntry> =
         entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
@@ -219,20 +219,6 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
     Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 
-/// A copy of the part of a table that the plugin has and this host knows, the rest zero.
-///
-/// # Safety
-/// `size` bytes stand there.
-unsafe fn prefix(plugin: *const abi::Plugin, size: u32) -> abi::Plugin {
-    let mut table = MaybeUninit::<abi::Plugin>::zeroed();
-    let known = (size as usize).min(size_of::<abi::Plugin>());
-    // SAFETY: the caller's promise; a table of zeroes is a table, and so is what is written over it.
-    unsafe {
-        ptr::copy_nonoverlapping(plugin.cast::<u8>(), table.as_mut_ptr().cast(), known);
-        table.assume_init()
-    }
-}
-
 /// Entries with their names, which are checked.
 fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str, T)>, Kind> {
     let named = entries
@@ -272,13 +258,13 @@ fn entries<T: Copy>(
     Ok((0..count).map(read).collect())
 }
 
-/// A copy of what both sides know of a record, the rest zero.
+/// A copy of what both sides know of a record or a table, the rest zero.
 ///
 /// # Safety
-/// `stride` bytes stand there, and zeroes, as well as what is written over them, are a record.
-unsafe fn record<T: Copy>(there: *const u8, stride: u32) -> T {
+/// `size` bytes stand there, and zeroes, as well as what is written over them, are a record.
+unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
     let mut record = MaybeUninit::<T>::zeroed();
-    let known = (stride as usize).min(size_of::<T>());
+    let known = (size as usize).min(size_of::<T>());
     // SAFETY: the caller's promise.
     unsafe {
         ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);

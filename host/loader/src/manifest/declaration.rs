@@ -44,7 +44,7 @@ impl PassInfo {
 /// The declaration of a pass: its info, phase, permissions and options.
 ///
 /// It comes from a [`PassInfo`], and is asked for where a pass is made:
-/// `create_function_pass(PassInfo::new("a.transform.B").thread_safe(true), …)`.
+/// `PassDeclaration { thread_safe: false, ..PassInfo::new("a.transform.B").into() }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassDeclaration {
     /// The name, level and requirements.
@@ -54,11 +54,12 @@ pub struct PassDeclaration {
     pub phase: Option<Phase>,
     /// Whether the pass is thread-safe: it may run on several functions at once.
     pub thread_safe: bool,
-    /// Whether the pass may change parameters and results of a function.
+    /// Whether the pass may change parameters and results of a function. A pass that may not, and does, fails.
     pub changes_interface: bool,
     /// Other names that the pass goes by: those that it had once, or has elsewhere.
     pub aliases: Vec<String>,
-    /// The config key whose struct is the second layer of its options.
+    /// The config key, registered with the struct of the pass's options, whose values they have where the pipeline
+    /// doesn't set them.
     pub config: Option<String>,
     /// The options that the pass takes.
     pub options: Vec<Field>,
@@ -80,75 +81,14 @@ impl From<PassInfo> for PassDeclaration {
     }
 }
 
-/// Shorthands for the methods of [`PassDeclaration`].
 impl PassInfo {
-    /// Sets the phase of a pipeline in which the pass asks to run.
-    pub fn phase(self, phase: Phase) -> PassDeclaration {
-        PassDeclaration::from(self).phase(phase)
-    }
-
-    /// Sets whether the pass is thread-safe: it may run on several functions at once.
-    pub fn thread_safe(self, thread_safe: bool) -> PassDeclaration {
-        PassDeclaration::from(self).thread_safe(thread_safe)
-    }
-
-    /// Sets whether the pass may change parameters and results.
-    pub fn changes_interface(self, changes_interface: bool) -> PassDeclaration {
-        PassDeclaration::from(self).changes_interface(changes_interface)
-    }
-
-    /// Sets other names that the pass goes by.
-    pub fn aliases<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> PassDeclaration {
-        PassDeclaration::from(self).aliases(names)
-    }
-
-    /// Sets the options that the pass takes: the fields of `T`.
+    /// Returns the declaration with the options that the pass takes: the fields of `T`, a struct of the SDK's
+    /// `options!`, which the body reads by `cx.options::<T>()`.
     pub fn options<T: Options>(self) -> PassDeclaration {
-        PassDeclaration::from(self).options::<T>()
-    }
-}
-
-impl PassDeclaration {
-    /// Sets the phase of a pipeline in which the pass asks to run.
-    pub fn phase(mut self, phase: Phase) -> PassDeclaration {
-        self.phase = Some(phase);
-        self
-    }
-
-    /// Sets whether the pass is thread-safe: it may run on several functions at once.
-    pub fn thread_safe(mut self, thread_safe: bool) -> PassDeclaration {
-        self.thread_safe = thread_safe;
-        self
-    }
-
-    /// Sets whether the pass may change parameters and results. A pass that may not, and does,
-    /// fails.
-    pub fn changes_interface(mut self, changes_interface: bool) -> PassDeclaration {
-        self.changes_interface = changes_interface;
-        self
-    }
-
-    /// Sets other names that the pass goes by: those that it had once, or has elsewhere.
-    pub fn aliases<N: Into<String>>(
-        mut self,
-        names: impl IntoIterator<Item = N>,
-    ) -> PassDeclaration {
-        self.aliases = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets the options that the pass takes: the fields of `T`, a struct of the SDK's `options!`,
-    /// which the body reads by `cx.options::<T>()`.
-    pub fn options<T: Options>(mut self) -> PassDeclaration {
-        self.options = Field::of::<T>();
-        self
-    }
-
-    /// Sets the config key, registered with the same struct, whose values the options have where
-    /// the pipeline doesn't set them.
-    pub fn config(mut self, key: impl Into<String>) -> PassDeclaration {
-        self.config = Some(key.into());
-        self
+        PassDeclaration {
+            options: Field::of::<T>(),
+            ..self.into()
+        }
     }
 }
 

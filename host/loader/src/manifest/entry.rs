@@ -71,7 +71,7 @@ impl<'t> Entry<'t> {
     }
 
     /// Reads the value of a key with `convert`, which returns `None` for a value of another type.
-    fn value<T>(
+    pub(super) fn value<T>(
         &self,
         key: &'static str,
         expected: &'static str,
@@ -86,11 +86,6 @@ impl<'t> Entry<'t> {
             got: names::shown(&shown(value)),
             expected,
         })
-    }
-
-    /// Reads a value of any type.
-    pub(super) fn any(&self, key: &'static str) -> Result<Option<&'t Value>, Kind> {
-        self.value(key, "", Some)
     }
 
     pub(super) fn string(&self, key: &'static str) -> Result<Option<&'t str>, Kind> {

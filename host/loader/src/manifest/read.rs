@@ -290,17 +290,8 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
         true => String::new(),
         false => word(&format!("the name of an option of `{owner}`"), name)?,
     };
-    let refused = |what: &str, got: &dyn ToString, rule| {
-        let what = format!("{what} of `{name}` of `{owner}`");
-        EntryError::Wrong(refused(what, got.to_string(), rule))
-    };
-    let given = entry.any("default")?;
-    let default = given.map_or(Some(ty.zero()), |value| ty.accept(value));
-    let default = default.ok_or_else(|| Kind::ManifestDefault {
-        what: format!("`{name}` of `{owner}`"),
-        got: given.map_or("", type_name),
-        expected: ty.name(),
-    })?;
+    let default = entry.value("default", ty.name(), |value| ty.accept(value))?;
+    let default = default.unwrap_or_else(|| ty.zero());
     let choices = entry.strings("choices")?;
     let (min, max) = (entry.int("min")?, entry.int("max")?);
     let integer = matches!(ty, FieldType::Int | FieldType::Ints);
@@ -312,41 +303,35 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     if let Some((key, ..)) = limits.iter().find(|(_, given, may)| *given && !may) {
         let what = format!("the type of `{name}` of `{owner}`, which has `{key}`,");
         let rule = "`min` and `max` are for `int` and `ints`, and `choices` for `string`";
-        return Err(self::refused(what, type_word, rule).into());
+        return Err(refused(what, type_word, rule).into());
     }
     let range = (min.is_some() || max.is_some())
         .then(|| (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)));
-    let mandatory = entry.bool("mandatory")?;
-    let in_range = |i: &i64| range.is_none_or(|(min, max)| (min..=max).contains(i));
-    let fits = match &default {
-        _ if mandatory => range.is_none_or(|(min, max)| min <= max),
-        Value::Integer(i) => in_range(i),
-        Value::Table(table) => table
-            .values()
-            .filter_map(Value::as_integer)
-            .all(|i| in_range(&i)),
-        Value::String(s) => choices.is_empty() || choices.contains(&s.as_str()),
-        _ => true,
-    };
-    if !fits {
-        let rule = "it must be within `min` and `max`, and one of `choices`";
-        return Err(refused("the default", &toml_text(&default), rule));
-    }
-    let rest = entry.bool("rest")?;
-    if rest && !ty.is_table() {
-        let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
-        return Err(refused("`rest`", &rest, rule));
-    }
-    Ok(Field {
+    let field = Field {
         doc: entry.text("doc")?,
         name,
         ty,
         default,
-        mandatory,
+        mandatory: entry.bool("mandatory")?,
         range,
         choices: choices.into_iter().map(str::to_owned).collect(),
-        rest,
-    })
+        rest: entry.bool("rest")?,
+    };
+    let fits = match field.mandatory {
+        true => range.is_none_or(|(min, max)| min <= max),
+        false => field.accept(&field.default, owner).is_ok(),
+    };
+    if !fits {
+        let what = format!("the default of `{}` of `{owner}`", field.name);
+        let rule = "it must be within `min` and `max`, and one of `choices`";
+        return Err(refused(what, toml_text(&field.default), rule).into());
+    }
+    if field.rest && !ty.is_table() {
+        let what = format!("`rest` of `{}` of `{owner}`", field.name);
+        let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
+        return Err(refused(what, field.rest, rule).into());
+    }
+    Ok(field)
 }
 
 /// Leaves out an entry that needs a newer host than this one. `who` needs it: the entry, or a part of it.
@@ -429,18 +414,6 @@ pub(super) fn refused(what: impl Into<String>, got: impl ToString, rule: &'stati
         what: what.into(),
         got: got.to_string(),
         rule,
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Boolean(_) => FieldType::Bool.name(),
-        Value::Integer(_) => FieldType::Int.name(),
-        Value::Float(_) => FieldType::Float.name(),
-        Value::String(_) => FieldType::String.name(),
-        Value::Datetime(_) => "a date",
-        Value::Array(_) => "an array",
-        Value::Table(_) => "a table",
     }
 }
 

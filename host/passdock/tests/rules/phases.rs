@@ -1,23 +1,33 @@
 //! Phases: passes that no pipeline lists, at the places that it has for them.
 
 use expect_test::{Expect, expect};
-use passdock::Registry;
 use passdock::pipeline::{self, Pipeline};
 use passdock::plugin::Phase;
+use passdock::{PassDeclaration, PassInfo, Registry};
 
 use crate::common::{Log, info, module, registered};
+
+/// Declares a pass that asks for a phase.
+fn in_phase(info: PassInfo, phase: Phase) -> PassDeclaration {
+    PassDeclaration {
+        phase: Some(phase),
+        ..info.into()
+    }
+}
 
 /// Passes that ask for phases, and some that don't.
 fn registry(log: &Log) -> Registry {
     let (registry, _) = registered([
-        log.pass(
-            info("x.transform.A")
-                .required(["x.transform.Z"])
-                .phase(Phase::Late),
-        ),
-        log.pass(info("x.transform.B").phase(Phase::Late)),
-        log.pass(info("x.transform.Z").phase(Phase::Late)),
-        log.pass(info("x.transform.High").opt_level(3).phase(Phase::Early)),
+        log.pass(in_phase(
+            info("x.transform.A").required(["x.transform.Z"]),
+            Phase::Late,
+        )),
+        log.pass(in_phase(info("x.transform.B"), Phase::Late)),
+        log.pass(in_phase(info("x.transform.Z"), Phase::Late)),
+        log.pass(in_phase(
+            info("x.transform.High").opt_level(3),
+            Phase::Early,
+        )),
         log.pass(info("x.transform.Own")),
         log.pass(
             info("y.transform.First")

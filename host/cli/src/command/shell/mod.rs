@@ -39,7 +39,6 @@ fn subcommand(command: &Command, name: &str) -> Result<Command, PassError> {
         visible.map(Command::get_name)
     };
     let message = format!("`{}` has no command `{name}`.", command.get_name());
-    let list = || format!("There are: {}.", suggest::listed(names()));
-    let help = suggest::help(name, names()).unwrap_or_else(list);
+    let help = suggest::help_or_list(name, names, "There are");
     Err(PassError::new(ErrorKind::Usage, message).help(help))
 }

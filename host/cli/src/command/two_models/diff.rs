@@ -104,7 +104,8 @@ impl Out {
         self.list("", &function.interface, "inputs and outputs", Self::port);
         self.ops(&function.ops);
         self.constants(&function.constants);
-        let heading = format!("  renamed: {}\n", count(function.renamed.len(), "value"));
+        let renamed = show::count_of(function.renamed.len() as u64, "value");
+        let heading = format!("  renamed: {renamed}\n");
         self.brief(&heading, &function.renamed, |out, name| {
             let (old, new) = (quote(&name.old), quote(&name.new));
             out.line(format!("    ~ {old} → {new}"));
@@ -374,13 +375,8 @@ fn sign(change: Change) -> char {
     }
 }
 
-fn count(number: usize, word: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {word}{plural}")
-}
-
 fn ops(number: usize) -> String {
-    count(number, "op")
+    show::count_of(number as u64, "op")
 }
 
 /// A value in place of another, which may have the name that the other had.

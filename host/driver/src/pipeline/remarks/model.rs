@@ -173,7 +173,5 @@ fn counted(domain: &str, operators: &BTreeMap<String, usize>) -> String {
 }
 
 fn warning(code: &str, message: String, help: &str) -> Diagnostic {
-    let mut warning = Diagnostic::new(Severity::Warning, code, message);
-    warning.help = Some(help.to_owned());
-    warning
+    Diagnostic::new(Severity::Warning, code, message).help(help)
 }

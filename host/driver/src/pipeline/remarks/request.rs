@@ -53,8 +53,6 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     }
     let left = left.join(", ");
     let message = format!("The pipeline has no place for {left}: not run.");
-    let mut note = note("no-place", message);
-    note.help =
-        Some("List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.".into());
-    Some(note)
+    let help = "List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.";
+    Some(note("no-place", message).help(help))
 }

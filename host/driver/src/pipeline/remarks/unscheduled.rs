@@ -66,13 +66,11 @@ fn warning(plugin: &Plugin) -> Diagnostic {
     };
     let origin = plugin.origin();
     let message = format!("No pass of the plugin {origin} runs: {listed}{others}.");
-    let mut warning = Diagnostic::new(Severity::Warning, "unscheduled", message);
-    warning.help = Some(format!(
+    Diagnostic::new(Severity::Warning, "unscheduled", message).help(format!(
         "Run them with `--passes {}`, list them in a pipeline, or give them a phase in the plugin's source: \
          `phase: \"late\"`.",
         names[0]
-    ));
-    warning
+    ))
 }
 
 /// Whether the pipeline is a built-in one, or has one in it: it lists the standard plugins' passes and has a place for

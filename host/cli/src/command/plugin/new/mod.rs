@@ -4,12 +4,12 @@ mod names;
 mod sdk;
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use anyhow::Context;
-use passdock::files::{TemporaryDirectory, directory_of};
+use passdock::files::directory_of;
 use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, PassError};
 
@@ -74,13 +74,10 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
         (false, false) => Language::Rust,
     };
     let name = names::of(&args.dir, args.name.as_deref())?;
-    let exists = is_there(&args.dir)?;
+    check_free(&args.dir)?;
     let files = files(&name, language)?;
-    let written = match exists {
-        true => fill(&args.dir, &files),
-        false => place(&args.dir, &files),
-    };
-    written.with_context(|| format!("`{}` can't be written", args.dir.display()))?;
+    write(&args.dir, &files)
+        .with_context(|| format!("`{}` can't be written", args.dir.display()))?;
     let next = match language {
         Language::Rust => "cargo test",
         Language::C | Language::Cpp => "make test",
@@ -93,8 +90,8 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Whether the directory is there, and empty.
-fn is_there(dir: &Path) -> Result<bool, PassError> {
+/// Refuses a directory that is there and not empty, and what is no directory.
+fn check_free(dir: &Path) -> Result<(), PassError> {
     let shown = dir.display();
     let usage = |message: String| PassError::new(ErrorKind::Usage, message);
     let refused = |message: String| {
@@ -103,13 +100,13 @@ fn is_there(dir: &Path) -> Result<bool, PassError> {
     };
     let unreadable = |error: io::Error| usage(format!("`{shown}` can't be looked into: {error}."));
     match fs::symlink_metadata(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(unreadable(error)),
         Ok(_) if dir.is_dir() => {}
         Ok(_) => return refused(format!("`{shown}` is there already, and no directory.")),
     }
     match fs::read_dir(dir).map_err(unreadable)?.next() {
-        None => Ok(true),
+        None => Ok(()),
         Some(_) => refused(format!(
             "The directory `{shown}` is there already, and not empty."
         )),
@@ -178,37 +175,18 @@ fn sdk_version(sdk: &Files) -> String {
     version.unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// Makes the directory, which is seen whole or not at all.
-fn place(dir: &Path, files: &Files) -> io::Result<()> {
-    let above = directory_of(dir);
-    fs::create_dir_all(above)?;
-    let made = TemporaryDirectory::beside(above)?;
-    write(made.path(), files)?;
-    made.rename(dir)
-}
-
-/// Writes into a directory that is there, and empty; takes it back if that fails.
-fn fill(dir: &Path, files: &Files) -> io::Result<()> {
-    let written = write(dir, files);
-    if written.is_err() {
-        for (path, _) in files {
-            let first = path.split('/').next().unwrap_or(path);
-            let made = dir.join(first);
-            // The error that is told is the first one.
-            _ = match made.is_dir() {
-                true => fs::remove_dir_all(&made),
-                false => fs::remove_file(&made),
-            };
-        }
+/// Writes the files into a directory, which is made unless it is there and empty; one that was made is removed if that
+/// fails.
+fn write(dir: &Path, files: &Files) -> io::Result<()> {
+    let exists = dir.exists();
+    let written = files.iter().try_for_each(|(path, text)| {
+        let path = dir.join(path);
+        fs::create_dir_all(directory_of(&path))?;
+        fs::write(path, text)
+    });
+    if written.is_err() && !exists {
+        // The error that is reported is the first one.
+        _ = fs::remove_dir_all(dir);
     }
     written
-}
-
-fn write(dir: &Path, files: &Files) -> io::Result<()> {
-    for (path, text) in files {
-        let path: PathBuf = dir.join(path);
-        fs::create_dir_all(directory_of(&path))?;
-        File::create_new(&path)?.write_all(text.as_bytes())?;
-    }
-    Ok(())
 }
