@@ -80,7 +80,7 @@ type = "float"
 
 /// What no schema says: how one value goes with another, and characters of free text.
 const BETWEEN_VALUES: [&str; 7] = [
-    "give a default of that type",
+    "`default` of ",
     "it must be within `min` and `max`",
     "twice; rename or remove one",
     "needs a table of its own",
