@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use passdock_diagnostic::ProcessMemory;
 use passdock_diagnostic::table::{TextTable, bytes};
 use passdock_ir::Module;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::PassError;
@@ -34,17 +35,18 @@ pub struct PassMemory {
 }
 
 /// The measurement of one run of a pass, in bytes; `None`: not measured.
+#[derive(Serialize)]
 struct Measured {
     name: String,
     depth: usize,
-    before: Option<u64>,
-    after: Option<u64>,
-    peak: Option<u64>,
+    resident_before: Option<u64>,
+    resident_after: Option<u64>,
+    resident_peak: Option<u64>,
     module_before: u64,
     module_after: u64,
-    /// Whether the pass is still running.
-    running: bool,
     failed: bool,
+    #[serde(skip)]
+    is_running: bool,
 }
 
 impl PassMemory {
@@ -62,9 +64,9 @@ impl PassMemory {
         raise_peaks(&mut passes, &now);
         // The measurements are gone if the context was entered anew meanwhile.
         if let Some(pass) = passes.get_mut(at) {
-            pass.after = now.resident;
+            pass.resident_after = now.resident;
             pass.module_after = module.arena_bytes();
-            pass.running = false;
+            pass.is_running = false;
             pass.failed = failed;
         }
     }
@@ -72,8 +74,9 @@ impl PassMemory {
 
 /// Raises the peaks of all running passes to the process's peak since the last pass began.
 fn raise_peaks(passes: &mut [Measured], now: &ProcessMemory) {
-    for pass in passes.iter_mut().filter(|pass| pass.running) {
-        pass.peak = pass.peak.zip(now.peak).map(|(old, new)| old.max(new));
+    for pass in passes.iter_mut().filter(|pass| pass.is_running) {
+        let peaks = pass.resident_peak.zip(now.peak);
+        pass.resident_peak = peaks.map(|(old, new)| old.max(new));
     }
 }
 
@@ -103,13 +106,13 @@ impl PassInstrument for PassMemory {
         passes.push(Measured {
             name: call.info.name.clone(),
             depth: self.running.depth(),
-            before: now.resident,
-            after: None,
-            peak: now.peak.filter(|_| can_reset),
+            resident_before: now.resident,
+            resident_after: None,
+            resident_peak: now.peak.filter(|_| can_reset),
             module_before: module_bytes,
             module_after: module_bytes,
-            running: true,
             failed: false,
+            is_running: true,
         });
         self.running.push(passes.len() - 1);
         Ok(())
@@ -127,54 +130,33 @@ impl PassInstrument for PassMemory {
 
     fn report(&self) -> Option<String> {
         let passes = util::lock(&self.passes);
-        let shown = |bytes_of: Option<u64>| match bytes_of {
-            Some(count) => bytes(count),
-            None => "not measured".to_owned(),
+        let shown = |count: Option<u64>| count.map_or_else(|| "not measured".to_owned(), bytes);
+        let change = |pass: &Measured| match pass.resident_before.zip(pass.resident_after) {
+            Some((before, after)) if after < before => format!("-{}", bytes(before - after)),
+            Some((before, after)) => format!("+{}", bytes(after - before)),
+            None => shown(None),
         };
-        let mut table =
-            TextTable::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
-        for pass in passes.iter() {
+        let rows = passes.iter().map(|pass| {
             let failed = if pass.failed { " failed" } else { "" };
-            table.row([
+            let (before, after) = (bytes(pass.module_before), bytes(pass.module_after));
+            [
                 format!("{}{}{failed}", "  ".repeat(pass.depth), pass.name),
-                shown(pass.before),
-                shown(pass.after),
-                match pass.before.zip(pass.after) {
-                    Some((before, after)) if after < before => {
-                        format!("-{}", bytes(before - after))
-                    }
-                    Some((before, after)) => format!("+{}", bytes(after - before)),
-                    None => "not measured".to_owned(),
-                },
-                shown(pass.peak),
+                shown(pass.resident_before),
+                shown(pass.resident_after),
+                change(pass),
+                shown(pass.resident_peak),
                 match pass.module_before == pass.module_after {
-                    true => bytes(pass.module_after),
-                    false => format!(
-                        "{} → {}",
-                        bytes(pass.module_before),
-                        bytes(pass.module_after)
-                    ),
+                    true => after,
+                    false => format!("{before} → {after}"),
                 },
-            ]);
-        }
-        (!passes.is_empty()).then(|| table.render())
+            ]
+        });
+        let columns = ["pass", ">before", ">after", ">change", ">peak", ">module"];
+        (!passes.is_empty()).then(|| TextTable::of(columns, rows).render())
     }
 
     fn report_data(&self) -> Option<Value> {
-        let passes = util::lock(&self.passes);
-        let passes = passes.iter().map(|pass| {
-            json!({
-                "name": pass.name,
-                "depth": pass.depth,
-                "resident_before": pass.before,
-                "resident_after": pass.after,
-                "resident_peak": pass.peak,
-                "module_before": pass.module_before,
-                "module_after": pass.module_after,
-                "failed": pass.failed,
-            })
-        });
-        Some(json!({ "passes": passes.collect::<Vec<_>>() }))
+        Some(json!({ "passes": *util::lock(&self.passes) }))
     }
 }
 
@@ -195,7 +177,7 @@ mod tests {
     fn shape(memory: &PassMemory) -> String {
         let passes = util::lock(&memory.passes);
         let lines = passes.iter().map(|pass| {
-            let sane = match (pass.before, pass.after, pass.peak) {
+            let sane = match (pass.resident_before, pass.resident_after, pass.resident_peak) {
                 (Some(before), Some(_), Some(peak)) => peak >= before,
                 (Some(_), Some(_), None) => true,
                 (None, None, None) => !cfg!(target_os = "linux"),
@@ -254,8 +236,8 @@ mod tests {
             let measured = util::lock(&memory.passes);
             let grew = |name: &str| {
                 let pass = measured.iter().find(|pass| pass.name == name).unwrap();
-                pass.peak
-                    .zip(pass.before)
+                pass.resident_peak
+                    .zip(pass.resident_before)
                     .map(|(peak, before)| peak.saturating_sub(before))
             };
             // Nothing can be checked where memory can't be measured.

@@ -11,6 +11,7 @@ use passdock_abi::SymbolId;
 use passdock_diagnostic::table::TextTable;
 use passdock_ir::Module;
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::PassError;
@@ -34,6 +35,7 @@ pub struct OpCount {
 }
 
 /// The counts of all runs of a pass.
+#[derive(Serialize)]
 struct Counted {
     name: String,
     runs: u32,
@@ -112,11 +114,7 @@ impl PassInstrument for OpCount {
     }
 
     fn report_data(&self) -> Option<Value> {
-        let passes = util::lock(&self.passes);
-        let passes = passes
-            .iter()
-            .map(|pass| json!({ "name": pass.name, "runs": pass.runs, "ops": pass.ops }));
-        Some(json!({ "passes": passes.collect::<Vec<_>>() }))
+        Some(json!({ "passes": *util::lock(&self.passes) }))
     }
 }
 
