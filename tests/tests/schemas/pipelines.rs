@@ -139,7 +139,6 @@ fn the_schema_has_the_keys_that_are_read() {
         "built_in",
         "context",
         "instrument",
-        "level",
         "pass",
         "place",
         "plugin",
