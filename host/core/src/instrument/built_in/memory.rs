@@ -177,7 +177,11 @@ mod tests {
     fn shape(memory: &PassMemory) -> String {
         let passes = util::lock(&memory.passes);
         let lines = passes.iter().map(|pass| {
-            let sane = match (pass.resident_before, pass.resident_after, pass.resident_peak) {
+            let sane = match (
+                pass.resident_before,
+                pass.resident_after,
+                pass.resident_peak,
+            ) {
                 (Some(before), Some(_), Some(peak)) => peak >= before,
                 (Some(_), Some(_), None) => true,
                 (None, None, None) => !cfg!(target_os = "linux"),
