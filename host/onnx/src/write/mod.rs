@@ -1,9 +1,10 @@
 //! Writing: a module to an ONNX file.
 //!
-//! A message is written from the IR and its stripped message ([`crate::detach`]), in the order of the fields' numbers,
-//! which is the order in which protobuf writes them. Messages in it that no pass touched are copied from the file, and
-//! spans that are neighbours there become one. Repeated messages keep the order of the file, and new ones follow.
-//! Regions are written innermost first, so nothing recurses.
+//! The original bytes of a message are walked as its skeleton: fields of entities that nobody
+//! touched, and all that the IR doesn't model, are copied as they are; touched entities are edited
+//! in place by the same walk one level deeper; erased ones are left out; new ones stand where the
+//! program has them. Nothing of a skeleton is stored: it is the input file. Regions are written
+//! innermost first, so nothing recurses.
 
 mod attr;
 mod body;
@@ -16,7 +17,7 @@ mod node;
 pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod placement;
-mod rest;
+mod records;
 mod rope;
 mod tensor;
 mod writer;
@@ -56,7 +57,7 @@ pub fn write(
     let output = encode(module, options, options.external == ExternalData::All)?;
     let fits = |output: &EncodedModel| {
         // Whoever gives a larger file has readers for it.
-        let source = output.store.source.as_ref();
+        let source = output.source.as_ref();
         let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
         large || output.len() <= MESSAGE_LIMIT
     };
@@ -83,10 +84,11 @@ fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<Enco
         Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer::new(module, source, placement.homes);
+    let mut writer = Writer::new(module, source.clone(), placement.homes);
     writer.model()?;
     Ok(EncodedModel {
         store: writer.store,
+        source,
         files: placement.files,
         dropped: placement.dropped,
     })

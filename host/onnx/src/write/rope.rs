@@ -6,17 +6,14 @@
 
 use std::sync::Arc;
 
-use passdock_ir::ConstantData;
+use passdock_ir::{ConstantData, Extras};
 
-use crate::file::source::Source;
 use crate::format::fields::put_pair;
-use crate::format::wire::{Message, put_bytes, put_head};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_head};
 
 /// The chain that is being written, and the bytes that pieces mean.
 #[derive(Default)]
 pub(super) struct Store {
-    /// The input file.
-    pub(super) source: Option<Arc<Source>>,
     /// What is appended goes here.
     pub(super) chain: Chain,
     pub(super) own: Vec<u8>,
@@ -80,30 +77,23 @@ impl Store {
         self.chain.push(PieceSource::Source, span.at, span.len());
     }
 
-    /// Appends a field whose value is a span of the input file; with its tag and length, if they stand before it.
+    /// Appends a field whose value is a span of the input file.
     pub(super) fn copy_field(&mut self, number: u32, body: Message<'_>) {
-        let start = self.own.len();
-        put_head(&mut self.own, number, body.len());
-        let head = &self.own[start..];
-        let before = self
-            .source
-            .as_ref()
-            .and_then(|source| source.bytes().get(..body.at as usize));
-        if before.is_some_and(|before| before.ends_with(head)) {
-            let len = head.len() as u64;
-            self.own.truncate(start);
-            let place = PieceSource::Source;
-            self.chain.push(place, body.at - len, body.len() + len);
-            return;
-        }
-        let len = head.len() as u64;
-        self.chain.push(PieceSource::Own, start as u64, len);
+        self.put(|to| put_head(to, number, body.len()));
         self.copy(body);
     }
 
     /// Appends a length-delimited field.
     pub(super) fn field(&mut self, number: u32, bytes: &[u8]) {
         self.put(|to| put_bytes(to, number, bytes));
+    }
+
+    /// Appends a text field in place of the original's, which is copied if it says the same.
+    pub(super) fn text(&mut self, original: WireField<'_>, text: &str) {
+        match original.value {
+            Value::Bytes(old) if old.bytes == text.as_bytes() => self.copy(original.record),
+            _ => self.field(original.number, text.as_bytes()),
+        }
     }
 
     /// Appends a field whose bytes are a constant's data.
@@ -157,6 +147,16 @@ impl Store {
         let len = self.chains[id.0 as usize].len;
         self.put(|to| put_head(to, number, len));
         self.chain.push(PieceSource::Chain(id.0), 0, len);
+    }
+
+    /// Appends documentation and metadata.
+    pub(super) fn texts(&mut self, extras: &Extras, [doc, metadata]: [u32; 2]) {
+        if let Some(text) = &extras.doc {
+            self.field(doc, text.as_bytes());
+        }
+        for (key, value) in &extras.metadata {
+            self.pair(metadata, &**key, &**value);
+        }
     }
 
     /// Appends a pair of a key and a value.
