@@ -38,11 +38,6 @@ fn keeps(bytes: &[u8]) -> String {
     text
 }
 
-#[track_caller]
-fn check(bytes: &[u8], expected: Expect) {
-    expected.assert_eq(&keeps(bytes));
-}
-
 fn entry(key: &str, value: &str) -> Msg {
     Msg::new().text(1, key).text(2, value)
 }
