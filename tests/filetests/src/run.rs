@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{
     ContextSettings, Diagnostic, Module, PassContext, PassError, PassRef, Recorder, Registry,
-    RulesFile, ir,
+    RulesFile, Sequential, ir,
 };
 use passdock_ir::verify::verify_module;
 use passdock_plugin_api::StaticPlugin;
@@ -111,7 +111,11 @@ fn run_passes(
         });
     let context = context.build()?;
     for pass in &passes {
-        module = context.scope(|_| pass.call(module))?;
+        module = context.scope(|_| match settings.rewrites {
+            // Steps of a Sequential are recorded.
+            true => Sequential::new([pass.clone()]).call(module),
+            false => pass.call(module),
+        })?;
     }
     let after = module.to_string();
     if after == before {
