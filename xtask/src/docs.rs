@@ -1,4 +1,4 @@
-//! The documentation that goes into an archive: Markdown whose links lead to what the archive has.
+//! The documentation of archives and of the site: Markdown whose links lead to files that are there.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,12 +8,19 @@ use regex_lite::{Captures, Regex};
 
 use crate::project::Project;
 
-/// What is for those who work on passdock, in the checkout.
-const NOT_FOR_USERS: [&str; 3] = ["conformance.md", "decisions.md", "pass-call.md"];
+/// The pages at the top of the checkout.
+const PAGES: [&str; 6] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+];
 
-/// Writes the documentation for users into a directory.
+/// Writes the documentation into a directory.
 pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
-    let mut files = vec![PathBuf::from("CHANGELOG.md")];
+    let mut files = PAGES.map(PathBuf::from).to_vec();
     let folders = [
         ("docs", "md"),
         ("docs/guides", "md"),
@@ -25,7 +32,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.context("a document has a name")?;
             let is_one = path.extension().is_some_and(|known| known == extension);
-            if is_one && !NOT_FOR_USERS.contains(&name) {
+            if is_one {
                 files.push(Path::new(folder).join(name));
             }
         }
