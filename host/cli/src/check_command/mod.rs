@@ -6,7 +6,7 @@ mod numerics;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::numerics::{ComparedModels, NUMERICS};
@@ -152,8 +152,16 @@ impl CheckCommand {
 
 /// Runs a command.
 fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
-    let status = shell_status(command, out, timeout)
-        .map_err(|error| failed("The command of `--check` can't be run", &error))?;
+    let run = || {
+        let out = File::create(out)?;
+        let mut shell = shell(command);
+        shell
+            .stdin(Stdio::null())
+            .stderr(out.try_clone()?)
+            .stdout(out);
+        child::run(&mut shell, timeout)
+    };
+    let status = run().map_err(|error| failed("The command of `--check` can't be run", &error))?;
     let mut output = child::tail(out).unwrap_or_default();
     let verdict = match status.map(|status| status.code()) {
         None => {
@@ -183,21 +191,6 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
 
 /// What is said of a check that was ended.
 const TOO_LONG: &str = "(it took too long and was ended)";
-
-/// The command's status; `None` if it took too long.
-fn shell_status(
-    command: &str,
-    out: &Path,
-    timeout: Option<Duration>,
-) -> io::Result<Option<ExitStatus>> {
-    let out = File::create(out)?;
-    let mut shell = shell(command);
-    shell
-        .stdin(Stdio::null())
-        .stderr(out.try_clone()?)
-        .stdout(out);
-    child::run(&mut shell, timeout)
-}
 
 /// The shell, with a command to run.
 fn shell(command: &str) -> Command {

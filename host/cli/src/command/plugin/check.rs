@@ -91,7 +91,7 @@ fn list(json: bool) {
         return show::print_json(&json!({ "checks": listed }));
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
-    let table = TextTable::of(["check", "what holds of a plugin that passes"], rows);
+    let table = TextTable::from_rows(["check", "what holds of a plugin that passes"], rows);
     show::print(&table.within(show::columns()).render());
 }
 
