@@ -15,10 +15,9 @@ use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::reproducer::shell_word;
-use passdock::{ErrorKind, Module, PassError};
+use passdock::{ErrorKind, Module, PassError, waiting};
 
 use crate::args::search::CheckCommandArgs;
-use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
 pub(crate) struct CheckCommand {
@@ -159,10 +158,10 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)
             .stdout(out);
-        child::run(&mut shell, timeout)
+        waiting::run(&mut shell, timeout)
     };
     let status = run().map_err(|error| failed("The command of `--check` can't be run", &error))?;
-    let mut output = child::tail(out).unwrap_or_default();
+    let mut output = File::open(out).and_then(waiting::tail).unwrap_or_default();
     let verdict = match status.map(|status| status.code()) {
         None => {
             output.push_str(TOO_LONG);
