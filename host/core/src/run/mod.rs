@@ -20,7 +20,6 @@ use std::sync::{Arc, OnceLock};
 
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
-pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Termination};
 use passdock_diagnostic::suggest;
@@ -131,7 +130,7 @@ fn call_planned(
         cx.count_rewrites_anew();
     }
     let mut run = Run::new(cx, watched);
-    if let (true, Some(plan)) = (cx.resumes(), plan) {
+    if let (true, Some(plan)) = (cx.settings().resumes, plan) {
         run.resume(plan);
     }
     let job = Job {
@@ -409,7 +408,7 @@ impl<'c> Run<'c> {
         // Nothing else could have done it.
         if ran == [name.as_str()] {
             broken.pass = Some(name.clone());
-            broken.plugin = pass.provider().cloned();
+            broken.set_provider(pass.provider());
         }
         Some(broken)
     }

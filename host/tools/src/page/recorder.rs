@@ -30,7 +30,7 @@ sdk::options! {
     /// The options of `page`.
     struct PageOptions {
         /// The file that the page is written to when the run has ended.
-        file: String = "",
+        file: String,
     }
 }
 
@@ -46,7 +46,6 @@ pub fn instrument() -> InstrumentSpec {
             state: Mutex::default(),
         }))
     })
-    .mandatory("file")
     .paths(["file"])
 }
 
