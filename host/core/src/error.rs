@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use passdock_crash::{CallKind, Culprit, Termination};
 pub use passdock_diagnostic::capitalized;
-use passdock_diagnostic::{Diagnostic, Snippet};
+use passdock_diagnostic::{Diagnostic, Snippet, suggest};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
 use serde::{Deserialize, Serialize};
 
@@ -204,11 +204,11 @@ impl PassError {
         let mut error = PassError::new(ErrorKind::Crashed, message)
             .help("Nothing was written, and the model that was read is as it was.");
         error.function = culprit.and_then(|culprit| culprit.function.clone());
-        // The pass's own is told with the pass.
+        // The pass's own plugin is set with the pass.
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
         }
-        // What spoils the heap shows later, in somebody else's code.
+        // A corrupted heap shows later, in other code.
         let before = termination.called_before.as_ref().filter(|before| {
             let plugin = culprit.and_then(|culprit| culprit.plugin.as_ref());
             before.plugin.is_some() && before.plugin.as_ref() != plugin
@@ -220,18 +220,13 @@ impl PassError {
                  shows later"
             ));
         }
-        if culprit.is_none()
+        let is_uncertain = culprit.is_none()
             || termination.on_other_thread
             || before.is_some()
-            || cause.name() == "SIGABRT"
-        {
-            let names = termination.loaded.iter().map(|file| format!("`{file}`"));
-            let names: Vec<String> = names.collect();
-            if !names.is_empty() {
-                error
-                    .notes
-                    .push(format!("loaded by then: {}", names.join(", ")));
-            }
+            || cause.name() == "SIGABRT";
+        if is_uncertain && !termination.loaded.is_empty() {
+            let names = suggest::listed(termination.loaded.iter().map(String::as_str));
+            error.notes.push(format!("loaded by then: {names}"));
         }
         error.termination = Some(Box::new(termination.clone()));
         error
@@ -307,7 +302,7 @@ impl PassError {
 
 impl Provider {
     /// The provider that a plugin is.
-    pub fn of(plugin: &Plugin) -> Provider {
+    pub fn new(plugin: &Plugin) -> Provider {
         Provider {
             plugin: plugin.name().to_owned(),
             origin: plugin.origin().clone(),

@@ -129,7 +129,15 @@ fn call_planned(
     if cx.diag_ctx().is_none() && watched {
         cx.count_rewrites_anew();
     }
-    let mut run = Run::new(cx, watched);
+    let mut run = Run {
+        cx,
+        watched,
+        done: Done::default(),
+        parents: Vec::new(),
+        depth: 0,
+        is_inner: false,
+        foreign: Vec::new(),
+    };
     if let (true, Some(plan)) = (cx.settings().resumes, plan) {
         run.resume(plan);
     }
@@ -318,19 +326,7 @@ impl Run<'_> {
     }
 }
 
-impl<'c> Run<'c> {
-    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
-        Run {
-            cx,
-            watched,
-            done: Done::default(),
-            parents: Vec::new(),
-            depth: 0,
-            is_inner: false,
-            foreign: Vec::new(),
-        }
-    }
-
+impl Run<'_> {
     /// Remembers the passes that the first pass requires as done: the module is the one from right
     /// before that pass.
     fn resume(&mut self, plan: &Plan) {
