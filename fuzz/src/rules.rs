@@ -39,7 +39,10 @@ fn check_error(error: &RuleError, input: &str) {
     assert!(error.message.len() < input.len() + 256, "{error}");
     let place = input.get(error.at.clone());
     assert!(place.is_some(), "no place: {:?}", error.at);
-    assert!(error.known.iter().all(|word| !word.is_empty()), "{error}");
+    assert!(
+        error.candidates.iter().all(|word| !word.is_empty()),
+        "{error}"
+    );
 }
 
 fn check_rules(rules: &[Rule], input: &str) {

@@ -154,7 +154,7 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, Manifes
     }
     let pass = ManifestPass {
         kind: registry.pass_kind(name)?,
-        declaration: registry.declarations().remove(name)?,
+        declaration: registry.declaration(name)?,
         summary: plugins::OWN_PASS.to_owned(),
     };
     Some((None, pass))

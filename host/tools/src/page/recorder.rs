@@ -31,7 +31,7 @@ sdk::options! {
     /// The options of `page`.
     struct PageOptions {
         /// The file that the page is written to when the run has ended.
-        file: String = "",
+        file: String,
     }
 }
 
@@ -47,7 +47,6 @@ pub fn instrument() -> InstrumentSpec {
             state: Mutex::default(),
         }))
     })
-    .mandatory("file")
     .paths(["file"])
 }
 
