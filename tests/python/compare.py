@@ -223,9 +223,9 @@ def costs(result):
 
 def page(results):
     count, totals = totals_table(results)
-    intro = PAGE.read_text().split("\n## ")[0].rstrip() if PAGE.exists() else "# What other tools make of the same models"
-    return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and mistakes", "",
-                      f"Seconds are sums over the {count} models that every tool takes, memory is the most for one of them.",
+    intro = PAGE.read_text().split("\n## Ops\n")[0].rstrip() if PAGE.exists() else "# Comparison with other tools"
+    return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and errors", "",
+                      f"Seconds are sums over the {count} models that every tool accepts; memory is the maximum for one of them.",
                       "", *totals, "", "## Latency", "", *latency_table(results), "", "## Each model", "", *details_table(results), ""])
 
 
