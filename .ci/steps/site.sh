@@ -2,7 +2,7 @@
 tools=$TARGET/tools
 version=0.5.4
 [[ $("$tools/bin/mdbook" --version 2>/dev/null) == *$version ]] ||
-  cargo install --quiet --locked --no-default-features --root "$tools" --target-dir "$TARGET/mdbook" --version $version mdbook
+  cargo install --quiet --locked --no-default-features --features search --root "$tools" --target-dir "$TARGET/mdbook" --version $version mdbook
 source=$(fresh "$TARGET/site-source")
 xtask docs "$source"
 cp docs/site/* "$source"
