@@ -162,7 +162,7 @@ impl Inference {
             caller = frame.function;
             // Errors inside a copy are reported for the function itself.
             if frame.pending.is_none() {
-                called_with(m.edit(caller)?, op, &callee, &mut frame.diagnostics);
+                (frame.diagnostics).extend(called_with(m.edit(caller)?, op, &callee));
             }
         }
         self.calls.note(&call);
@@ -437,14 +437,7 @@ impl Frame {
             self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
-            given_in(
-                f,
-                op,
-                inflow.operand,
-                inflow.arg,
-                &inflow.first,
-                &mut self.diagnostics,
-            );
+            self.diagnostics.extend(given_in(f, op, inflow));
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()
