@@ -54,12 +54,7 @@ fn main() {
     let many = module(sized(1000), sized(1000));
     let one = run("bench.transform.Rewrite", &many, 1);
     let two = run("bench.transform.Rewrite", &many, 2);
-    report_ratio(
-        "1,000 functions, one core over two",
-        one,
-        two,
-        ">= 1.8 x",
-    );
+    report_ratio("1,000 functions, one core over two", one, two, ">= 1.8 x");
 }
 
 /// Returns the module with an edit in each function.

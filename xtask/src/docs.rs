@@ -1,4 +1,4 @@
-//! The documentation that goes into an archive: Markdown whose links lead to what the archive has.
+//! The documentation in archives: Markdown without links to files that the archive doesn't have.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,10 +8,10 @@ use regex_lite::{Captures, Regex};
 
 use crate::project::Project;
 
-/// What is for those who work on passdock, in the checkout.
+/// Pages for passdock's developers, which only the checkout has.
 const NOT_FOR_USERS: [&str; 3] = ["conformance.md", "decisions.md", "pass-call.md"];
 
-/// Writes the documentation for users into a directory.
+/// Writes the user documentation to a directory.
 pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     let mut files = vec![PathBuf::from("CHANGELOG.md")];
     let folders = [
@@ -43,7 +43,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Markdown in which links that the archive hasn't are their text. A link's text may have brackets in it.
+/// Replaces links to files that the archive doesn't have with their text. The text of a link may contain brackets.
 fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
     let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
     let replaced = link.replace_all(text, |found: &Captures<'_>| {
@@ -58,7 +58,7 @@ fn is_elsewhere(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// A link's file, from the top of the checkout.
+/// Returns the path of a link's file, relative to the root of the checkout.
 fn within(folder: &Path, target: &str) -> Option<PathBuf> {
     let path = target.split('#').next().unwrap_or(target);
     let mut whole = PathBuf::new();

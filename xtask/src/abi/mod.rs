@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: what is made of the table of the plugin ABI, `plugin-api/abi/contract`.
+//! `cargo xtask generate`: files that are generated from the table of the plugin ABI, `plugin-api/abi/contract`.
 
 mod c;
 mod docs;
@@ -15,7 +15,7 @@ use minijinja::{Environment, context};
 use crate::project::Project;
 use table::{Define, Item, Table, snake};
 
-/// The descriptions of which the SDK has a form that borrows what they point to.
+/// The descriptions for which the SDK has a borrowed form.
 const DESCRIPTIONS: [&str; 13] = [
     "TypeDesc",
     "PortDesc",
@@ -32,7 +32,7 @@ const DESCRIPTIONS: [&str; 13] = [
     "EvaluateDesc",
 ];
 
-/// The generated files in Rust: each with its template and its edition.
+/// The generated Rust files: path, template and edition.
 const RUST: [(&str, &str, &str); 6] = [
     (
         "plugin-api/abi/src/declarations.rs",
@@ -77,18 +77,18 @@ pub(crate) fn generate(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// The generated files that aren't what `generate` would write.
+/// Returns an offence for each generated file that is out of date.
 pub(crate) fn offences(project: &Project) -> Result<Vec<String>> {
     let mut offences = Vec::new();
     for (path, text) in files(project)? {
         if fs::read_to_string(project.root.join(&path)).ok().as_ref() != Some(&text) {
-            offences.push(format!("{path} isn't what `cargo xtask generate` writes"));
+            offences.push(format!("{path} is out of date: run `cargo xtask generate`"));
         }
     }
     Ok(offences)
 }
 
-/// Each generated file, from the root of the checkout, and what it has.
+/// Returns each generated file: the path from the root of the checkout, and the text.
 fn files(project: &Project) -> Result<Vec<(String, String)>> {
     let table = Table::read(&project.root)?;
     let mut files = Vec::new();
@@ -132,7 +132,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// The text as rustfmt has it.
+/// Formats a text with rustfmt.
 fn formatted(text: &str, edition: &str) -> Result<String> {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", edition, "--emit", "stdout"])
