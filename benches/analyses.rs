@@ -1,4 +1,4 @@
-//! Analyses: what it costs to find one, to work one out, and to do it again after an edit.
+//! Cost of analyses: finding a cached one, computing it, and recomputing it after an edit.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
@@ -40,12 +40,12 @@ fn main() {
     let f = big.functions().next().expect("a function");
     let defs = registry.op_defs();
     let operators = Operators::new(&defs, &big);
-    // Each beside a walk over the ops, which is the least that it takes.
+    // Each is a ratio to a walk over the ops, which is the lower bound.
     let walk = measure(ops(), || f.walk(f.body()).count());
     let names = compute::<NameAnalysis>(f, &operators);
     for (what, figure) in [
         (
-            "liveness of 100,000 ops, per op, beside a walk",
+            "liveness of 100,000 ops, per op, over a walk",
             compute::<LivenessAnalysis>(f, &operators),
         ),
         ("order", compute::<OrderAnalysis>(f, &operators)),
@@ -59,7 +59,7 @@ fn main() {
     }
     let edit = run("bench.transform.Edit", ops());
     report_ratio(
-        "one edit and liveness anew, per op, beside the edit",
+        "one edit and liveness again, per op, over the edit",
         run("bench.transform.EditAndAsk", ops()),
         edit,
         "one liveness more",
@@ -67,7 +67,7 @@ fn main() {
 }
 
 fn compute<A: FunctionAnalysis>(f: &passdock_ir::Function, operators: &Operators<'_>) -> Figure {
-    // What it is made of is there, itself it isn't.
+    // Caches the analyses that `A` needs; `A::compute` itself isn't cached.
     analyses::get::<A>(f, operators);
     measure(ops(), || A::compute(f, operators))
 }

@@ -1,4 +1,4 @@
-//! The boundary: what it costs that passes are in a shared library.
+//! Overhead of the plugin boundary: passes in a shared library compared with the same passes in the host.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
@@ -18,7 +18,7 @@ fn main() {
     let loaded = registry.load_plugin(&library("passdock_bench"), &Default::default());
     loaded.expect("the benchmark's plugin");
     let pass = |name: &str| registry.get_pass(name).expect("a pass of the plugin");
-    // Verifying what changed is the same work wherever the pass is; it has a figure of its own.
+    // Verification costs the same wherever the pass is, and has its own benchmark.
     let context = context(&registry, 1);
 
     let run =
@@ -35,14 +35,14 @@ fn main() {
     let big = module(1, ops());
     let visit = pass("bench.transform.Visit");
     report_ratio(
-        "visit all ops from a plugin, beside the host's own loop",
+        "visit all ops from a plugin, over the host's own loop",
         measure(ops(), || run(&visit, &big)),
         visit_inside(&big),
         "<= 1.15 x",
     );
     let rewrite = pass("bench.transform.Rewrite");
     report_ratio(
-        "rewrite 10 % from a plugin, beside the host's own",
+        "rewrite 10 % from a plugin, over the host's own",
         measure(ops(), || run(&rewrite, &big)),
         rewrite_inside(&big),
         "<= 1.4 x",

@@ -1,5 +1,5 @@
-//! Evaluation of operators on constants: what an element costs in large tensors, and what a small op
-//! costs. Beside each, copying an element between buffers that no cache holds.
+//! Evaluation of operators on constants: cost per element of large tensors, and per call of small ops.
+//! Large tensors are compared with copying an element between buffers that exceed the caches.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
@@ -13,7 +13,7 @@ use passdock_plugins_onnx_ops::evaluate;
 fn main() {
     let (side, edge) = (sized(1000), sized(100));
     let million = side * side;
-    // More bytes than caches have.
+    // Larger than the caches.
     let bytes = sized(256 << 20);
     let floats = || singles(&[side, side]);
     let (source, mut target) = (vec![1_u8; bytes], vec![2_u8; bytes]);
@@ -99,7 +99,7 @@ fn ints(shape: &[usize], elements: Vec<i64>) -> Tensor<'static> {
     Tensor::from_vec(DType::I64, shape.to_vec(), elements)
 }
 
-/// One evaluation, per item.
+/// Measures one evaluation, per item.
 fn run(name: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], items: usize) -> Figure {
     let inputs: Vec<_> = inputs.iter().map(|input| Some(input.clone())).collect();
     let attrs: Vec<_> = attrs

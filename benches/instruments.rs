@@ -1,4 +1,4 @@
-//! Instruments: what a pass call costs, and what watching it adds.
+//! Cost of a pass call, and the overhead that instruments add.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
@@ -12,10 +12,10 @@ use passdock::{
 use passdock_benches::{Figure, measure_with, module, report};
 use passdock_tests::library;
 
-/// Calls within one measurement; the context is entered anew for each, so that nothing piles up.
+/// Calls within one measurement. Each measurement enters a new context, so that no state accumulates.
 const CALLS: usize = 1000;
 
-/// An instrument that has every callback and does nothing in any.
+/// An instrument whose callbacks are all empty.
 struct Idle;
 
 impl PassInstrument for Idle {
@@ -43,7 +43,7 @@ fn main() {
         let idle = registry.get_instrument("bench.idle", &options, &setup);
         context.shared_instrument(idle.expect("an instrument of the plugin"))
     });
-    // `should_run`, `run_before_pass` and `run_after_pass`, all three empty.
+    // Three empty callbacks: `should_run`, `run_before_pass` and `run_after_pass`.
     let callback = Figure {
         nanos: minus(loaded, plain).nanos / 3.0,
     };

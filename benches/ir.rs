@@ -1,4 +1,4 @@
-//! The IR inside the host: building, reading, rewriting, copying.
+//! The IR inside the host: building, reading, rewriting and copying.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 

@@ -1,6 +1,7 @@
-//! ONNX files in and out: beside `cp`, and beside Python's load and save where there is a Python with
-//! the `onnx` package (`PASSDOCK_PYTHON`, or `python3`). Real models are those in `PASSDOCK_MODELS`.
-//! The large models need 6 GiB of disk for a minute.
+//! Reading and writing ONNX files, compared with `cp` and with Python's `onnx` package.
+//!
+//! Python is `PASSDOCK_PYTHON` or `python3`; without the `onnx` package that comparison is skipped. Real models are
+//! taken from the directory `PASSDOCK_MODELS`. The large models need 6 GiB of disk for about a minute.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
@@ -14,7 +15,7 @@ use passdock_benches::{
 };
 use passdock_ir::{Module, text};
 
-/// Load and save of each file named, in one process; prints the seconds without the import.
+/// Loads and saves each file in one process; prints the seconds, without the import.
 const PYTHON: &str = r#"
 import os, sys, time
 import onnx
@@ -30,7 +31,7 @@ print(time.perf_counter() - start)
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    // This program again, to see what one round trip takes of a process.
+    // The child process of `memory`.
     if let [_, what, input, output] = words.as_slice()
         && what == "round-trip"
     {
@@ -41,7 +42,7 @@ fn main() {
     std::fs::create_dir(&out).expect("a new directory");
     let python = python();
     if python.is_none() && !is_quick() {
-        println!("no Python with onnx was found: not compared");
+        println!("no Python with the onnx package: not compared");
     }
     let compare = |what: &str, models: &[PathBuf], copies: &str| {
         let ours = measure(1, || {
@@ -55,13 +56,13 @@ fn main() {
             }
         });
         report(what, ours, "");
-        report_ratio("  beside a copy of the file", ours, copy, copies);
+        report_ratio("  compared with copying the file", ours, copy, copies);
         match python
             .as_ref()
             .map(|python| python_round(python, models, &out))
         {
             Some(Some(theirs)) => {
-                report_ratio("  beside Python's load and save", ours, theirs, "< 1 x");
+                report_ratio("  compared with Python's onnx", ours, theirs, "< 1 x");
             }
             Some(None) => println!("  Python can't load and save it"),
             None => {}
@@ -89,7 +90,7 @@ fn main() {
             &path,
             ExternalData::Keep,
         );
-        println!("{ops} nodes: to reach: {to_reach}");
+        println!("{ops} nodes: target: {to_reach}");
         compare("  in and out", &[path], "(for scale)");
     }
     let weight = 4 * sized(8 << 20) as u64;
@@ -110,7 +111,7 @@ fn main() {
     }
 }
 
-/// A model read and written to a directory where nothing is.
+/// Reads a model and writes it to `out`, after removing an earlier output.
 fn round(model: &Path, out: &Path) {
     let to = out.join(model.file_name().expect("a file"));
     for old in [&to, &data_file(&to)] {
@@ -124,7 +125,7 @@ fn round_trip(input: &str, output: &str) {
     model_file::write(&module, output, WriteOptions::default()).expect("a disk with room");
 }
 
-/// A round trip, and what the process holds in memory then.
+/// Does a round trip, then prints the memory use of the process.
 fn round_trip_and_tell(input: &str, output: &str) {
     let module = model_file::read(input).expect("a model");
     model_file::write(&module, output, WriteOptions::default()).expect("a disk with room");
@@ -136,7 +137,7 @@ fn round_trip_and_tell(input: &str, output: &str) {
         .for_each(|line| println!("{line}"));
 }
 
-/// What one round trip holds in memory, in a process of its own.
+/// Reports the memory use of one round trip, measured in a child process.
 fn memory(model: &Path, out: &Path) {
     let to = out.join("memory.onnx");
     let exe = std::env::current_exe().expect("this program");
@@ -153,7 +154,7 @@ fn memory(model: &Path, out: &Path) {
         })
     };
     println!(
-        "{:<58} {:>12}   to reach: < 200 MB   (peak {}, mapped files included)",
+        "{:<58} {:>12}   target: < 200 MB   (peak {}, mapped files included)",
         "  memory that isn't mapped files",
         figure("RssAnon"),
         figure("VmHWM")
@@ -185,7 +186,7 @@ fn save(module: &Module, path: &Path, external_data: ExternalData) {
     model_file::write(module, path, options).expect("a disk with room");
 }
 
-/// A chain of `count` additions, each of a weight of `bytes` bytes.
+/// Returns a chain of `count` additions, each with a weight of `bytes` bytes.
 fn weights(count: u64, bytes: u64) -> Module {
     let ty = format!("f32[{}]", bytes / 4);
     let line = |at| {
@@ -201,7 +202,7 @@ fn weights(count: u64, bytes: u64) -> Module {
     text::parse(&text).expect("a module")
 }
 
-/// A Python that has the `onnx` package.
+/// Returns a Python interpreter that has the `onnx` package.
 fn python() -> Option<PathBuf> {
     if is_quick() {
         return None;
@@ -214,7 +215,7 @@ fn python() -> Option<PathBuf> {
         .then_some(python)
 }
 
-/// Python's load and save, in process; none if it fails.
+/// Measures Python's load and save, without the start of the interpreter; `None` if it fails.
 fn python_round(python: &Path, models: &[PathBuf], out: &Path) -> Option<Figure> {
     let mut times = Vec::new();
     for _ in 0..3 {

@@ -15,7 +15,7 @@ fn main() {
         let pass = registry.get_pass(pass).expect("a pass");
         let context = context(&registry, jobs);
         let run = |module| pass.call_in(module, &context).expect("it runs");
-        // As new: without what earlier runs found out about it.
+        // An edited copy has no cached analyses from earlier runs.
         measure_with(1, || edited(module), run)
     };
 
@@ -54,15 +54,10 @@ fn main() {
     let many = module(sized(1000), sized(1000));
     let one = run("bench.transform.Rewrite", &many, 1);
     let two = run("bench.transform.Rewrite", &many, 2);
-    report_ratio(
-        "1,000 functions on one core, beside two",
-        one,
-        two,
-        ">= 1.8 x",
-    );
+    report_ratio("1,000 functions, one core over two", one, two, ">= 1.8 x");
 }
 
-/// The module after an edit of each function.
+/// Returns the module with an edit in each function.
 fn edited(module: &Module) -> Module {
     let mut module = module.clone();
     let names: Vec<_> = module.names().collect();
@@ -74,7 +69,7 @@ fn edited(module: &Module) -> Module {
     module
 }
 
-/// The function with a result that needs none of its ops.
+/// Replaces the function's result with one that uses none of its ops, which makes all of them dead.
 fn dead(mut f: Function) -> Function {
     let body = f.body();
     let x = f.args(body).next().expect("its parameter");

@@ -1,10 +1,10 @@
-//! Plugins: finding and loading many, beside what the system's loader alone takes.
+//! Finding and loading many plugins, compared with the system's loader alone.
 //!
-//! A library is loaded once in a process, and the more are loaded the longer the loader takes for the
-//! next: each time is that of a process of its own.
+//! A process loads a library only once, and the loader gets slower with each library. Each time is
+//! therefore measured in a new process.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
-#![allow(clippy::print_stdout, reason = "a child says its time")]
+#![allow(clippy::print_stdout, reason = "a child prints its time")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use passdock::Registry;
 use passdock_benches::{Figure, is_quick, report, report_ratio};
 use passdock_tests::library;
 
-/// Which plugins are needed where few are.
+/// The plugins that the run with few plugins needs.
 const NEEDED: [usize; 3] = [1, 5, 9];
 
 fn main() {
@@ -33,13 +33,13 @@ fn main() {
         plugins
     });
     for (count, plugins) in counts.iter().zip(&dirs) {
-        // The first finds files and loader cold.
+        // Warm-up: the first run has cold files and a cold loader.
         run("load", plugins);
         let [system, host] = medians([&|| run("dlopen", plugins), &|| run("load", plugins)]);
         let of = |time: Duration| Figure {
             nanos: time.as_nanos() as f64 / *count as f64,
         };
-        let what = format!("load {count} plugins, all needed, beside dlopen");
+        let what = format!("load {count} plugins, all needed, over dlopen");
         report_ratio(&what, of(host), of(system), "(for scale)");
     }
     let [_, many] = &dirs;
@@ -50,7 +50,7 @@ fn main() {
     report("start with 1,000 plugins, 3 needed", figure, "<= 20 ms");
 }
 
-/// The medians of times that are taken in turns.
+/// Returns the medians of times that are measured alternately.
 fn medians<const N: usize>(take: [&dyn Fn() -> Duration; N]) -> [Duration; N] {
     let rounds = if is_quick() { 1 } else { 9 };
     let times: Vec<[Duration; N]> = (0..rounds).map(|_| take.map(|take| take())).collect();
@@ -61,7 +61,7 @@ fn medians<const N: usize>(take: [&dyn Fn() -> Duration; N]) -> [Duration; N] {
     })
 }
 
-/// This program again, which does one of the things below.
+/// Runs `what` of [`child`] in a new process and returns the time that it reports.
 fn run(what: &str, plugins: &Path) -> Duration {
     let exe = std::env::current_exe().expect("this program");
     let mut command = Command::new(exe);
@@ -103,7 +103,7 @@ fn child(what: &str, plugins: &Path) -> Duration {
     start.elapsed()
 }
 
-/// Writes copies of the plugin, each with names of its own.
+/// Writes copies of the plugin, each with its own names.
 fn copies(original: &[u8], dir: &Path, count: usize) {
     std::fs::create_dir(dir).expect("a new directory");
     for number in 0..count {
@@ -117,7 +117,7 @@ fn copies(original: &[u8], dir: &Path, count: usize) {
     }
 }
 
-/// Writes `new` over the beginning of each `old`.
+/// Overwrites the beginning of each `old` with `new`.
 fn rename(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     let mut at = 0;
     while let Some(found) = bytes[at..]
@@ -131,8 +131,8 @@ fn rename(bytes: &mut [u8], old: &[u8], new: &[u8]) {
 
 #[allow(unsafe_code, reason = "the figure is what the system's loader takes")]
 fn open(path: &Path) {
-    // SAFETY: the benchmarks' own plugin, whose initialisation does nothing.
+    // SAFETY: it is the benchmarks' own plugin, whose initialisation does nothing.
     let library = unsafe { libloading::Library::new(path) }.expect("a library");
-    // As the host does: never closed.
+    // The host never closes a library either.
     std::mem::forget(library);
 }

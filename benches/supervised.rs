@@ -1,4 +1,4 @@
-//! Runs in a process of their own beside runs in this one, and what it costs to note what of a plugin runs.
+//! Runs in a child process compared with runs in this process, and the cost of recording the current plugin call.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
@@ -20,7 +20,7 @@ mod supervised {
     };
     use passdock_crash::{CallKind, Callee};
 
-    /// The word that makes this program a worker.
+    /// The argument that makes this program a worker.
     const WORKER: &str = "worker";
 
     pub(super) fn main() {
@@ -60,10 +60,10 @@ mod supervised {
         let more = Figure {
             nanos: (both.nanos - one.nanos).max(0.0),
         };
-        let what = "a run of 100 ops in a process of its own, beyond one here";
+        let what = "a run of 100 ops in a child process, on top of in process";
         report(what, more, "<= 3 ms");
         let [both, one] = least(&request_of(50_000), [&alone, &here]);
-        let what = "a run of 50,000 ops in a process of its own, beside one here";
+        let what = "a run of 50,000 ops in a child process, over in process";
         report_ratio(what, both, one, "<= 1.05 x");
 
         let calls = if is_quick() { 1 } else { 1_000_000 };
@@ -73,11 +73,11 @@ mod supervised {
                 std::hint::black_box(std::hint::black_box(&callee).enter());
             }
         });
-        let what = "note that something of a plugin is called, and has returned";
+        let what = "recording the start and end of a plugin call";
         report(what, noted, "<= 5 ns");
     }
 
-    /// The least times of runs that are taken in turns: a process that waits for a core is no cost of its own.
+    /// Returns the minimum time of each run, measured alternately. Time spent waiting for a core isn't a cost of the run.
     fn least<const N: usize>(
         request: &Request,
         runs: [&dyn Fn(&Request) -> Report; N],
@@ -95,7 +95,7 @@ mod supervised {
         nanos.map(|nanos| Figure { nanos })
     }
 
-    /// A model of so many ops that is read, run through a few passes, and written.
+    /// Returns a request that reads a model with `ops` ops, runs a few passes and writes it.
     fn request(dir: &Path, ops: usize) -> Request {
         let model = dir.join(format!("{ops}.onnx"));
         let module = one_function(|module| named_main(module, ops));

@@ -1,4 +1,4 @@
-//! Runs the benchmarks' empty pass, for `.ci/steps/pass_call.py`: the last call is the one that it measures.
+//! Runs the benchmarks' empty pass for `.ci/steps/pass_call.py`, which measures the last call.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-"""The figures of the Python package, the least of several times; ratios to what can run beside it.
+"""Benchmarks of the Python package: the minimum of several times, or a ratio to a reference in the same process.
 
-``python benches/python/figures.py`` with the package, an optimised build, and onnx_ir and onnxscript where they are.
-``--models DIR``: real models, for what ``optimize()`` costs beside the host's own run.
+Run ``python benches/python/figures.py`` with an optimised build of the package. onnx_ir and onnxscript are compared if
+they are installed. ``--models DIR`` measures the overhead of ``optimize()`` on the models in DIR.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FUNCTIONS = 1_000
 
 
 def least(of: Callable[[], object], times: int = 7) -> float:
-    """Seconds of the fastest of several runs."""
+    """Returns the seconds of the fastest of several runs."""
 
     def one() -> float:
         start = time.perf_counter()
@@ -38,14 +38,14 @@ def show(what: str, value: float, unit: str, reach: str = "") -> None:
 
 
 def chain(ops: int) -> passdock.Module:
-    """Relus one after another."""
+    """Returns a module with a chain of Relus."""
     body = "".join(f"    %{at} = onnx.Relu(%{at - 1}) : f32[n]\n" for at in range(1, ops))
     head = 'module {\n  fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {\n    %0 = onnx.Relu(%x) : f32[n]\n'
     return passdock.Module.from_text(f"{head}{body}    return %{ops - 1}\n  }}\n}}\n")
 
 
 def functions(count: int) -> passdock.Module:
-    """Functions of one op."""
+    """Returns a module with `count` functions of one op."""
     each = '  fn @f{}(%x: f32[n]) -> (%y) opset("" = 17) {{\n    %0 = onnx.Relu(%x) : f32[n]\n    return %0\n  }}\n'
     return passdock.Module.from_text("module {\n" + "".join(each.format(at) for at in range(count)) + "}\n")
 
@@ -88,11 +88,12 @@ def reading() -> None:
 
 
 def optimizing(models: Path | None) -> None:
-    """What Python adds to a run of the host in this process, where plugins are loaded once: the report has the run's own
-    seconds.
+    """Measures what Python adds to a run of the host, whose own seconds are in the report.
+
+    The runs are in this process, which loads the plugins once.
     """
     if models is None:
-        print("optimize() beside the host's own run: not measured, no --models")
+        print("optimize() over the host's own run: not measured, no --models")
         return
     with tempfile.TemporaryDirectory() as work:
         out = Path(work) / "out.onnx"
@@ -104,18 +105,18 @@ def optimizing(models: Path | None) -> None:
 
         for model in sorted(models.glob("*.onnx")):
             ours, own = (min(times) for times in zip(*(both(model) for _ in range(9)), strict=True))
-            show(f"optimize() beside the host's own run: {model.name}", ours / own, "x", "<= 1.05")
+            show(f"optimize() over the host's own run: {model.name}", ours / own, "x", "<= 1.05")
 
 
 def rewriting() -> None:
-    """Relu(Relu(x)) to Relu(x), over 10,000 ops, in each infrastructure."""
+    """Measures the rewrite of Relu(Relu(x)) to Relu(x) over 10,000 ops in each infrastructure."""
     try:
         import onnx
         import onnx_ir
         from onnxscript.rewriter import RewriteRuleSet
         from onnxscript.rewriter import pattern as script
     except ImportError as missing:
-        print(f"the same rewrite in others: not measured, {missing}")
+        print(f"the same rewrite in onnx_ir and onnxscript: not measured, {missing}")
         return
     count = 10_000
     nodes = []
@@ -156,7 +157,7 @@ def rewriting() -> None:
     rule = script.RewriteRule(lambda op, x: op.Relu(op.Relu(x)), lambda op, x: op.Relu(x))
 
     def fresh(of: Callable[[object], object]) -> float:
-        """Theirs edit in place: each run has a model of its own, whose making isn't counted."""
+        """Measures `of` on a new model each time, because it edits in place. Building the model isn't measured."""
         times = []
         for _ in range(3):
             model = onnx_ir.from_proto(proto)
@@ -167,10 +168,10 @@ def rewriting() -> None:
 
     ours = least(lambda: by_hand(module))
     show(f"Relu(Relu(x)) in {count} ops, by hand", ours * 1e3, "ms")
-    show("  onnx_ir's pass, beside it", fresh(IrPass()) / ours, "x")
+    show("  onnx_ir's pass, over it", fresh(IrPass()) / ours, "x")
     ours = least(lambda: by_rule(module))
     show(f"Relu(Relu(x)) in {count} ops, by a rule", ours * 1e3, "ms")
-    show("  onnxscript's rewriter, beside it", fresh(RewriteRuleSet([rule]).apply_to_model) / ours, "x")
+    show("  onnxscript's rewriter, over it", fresh(RewriteRuleSet([rule]).apply_to_model) / ours, "x")
 
 
 def main() -> None:

@@ -1,12 +1,13 @@
-//! Everything a run does, over models with much of one thing, from 10^3 to 10^5: no pass is quadratic,
+//! Scaling of every step of a run, over models that have 10^3 to 10^5 of one kind of entity. No pass may be quadratic
 //! on any shape.
 //!
-//! The table has a block for each shape and a line for each pass of the standard plugins, and for reading and writing
-//! text and ONNX and the verifier. The last column is how much longer ten times as many take; what is above 30 x is
-//! marked, and listed again at the end. The fastest of a few runs counts, in time of the processor where the system
-//! tells it, so that others on the machine count less. `cargo bench -p passdock-benches --bench scale -- 10000` stops
-//! there, `-- 1000000` goes on to there, and `-- calls FoldConstant` shows only the lines that hold these words, in the
-//! name of the shape or of the pass.
+//! The table has a block for each shape, with a line for each pass of the standard plugins, for reading and writing
+//! text and ONNX, and for the verifier. The last column is the ratio of the times at the two largest sizes. A ratio above
+//! 30 x is marked and listed again at the end. The time is that of the fastest of a few runs, as processor time where
+//! the system reports it, so that other load on the machine matters less.
+//!
+//! `cargo bench -p passdock-benches --bench scale -- 10000` limits the size to 10,000, and `-- 1000000` raises the limit.
+//! `-- calls FoldConstant` shows only the lines whose shape and pass names contain these words.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
@@ -22,21 +23,21 @@ use passdock_benches::{context, is_quick, registry};
 use passdock_ir::{Module, text, verify};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// The largest size, unless a larger one is asked for.
+/// The default limit of the size.
 const LARGEST: usize = 100_000;
-/// Where nothing is measured.
+/// The size in a quick run.
 const QUICK: usize = 20;
-/// Runs that count, as long as they don't take long.
+/// The number of runs, unless one takes longer than [`LONG`].
 const RUNS: usize = 3;
 const LONG: Duration = Duration::from_millis(300);
-/// More is marked: linear is ten, caches that get too small take their part, quadratic is a hundred.
+/// The highest ratio that isn't marked. A linear step has 10, plus the effect of caches; a quadratic one has 100.
 const LINEAR: f64 = 30.0;
-/// Shorter than this is noise.
+/// Shorter times aren't marked, because they are noise.
 const NOISE: Duration = Duration::from_millis(5);
-/// What is expected to take longer, if it is quadratic, isn't tried.
+/// A step isn't run if it would take longer than this, assuming it is quadratic.
 const TOO_LONG: Duration = Duration::from_secs(60);
 
-/// One thing that is done to a model.
+/// A step that is measured on a model.
 enum Step {
     Parse,
     Verify,
@@ -46,7 +47,7 @@ enum Step {
     Pass(Box<PassRef>),
 }
 
-/// A model in all the forms that steps begin with.
+/// A model in each form that a step takes as its input.
 struct Model {
     text: String,
     module: Module,
@@ -91,7 +92,7 @@ fn main() {
     marked.iter().for_each(|line| println!("  {line}"));
 }
 
-/// What is done to models of a shape, for each size.
+/// Returns the steps for models of a shape: the name, and a step for each size.
 fn steps(registry: &Registry, shape: &Shape, sizes: &[usize]) -> Vec<(String, Vec<Step>)> {
     let each = |step: fn() -> Step| sizes.iter().map(|_| step()).collect();
     let mut steps = vec![
@@ -121,7 +122,7 @@ fn steps(registry: &Registry, shape: &Shape, sizes: &[usize]) -> Vec<(String, Ve
     steps
 }
 
-/// What makes a pass do more.
+/// Returns options with which a pass does more work.
 fn default_options(pass: &str) -> &'static str {
     match pass {
         "relax.transform.SimplifyInference" => "batch_norm = true",
@@ -148,7 +149,7 @@ impl Model {
         Model { text, module, onnx }
     }
 
-    /// How long a step takes; `None` if it can't be done to this model.
+    /// Returns the duration of a step; `None` if this model doesn't support it.
     fn time(&self, step: &Step, context: &PassContext) -> Option<Duration> {
         let module = self.module.clone();
         let start = Clock::start();
@@ -173,7 +174,7 @@ impl Model {
     }
 }
 
-/// A line of the table.
+/// Returns a line of the table.
 fn measure(name: &str, steps: &[Step], models: &[Model], context: &PassContext) -> String {
     let mut line = format!("{name:<40}");
     let mut before: Option<Duration> = None;

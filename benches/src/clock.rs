@@ -1,8 +1,8 @@
-//! [`Clock`]: what others on the machine count less in.
+//! [`Clock`]: processor time, which depends less on other load on the machine.
 
 use std::time::{Duration, Instant};
 
-/// Time that this thread had a processor for; all time where the system doesn't tell.
+/// A clock of this thread's processor time; of elapsed time where the system doesn't report that.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
@@ -10,7 +10,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins now.
+    /// Starts a clock.
     pub fn start() -> Clock {
         Clock {
             busy: Clock::busy(),
@@ -18,7 +18,7 @@ impl Clock {
         }
     }
 
-    /// The time since it began.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         let all = self.start.elapsed();
         let busy = Clock::busy().zip(self.busy);
@@ -26,7 +26,7 @@ impl Clock {
     }
 
     fn busy() -> Option<u64> {
-        // The system counts up when it looks at who runs next.
+        // The system updates the count when it schedules.
         std::thread::yield_now();
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         stat.split(' ').next()?.parse().ok()

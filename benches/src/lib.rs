@@ -1,12 +1,11 @@
-//! The figures passdock promises, measured.
+//! Passdock's benchmarks.
 //!
-//! `cargo bench -p passdock-benches` prints them all, `--bench NAME` those of one file. A figure is
-//! the median of several runs; beside it stands what it is to reach, as a ratio to something that
-//! ran in the same minute wherever there is such a thing, because absolute times differ between
-//! machines. No figure fails a build.
+//! `cargo bench -p passdock-benches` runs all of them, `--bench NAME` those of one file. Each prints the
+//! median of several runs and its target. Where possible the target is a ratio to a reference that is
+//! measured in the same run, because absolute times differ between machines. No benchmark fails a build.
 //!
-//! Run as a test (`cargo test -p passdock-benches --benches`) each does its work once, on something
-//! small, and prints no figures: so it is found out when one doesn't work any more.
+//! As a test (`cargo test -p passdock-benches --benches`) each benchmark runs once on small inputs and
+//! prints no times. Tests thus show that all benchmarks still work.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
@@ -22,17 +21,16 @@ use passdock::{PassContext, Registry, Verify};
 use passdock_abi::{FunctionKind, OpId};
 use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeData};
 
-/// How long each figure is measured, about.
+/// The approximate duration of each measurement.
 const BUDGET: Duration = Duration::from_millis(600);
 
-/// Whether nothing is measured: the program was run as a test, and not by `cargo bench`, which says
-/// `--bench`.
+/// Whether this is a test run without measurements. `cargo bench` passes `--bench`; `cargo test` doesn't.
 pub fn is_quick() -> bool {
     static QUICK: OnceLock<bool> = OnceLock::new();
     *QUICK.get_or_init(|| std::env::args().all(|argument| argument != "--bench"))
 }
 
-/// So many, but few where nothing is measured.
+/// Returns `count`, or a small number in a quick run.
 pub fn sized(count: usize) -> usize {
     match is_quick() {
         true => count.min(50),
@@ -47,7 +45,7 @@ pub struct Figure {
     pub nanos: f64,
 }
 
-/// Times `run` on fresh inputs of `setup`; neither `setup` nor dropping the result counts.
+/// Measures `run` on new inputs from `setup`. Neither `setup` nor dropping the result is included.
 pub fn measure_with<S, T>(
     items: usize,
     mut setup: impl FnMut() -> S,
@@ -70,23 +68,20 @@ pub fn measure_with<S, T>(
     }
 }
 
-/// Times `run`.
+/// Measures `run`.
 pub fn measure<T>(items: usize, mut run: impl FnMut() -> T) -> Figure {
     measure_with(items, || (), |()| run())
 }
 
-/// Prints a figure and what it is to reach.
+/// Prints a figure and its target.
 pub fn report(what: &str, figure: Figure, to_reach: &str) {
     if is_quick() {
         return println!("{what:<58} ran, on something small");
     }
-    println!(
-        "{what:<58} {:>12}   to reach: {to_reach}",
-        time(figure.nanos)
-    );
+    println!("{what:<58} {:>12}   target: {to_reach}", time(figure.nanos));
 }
 
-/// Prints a figure as a ratio to another that ran beside it.
+/// Prints a figure as a ratio to `beside`, the reference measured in the same run.
 pub fn report_ratio(what: &str, figure: Figure, beside: Figure, to_reach: &str) {
     if is_quick() {
         return println!("{what:<58} ran, on something small");
@@ -94,7 +89,7 @@ pub fn report_ratio(what: &str, figure: Figure, beside: Figure, to_reach: &str) 
     let ratio = figure.nanos / beside.nanos;
     let both = format!("{ratio:.2} x");
     println!(
-        "{what:<58} {both:>12}   to reach: {to_reach}   ({} beside {})",
+        "{what:<58} {both:>12}   target: {to_reach}   ({} / {})",
         time(figure.nanos),
         time(beside.nanos)
     );
@@ -109,8 +104,8 @@ fn time(nanos: f64) -> String {
     }
 }
 
-/// A function `@name` that is a chain of `len` ops: each tenth a Relu of the one before, the others
-/// an Add of the last two.
+/// Returns a function `@name` with a chain of `len` ops. Every tenth op is a Relu of the previous value, the others
+/// are an Add of the previous two.
 pub fn chain(symbols: &Arc<Symbols>, name: &str, len: usize) -> Function {
     let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern(name));
     let dims = [passdock_abi::Dim::constant(4)];
@@ -142,14 +137,14 @@ pub fn chain(symbols: &Arc<Symbols>, name: &str, len: usize) -> Function {
     f
 }
 
-/// A chain as the main function of an ONNX model.
+/// Returns a chain as the main function of an ONNX model.
 pub fn named_main(module: &Module, len: usize) -> Function {
     let mut main = chain(module.symbols(), "main", len);
     main.set_opset(passdock_abi::symbol::EMPTY, 17);
     main
 }
 
-/// A module of one function.
+/// Returns a module with one function.
 pub fn one_function(make: impl FnOnce(&Module) -> Function) -> Module {
     let mut module = Module::new();
     let function = make(&module);
@@ -157,7 +152,7 @@ pub fn one_function(make: impl FnOnce(&Module) -> Function) -> Module {
     module
 }
 
-/// A module of `functions` chains of `len` ops.
+/// Returns a module with `functions` chains of `len` ops.
 pub fn module(functions: usize, len: usize) -> Module {
     let mut module = Module::new();
     for i in 0..functions {
@@ -167,7 +162,7 @@ pub fn module(functions: usize, len: usize) -> Module {
     module
 }
 
-/// Returns a registry with ONNX's operators, the passes on graphs, and more plugins.
+/// Returns a registry with the ONNX operators, the graph passes and the plugins `more`.
 pub fn registry(more: &[StaticPlugin]) -> Registry {
     let registry = Registry::new();
     for plugin in [
@@ -184,7 +179,7 @@ pub fn registry(more: &[StaticPlugin]) -> Registry {
     registry
 }
 
-/// Returns a context that verifies nothing.
+/// Returns a context without verification.
 pub fn context(registry: &Registry, jobs: usize) -> PassContext {
     let context = PassContext::builder()
         .registry(registry)

@@ -1,16 +1,16 @@
-//! Models of any size, as IR text, each with much of one thing: what might take a pass, a writer or
-//! the verifier longer than the model is long.
+//! Models of any size, as IR text. Each has many entities of one kind, which shows where a pass, a writer or
+//! the verifier isn't linear in the size of the model.
 
-/// The models, as templates; how one is written stands at its head.
+/// The templates of the models. The head of the file describes the format.
 const TEMPLATES: &str = include_str!("shapes.txt");
 
-/// No function imports more domains.
+/// The maximum number of domains that a function imports.
 const MAX_DOMAINS: usize = 1000;
 
 /// A kind of model.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// What there is much of.
+    /// The kind of entity that the model has many of.
     pub name: &'static str,
     divisor: usize,
     max: usize,
@@ -41,7 +41,7 @@ impl Shape {
         }
     }
 
-    /// Returns a model with about so many ops, or whatever there is much of.
+    /// Returns a model with about `size` ops, or entities of the shape's kind.
     pub fn text(&self, size: usize) -> String {
         let body = self.expand(self.template, size);
         match body.starts_with("module") {
@@ -52,7 +52,7 @@ impl Shape {
         }
     }
 
-    /// Returns options, as TOML, with which a pass does more.
+    /// Returns options, as TOML, with which a pass does more work.
     pub fn options(&self, pass: &str, size: usize) -> Option<String> {
         let (name, options) = self.options?;
         (name == pass).then(|| self.expand(options, size))
@@ -82,7 +82,7 @@ impl Shape {
     }
 }
 
-/// How a line is repeated, and the line.
+/// Splits a line into its repetition directive and the rest.
 fn directive(line: &str) -> (&str, &str) {
     let repeated = line.starts_with('@').then(|| line.split_once(' '));
     repeated.flatten().unwrap_or(("", line))
@@ -108,7 +108,7 @@ fn with_lists(line: &str, number: usize, count: usize) -> String {
     text
 }
 
-/// The alternative of a number, with its numbers.
+/// Returns the alternative for `number`, with its placeholders replaced.
 fn numbered(text: &str, number: usize, count: usize) -> String {
     let alternatives: Vec<&str> = text.split('|').collect();
     alternatives[number % alternatives.len()]

@@ -1,4 +1,4 @@
-//! Comparing layouts, once for each pair, and saying in a few words where they differ.
+//! Comparison of layouts, cached for each pair, with a description of the difference.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,16 +8,16 @@ use abi_stable::abi_stability::abi_checking::{
 };
 use abi_stable::type_layout::{TLField, TLFieldOrFunction, TypeLayout};
 
-/// Layouts are statics of libraries that are never unloaded: their addresses stand for them.
+/// The addresses of two layouts. They identify the layouts, which are statics of libraries that are never unloaded.
 type Pair = (usize, usize);
 
-/// How comparisons went: nothing, or the difference.
+/// The results of earlier comparisons. An error is the difference.
 static COMPARED: Mutex<BTreeMap<Pair, Result<(), String>>> = Mutex::new(BTreeMap::new());
 
-/// Packages of types whose own fields nobody wants to read about.
+/// Packages whose types' fields aren't named, because they are implementation details.
 const INNER: [&str; 2] = ["abi_stable", "std"];
 
-/// Whether data of one layout may be read as of another; if not, what is different.
+/// Checks that data of the layout `published` may be read as `ours`. An error is the difference.
 pub(crate) fn compare(
     ours: &'static TypeLayout,
     published: &'static TypeLayout,
@@ -28,18 +28,18 @@ pub(crate) fn compare(
     if let Some(known) = compared().get(&pair) {
         return known.clone();
     }
-    // Not under the lock: two threads may find out the same.
+    // Without the lock: two threads may compare the same pair, with the same result.
     let answer = check_layout_compatibility(ours, published).map_err(|errors| describe(&errors));
     compared().entry(pair).or_insert(answer).clone()
 }
 
-/// A difference, and the fields that lead to it.
+/// A difference, and the path of fields to it.
 struct Difference<'e> {
     path: &'e [ExpectedFound<TLFieldOrFunction>],
     error: &'e AbiInstability,
 }
 
-/// The difference that tells most, as half a sentence.
+/// Describes the most specific difference, as a clause.
 fn describe(errors: &AbiInstabilityErrors) -> String {
     let all = errors.errors.iter().flat_map(|at| {
         let path = &at.stack_trace[..];
@@ -51,7 +51,7 @@ fn describe(errors: &AbiInstabilityErrors) -> String {
     }
 }
 
-/// What tells most comes first: a size differs because a field does.
+/// Returns a lower number for a more specific difference: sizes differ because fields do.
 fn rank(error: &AbiInstability) -> u8 {
     match error {
         AbiInstability::Package(_) | AbiInstability::PackageVersion(_) => 0,
@@ -124,7 +124,7 @@ impl Difference<'_> {
         }
     }
 
-    /// The field that is different, as one would write it: `whole.part`.
+    /// Returns the path of the field that is different: `whole.part`.
     fn field(&self) -> Option<String> {
         let mut names = Vec::new();
         for step in self.path {
@@ -139,7 +139,7 @@ impl Difference<'_> {
         (!names.is_empty()).then(|| names.join("."))
     }
 
-    /// This plugin's layout and the published one of what the path leads to.
+    /// Returns this plugin's layout and the published one of the type at the end of the path.
     fn layouts(&self, errors: &AbiInstabilityErrors) -> (&'static TypeLayout, &'static TypeLayout) {
         match self.path.last() {
             Some(ExpectedFound {
@@ -163,10 +163,10 @@ mod tests {
 
     use super::compare;
 
-    /// Modules with a version each of the type `Cost`.
+    /// Declares modules that each have a version of the type `Cost`.
     macro_rules! versions {
         ($($module:ident { $($field:ident: $type:ty),* })*) => {$(
-            #[allow(dead_code)] // only layouts are looked at
+            #[allow(dead_code)] // only the layouts are used
             pub(crate) mod $module {
                 #[repr(C)]
                 #[derive(abi_stable::StableAbi)]
@@ -233,7 +233,7 @@ mod tests {
             ),
         ];
         for (published, words) in cases {
-            // The second answer is out of the table.
+            // The second result comes from the cache.
             for _ in 0..2 {
                 assert_eq!(compare(first, published), Err(words.to_owned()));
             }

@@ -1,10 +1,10 @@
-//! Data that Rust plugins of different makers share: what one plugin works out about a function,
-//! another reads in place, whatever compilers built the two.
+//! Data about a function that Rust plugins of different vendors share: one plugin publishes it, and
+//! another reads it in place. The plugins may be built with different compilers.
 //!
-//! An [`Analysis`](passdock_plugin_api::Analysis) is seen by the plugin that computes it, and by no
-//! other: two compilers lay out a Rust type in two ways, and nothing in it says which. A type that
-//! derives `StableAbi`, of the crate `abi_stable`, carries a description of its layout. It goes
-//! with the data, and a plugin that finds the data compares it with its own before it reads.
+//! An [`Analysis`](passdock_plugin_api::Analysis) is only visible to the plugin that computes it, because
+//! the layout of a Rust type depends on the compiler. A type that derives `StableAbi`, from the crate
+//! `abi_stable`, has a description of its layout. The description is published with the data, and a
+//! reader compares it with its own before it reads.
 //!
 //! The type is in a crate that both plugins depend on:
 //!
@@ -39,13 +39,13 @@
 //!     match share::find::<Cost>(f) {
 //!         Some(Ok(cost)) => cx.emit(&Diagnostic::note(format!("{} ops", cost.flops.len()))),
 //!         Some(Err(why)) => cx.emit(&Diagnostic::warning(why)),
-//!         None => {} // nobody published it for the function as it is
+//!         None => {} // not published for the current state of the function
 //!     }
 //!     Ok(())
 //! }
 //! ```
 //!
-//! What is found borrows the function, whose next edit ends it:
+//! The data borrows the function, and an edit of the function invalidates it:
 //!
 //! ```compile_fail,E0502
 //! # use abi_stable::{std_types::RVec, StableAbi};
@@ -58,22 +58,22 @@
 //! fn wrong(f: &mut Function, _cx: &PassContext, op: OpId) -> PassResult {
 //!     if let Some(Ok(cost)) = share::find::<Cost>(f) {
 //!         f.erase_op(op)?;
-//!         drop(cost.flops.len()); // of a function that is no more
+//!         drop(cost.flops.len()); // the function has changed
 //!     }
 //!     Ok(())
 //! }
 //! ```
 //!
-//! # What a type may be
+//! # Supported types
 //!
-//! A `#[repr(C)]` struct whose fields are numbers, such structs, and types of
-//! `abi_stable::std_types` (`RVec`, `RString`, `ROption`, `RHashMap`, …), which stand for those of `std`.
-//! Don't use enums that are `repr(C, u8)`: share structs and `ROption`, and numbers for kinds. No
-//! function of the type is shared: each plugin has its own.
+//! A shared type is a `#[repr(C)]` struct. Its fields are numbers, such structs, and types of
+//! `abi_stable::std_types` (`RVec`, `RString`, `ROption`, `RHashMap`, …), which correspond to those of `std`.
+//! Don't use enums that are `repr(C, u8)`: use structs, `ROption`, and numbers for kinds. Methods of
+//! the type aren't shared: each plugin has its own.
 //!
-//! A published type isn't changed: a new field is a new type with a new [`KEY`](SharedAnalysis::KEY)
-//! (`acme.Cost/2`). A maker who forgets that breaks nobody: the layouts differ, and readers get a
-//! [`Why`] that names the field.
+//! Don't change a published type. To add a field, define a new type with a new
+//! [`KEY`](SharedAnalysis::KEY) (`acme.Cost/2`). If a published type is changed anyway, readers with the
+//! old layout get a [`Why`] that names the field.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
@@ -87,37 +87,37 @@ use passdock_plugin_api::Function;
 
 pub use reason::Why;
 
-/// Data about a function that plugins of several makers know.
+/// Data about a function that plugins of several vendors share.
 ///
-/// It must depend on the function (and on what op definitions say) alone, as an
-/// [`Analysis`](passdock_plugin_api::Analysis) must: passes with other options and of other plugins find
-/// it. Several threads may read it, and the last one that holds the function drops it: hence `Send`
-/// and `Sync`.
+/// It must depend only on the function and on op definitions, like an
+/// [`Analysis`](passdock_plugin_api::Analysis), because passes with other options and passes of other
+/// plugins find it. Several threads may read it, and any thread may drop it. It is therefore `Send` and
+/// `Sync`.
 pub trait SharedAnalysis: StableAbi + Send + Sync + 'static {
-    /// The key: whose data it is, what it is, and the version of its layout (`acme.Cost/1`). It is of
-    /// one type.
+    /// The key: the vendor, the name, and the version of the layout (`acme.Cost/1`). A key belongs to one
+    /// type.
     const KEY: &'static str;
 }
 
-/// Publishes data about the function as it is, for all plugins, and answers what readers find now: the
-/// data, or what somebody had published under the key already.
+/// Publishes data about the current state of the function for all plugins.
 ///
-/// The function's next edit ends it.
+/// Returns the data that readers find: `data`, or the data that was already published under the key.
+/// The next edit of the function drops it.
 ///
 /// # Errors
-/// If what was published already is of another layout; if the function has 4,096 analyses. The
-/// data is dropped then.
+/// Fails and drops `data` if the data that was already published has another layout, or if the function
+/// has 4,096 analyses.
 pub fn publish<T: SharedAnalysis>(function: &Function, data: T) -> Result<&T, Why> {
     raw::publish(function, data)
 }
 
-/// The data that some plugin published about the function as it is; `None` if nobody did.
+/// Returns the data that a plugin published about the current state of the function; `None` if there is none.
 ///
-/// The first time that a plugin reads what another made, the two layouts are compared, which takes part
-/// of a millisecond; then a table says how that went.
+/// The first time a plugin reads another plugin's data, the two layouts are compared, which takes less than
+/// a millisecond. The result is cached.
 ///
 /// # Errors
-/// If it isn't laid out as this plugin's type, in a sentence that names the field.
+/// Fails with a message that names the field if the data has another layout than this plugin's type.
 pub fn find<T: SharedAnalysis>(function: &Function) -> Option<Result<&T, Why>> {
     raw::find(function)
 }

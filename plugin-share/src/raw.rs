@@ -1,8 +1,8 @@
-//! The unsafe floor: how shared data lies in memory, and reads of it.
+//! The crate's `unsafe` code: the memory layout of shared data, and reads of it.
 //!
-//! Under a key that begins with [`PREFIX`] lies a [`Shared`]. Whoever changes that struct, or takes
-//! another minor version of `abi_stable`, changes the prefix: data of the other form isn't found then,
-//! rather than read wrongly.
+//! Data under a key that begins with [`PREFIX`] is a [`Shared`]. A change of that struct or of the minor
+//! version of `abi_stable` needs a new prefix: then data of the other form isn't found, instead of being
+//! misread.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -15,17 +15,17 @@ use passdock_plugin_api::Function;
 use crate::layout;
 use crate::{SharedAnalysis, Why};
 
-/// Says how the data under a key describes itself.
+/// The prefix of keys, which names the format of the layout's description.
 const PREFIX: &str = "abi_stable-0.11/";
 
-/// Data behind the description of its layout, which is all that a reader looks at before the
-/// layouts are compared.
+/// Data that is preceded by a description of its layout. A reader only accesses the description until the
+/// layouts have been compared.
 #[repr(C)]
 struct Shared<T> {
-    /// Of `T`, by who published it.
+    /// The publisher's layout of `T`.
     layout: &'static TypeLayout,
     value: T,
-    /// The tables of the host that drops it. Only who published it looks here.
+    /// The tables of the host that drops it. Only the publisher reads this field.
     tables: &'static Tables,
 }
 
@@ -41,28 +41,28 @@ pub(crate) fn publish<T: SharedAnalysis>(function: &Function, value: T) -> Resul
     });
     let data = NonNull::from(Box::leak(shared)).cast();
     let key = key::<T>();
-    // SAFETY: the key says that it is a `Shared`, which says of what. `T` is `Send` and `Sync`; what
-    // it depends on is the promise of `SharedAnalysis`, on which no memory hangs.
+    // SAFETY: the key identifies it as a `Shared`, whose `layout` identifies `T`. `T` is `Send` and `Sync`.
+    // `SharedAnalysis` also requires that it depends only on the function; memory safety doesn't rely on that.
     let data = unsafe { SharedData::new(&key, data, drop_shared::<T>) };
     let kept = function.keep_shared_data(data)?;
-    // SAFETY: kept under such a key.
+    // SAFETY: it is kept under a key that begins with `PREFIX`.
     unsafe { read(function, kept) }
 }
 
 pub(crate) fn find<T: SharedAnalysis>(function: &Function) -> Option<Result<&T, Why>> {
     match function.shared_data(&key::<T>()) {
-        // SAFETY: found under such a key.
+        // SAFETY: it was found under a key that begins with `PREFIX`.
         Ok(found) => found.map(|data| unsafe { read(function, data) }),
         Err(error) => Some(Err(error.into())),
     }
 }
 
-/// What is kept for the function, if its layout is that of `T`.
+/// Returns the function's data if its layout is that of `T`.
 ///
 /// # Safety
-/// It is kept for the function as it is, under a key that begins with `PREFIX`.
+/// The data must be kept for the current state of the function, under a key that begins with `PREFIX`.
 unsafe fn read<T: SharedAnalysis>(function: &Function, data: NonNull<c_void>) -> Result<&T, Why> {
-    // SAFETY: the key says that a reference to a layout stands first; libraries are never unloaded.
+    // SAFETY: by its key the data begins with a reference to a layout, and libraries are never unloaded.
     let published = unsafe { data.cast::<&'static TypeLayout>().as_ptr().read() };
     layout::compare(T::LAYOUT, published).map_err(|difference| {
         Why::new(format!(
@@ -74,15 +74,15 @@ unsafe fn read<T: SharedAnalysis>(function: &Function, data: NonNull<c_void>) ->
             T::LAYOUT.name(),
         ))
     })?;
-    // SAFETY: the layouts are one, so it is a `Shared<T>`. It lives until the function's next edit or
-    // its end, and the answer borrows the function, which keeps both away. Its type was `Send` and
-    // `Sync` where it was published, and may be read on several threads.
+    // SAFETY: the layouts are compatible, so it is a `Shared<T>`. It lives until the function is edited or
+    // dropped, and the returned reference borrows the function, which prevents both. The publisher's type
+    // is `Send` and `Sync`, so several threads may read it.
     Ok(unsafe { &(*data.cast::<Shared<T>>().as_ptr()).value })
 }
 
-/// The host drops what it kept.
+/// Drops the data when the host no longer keeps it.
 unsafe extern "C" fn drop_shared<T>(data: *mut c_void) {
-    // SAFETY: made in `publish`, dropped once.
+    // SAFETY: `publish` made it from a `Box`, and the host drops it once.
     let shared = unsafe { Box::from_raw(data.cast::<Shared<T>>()) };
     end(shared.tables, shared);
 }

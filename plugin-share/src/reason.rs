@@ -1,15 +1,15 @@
-//! Why data isn't shared.
+//! [`Why`]: the error of publishing and reading shared data.
 
 use std::error::Error;
 use std::fmt;
 
 use passdock_plugin_api::{EditError, OpId, PassError, SymbolId};
 
-/// The reason why data can't be read or published: a sentence, for a diagnostic or a failure.
+/// The reason why data can't be read or published, as the message of a diagnostic or an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     sentence: String,
-    /// The op that it is about, and the function that the op is in.
+    /// The op that it is about, in `function`.
     op: Option<OpId>,
     function: Option<SymbolId>,
 }

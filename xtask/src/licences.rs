@@ -1,4 +1,4 @@
-//! The licences of what is linked into files, which whoever passes these on has to pass on with them.
+//! The licences of linked packages, which must be distributed with the binaries.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::project::{Project, cargo, metadata};
 use crate::shell;
 
-/// How the files of licences and notices begin, whatever the case.
+/// Prefixes of the names of licence and notice files, in any case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// Writes all licences of what is linked into the packages: each text once, below those that have it.
+/// Writes the licences of all packages that are linked into `packages`. Each text is written once, below the names of
+/// its packages.
 pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result<()> {
     let mut tree = cargo();
     tree.args([
@@ -30,7 +31,7 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
         tree.args(["--package", package]);
     }
     let linked = shell::read(tree.current_dir(&project.root))?;
-    // `NAME vVERSION`, and the path of those that are the project's own.
+    // Lines are `NAME vVERSION`, with the path for the project's own packages.
     let linked: Vec<(&str, &str)> = linked
         .lines()
         .filter_map(|line| line.split_once(" v"))
@@ -80,7 +81,7 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
     fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))
 }
 
-/// Returns the texts of licences that lie in a package's directory.
+/// Returns the texts of the licence files in a package's directory.
 fn texts(directory: &Path) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -1,12 +1,9 @@
-//! The project's own commands, typed as `cargo xtask …`.
+//! The project's development commands, `cargo xtask …`.
 //!
-//! Most are rows of `.ci/steps.toml`, each a line of bash or a script in `.ci/steps`: the steps of `cargo xtask test`,
-//! those of `cargo xtask deep`, which take longer, and commands. Only `install` writes outside of cargo's target
+//! Most are rows of `.ci/steps.toml`: the steps of `cargo xtask test`, the slower steps of `cargo xtask deep`, and
+//! single commands. Each is a line of bash or a script in `.ci/steps`. Only `install` writes outside of cargo's target
 //! directory.
-#![allow(
-    clippy::print_stdout,
-    reason = "talking to the person who typed the command is its job"
-)]
+#![allow(clippy::print_stdout, reason = "it is a command-line program")]
 
 mod abi;
 mod docs;
@@ -59,7 +56,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         [name, ref rest @ ..] => match table.command(name, rest) {
             Some((step, arguments)) => step.run_alone(&project, arguments),
             None => bail!(
-                "there is no command `{}`; `cargo xtask help` lists all",
+                "unknown command `{}`; `cargo xtask help` lists all commands",
                 arguments.join(" ")
             ),
         },

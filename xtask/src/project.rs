@@ -21,9 +21,9 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn find() -> Result<Self> {
-        // Cargo says which checkout this is: a build may have been brought from another one.
+        // Uses cargo's variable at run time, because this binary may have been built in another checkout.
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
-            .context("no directory of a package is set; run `cargo xtask`")?;
+            .context("CARGO_MANIFEST_DIR isn't set; run `cargo xtask`")?;
         let root = Path::new(&manifest)
             .parent()
             .context("xtask lies in the workspace")?;

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Runs a command and returns what it wrote to standard output; fails if it fails.
+/// Runs a command and returns its standard output; fails if the command fails.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output();

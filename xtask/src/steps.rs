@@ -1,4 +1,4 @@
-//! The table of steps, `.ci/steps.toml`, and how steps are run and reported.
+//! The table of steps, `.ci/steps.toml`, and how steps run and are reported.
 
 use std::fs;
 use std::io::{BufRead, BufReader, IsTerminal, Write, stdout};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::project::Project;
 use crate::shell;
 
-/// The exit status of a step that needs what this machine doesn't have (`skip` of `.ci/steps/common.sh`).
+/// The exit status of a skipped step, whose requirements this machine lacks (`skip` of `.ci/steps/common.sh`).
 const SKIPPED: i32 = 77;
 
 /// The rows of `.ci/steps.toml`.
@@ -33,15 +33,15 @@ pub(crate) struct Step {
     #[serde(default)]
     about: String,
     run: String,
-    /// Whether it runs side by side with its neighbours that do.
+    /// Whether the step may run in parallel with adjacent parallel steps.
     #[serde(default)]
     parallel: bool,
-    /// Whether skipping it is never a failure.
+    /// Whether a skip is never a failure.
     #[serde(default)]
     optional: bool,
 }
 
-/// A step that has ended.
+/// A finished step.
 struct Done<'t> {
     step: &'t Step,
     time: Duration,
@@ -77,7 +77,7 @@ impl Table {
         run_all(project, self.deep.iter(), false)
     }
 
-    /// Returns the step that a command line names, and the arguments for it.
+    /// Returns the step that a command line names, and its arguments.
     pub(crate) fn command<'a>(
         &self,
         name: &str,
@@ -96,24 +96,21 @@ impl Table {
         let mut rows: Vec<(String, &str)> = [
             (
                 "test",
-                "run every check that isn't deep; prints what it skipped, and why",
+                "run every check that isn't deep; prints each skipped step and why",
             ),
-            ("test --all", "the same, and a skip is a failure"),
-            ("test WORD", "only the steps whose names contain the word"),
-            ("tidy", "only the rules that no compiler checks"),
+            ("test --all", "the same; a skip is a failure"),
+            ("test WORD", "only the steps whose names contain WORD"),
+            ("tidy", "check only the rules that no compiler checks"),
             (
                 "generate",
-                "write the files that are made of the table of the plugin ABI",
+                "write the files that are generated from the plugin ABI's table",
             ),
-            (
-                "docs DIR",
-                "write the documentation for users, as archives have it",
-            ),
+            ("docs DIR", "write the user documentation, as in archives"),
             (
                 "licences FILE PACKAGE…",
-                "write the licences of what is linked into the packages",
+                "write the licences of all packages linked into PACKAGE…",
             ),
-            ("deep", "run all that follow, in turn"),
+            ("deep", "run all of the following steps"),
         ]
         .map(|(name, about)| (name.to_owned(), about))
         .into();
@@ -135,7 +132,7 @@ impl Table {
 }
 
 impl Step {
-    /// Runs the step by itself, with this program's own output.
+    /// Runs the step alone, with this program's own output streams.
     pub(crate) fn run_alone(&self, project: &Project, arguments: &[&str]) -> Result<bool> {
         let status = self.command(project, "").args(arguments).status();
         Ok(status.context("bash can't be started")?.success())
@@ -159,7 +156,7 @@ impl Step {
         bash
     }
 
-    /// Runs the step. Prints its output as it comes, or all of it when the step has ended.
+    /// Runs the step. Prints its output immediately if `live`, otherwise after the step has finished.
     fn run(&self, project: &Project, git_status: &str, live: bool) -> Done<'_> {
         let start = Instant::now();
         let title = format!("\n── {}\n", self.name);
@@ -187,7 +184,7 @@ impl Step {
             Outcome::Failed(why) => format!("FAILED: {why}\n"),
             Outcome::Skipped(why) => format!("skipped: {why}\n"),
         };
-        // A closed output ends nothing: the exit status still reports.
+        // A closed output isn't an error: the exit status still reports the result.
         _ = write!(out, "{kept}{told}").and_then(|()| out.flush());
         Done {
             step: self,
@@ -196,7 +193,7 @@ impl Step {
         }
     }
 
-    /// Runs the step, and passes on each line that it prints to either stream.
+    /// Runs the step and passes each line of standard output and standard error to `print`.
     fn piped(
         &self,
         project: &Project,
@@ -210,7 +207,7 @@ impl Step {
         }
         bash.stdout(writer.try_clone()?).stderr(writer);
         let mut child = bash.spawn().context("bash can't be started")?;
-        // The command has the other ends of the pipe, which would never close.
+        // The command holds the pipe's write ends, which would keep the reader waiting.
         drop(bash);
         let mut reader = BufReader::new(reader);
         let mut line = Vec::new();
@@ -222,7 +219,7 @@ impl Step {
     }
 }
 
-/// Returns the outcome of a step: its exit status, and the last line that it printed.
+/// Returns the outcome for an exit status and the last line that the step printed.
 fn outcome(status: Result<ExitStatus>, last: String) -> Outcome {
     match status {
         Ok(status) if status.success() => Outcome::Passed,
@@ -232,7 +229,7 @@ fn outcome(status: Result<ExitStatus>, last: String) -> Outcome {
     }
 }
 
-/// Runs steps, goes on after a failure, and prints a summary. Returns whether all is well.
+/// Runs steps, continues after a failure, and prints a summary. Returns whether no step failed.
 fn run_all<'t>(
     project: &Project,
     steps: impl Iterator<Item = &'t Step>,
@@ -246,7 +243,7 @@ fn run_all<'t>(
     let git_status = git_status.trim_end();
     let steps: Vec<&Step> = steps.collect();
     if steps.is_empty() {
-        bail!("no step has that word in its name; .ci/steps.toml lists them");
+        bail!("no step's name contains that word; .ci/steps.toml lists the steps");
     }
     let mut done = Vec::new();
     for group in steps.chunk_by(|one, next| one.parallel && next.parallel) {
@@ -281,7 +278,7 @@ fn failures(done: &[Done<'_>], all: bool) -> usize {
     done.iter().filter(fails).count()
 }
 
-/// Returns a line for each step, the slowest ones, and the totals.
+/// Returns a line for each step, the slowest steps and the totals.
 fn summary(done: &[Done<'_>], all: bool) -> String {
     let mut lines = Vec::new();
     let [mut passed, mut skipped, mut not_here] = [0; 3];

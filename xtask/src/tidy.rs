@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules that no compiler checks. Dependencies between crates, sizes of crates and folders,
+//! `cargo xtask tidy`: the rules that no compiler checks, about dependencies between crates, the sizes of folders, and
 //! the text of source files.
 
 mod arrows;
@@ -15,12 +15,12 @@ use crate::abi;
 use crate::project::Project;
 use crate::shell;
 
-/// Fails with every offence, one a line.
+/// Fails with a line for each offence.
 pub(crate) fn tidy(project: &Project) -> Result<()> {
     let page =
         fs::read_to_string(project.root.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
     let mut files = tracked_files(project)?;
-    // The generator has rules of its own.
+    // Generated files are exempt from the rules.
     files.retain(|file| !file.text.starts_with("// @generated"));
     let mut offences = arrows::offences(&project.metadata, &page)?;
     offences.extend(sizes::offences(&project.metadata, &files, &page)?);

@@ -1,14 +1,14 @@
-//! The C headers.
+//! Generation of the C headers.
 
 use std::fmt::Write;
 
 use super::docs::{comment, sentence};
 use super::table::{Field, Function, Header, Item, Struct, Table, snake};
 
-/// The widest line.
+/// The maximum width of a line.
 const WIDTH: usize = 100;
 
-/// Writes one header.
+/// Returns the text of one header.
 pub(super) fn header(table: &Table, name: &str, header: &Header) -> String {
     let guard = format!("PASSDOCK_{}_H", name.to_uppercase());
     let mut text = format!(
@@ -149,7 +149,7 @@ fn structure(table: &Table, of: &Struct) -> String {
     text
 }
 
-/// The value that a field of a description has if nothing is said.
+/// Returns the default value of a struct's field.
 fn initializer(name: &str, field: &Field) -> String {
     match (field.init.as_str(), field.ty.as_str()) {
         ("", "Str" | "Bytes") => "{NULL, 0}".into(),
@@ -163,7 +163,7 @@ fn initializer(name: &str, field: &Field) -> String {
     }
 }
 
-/// A pointer to a function, which stands `indent` columns in.
+/// Returns a declaration of a function pointer. Wrapped lines are aligned as if it starts at column `indent`.
 fn pointer(function: &Function, name: &str, indent: usize) -> String {
     let returns = match function.returns.as_str() {
         "" => "void ".to_owned(),
@@ -186,7 +186,7 @@ fn pointer(function: &Function, name: &str, indent: usize) -> String {
     text[indent..].to_owned()
 }
 
-/// A line that is broken behind commas, further lines `indent` columns in.
+/// Wraps a line after commas. Further lines are indented by `indent` columns.
 fn wrapped(line: &str, indent: usize, end: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for (at, part) in line.split_inclusive(", ").enumerate() {
@@ -201,7 +201,7 @@ fn wrapped(line: &str, indent: usize, end: &str) -> String {
     text
 }
 
-/// A parameter or a field: `const passdock_dim *dims`.
+/// Returns a declaration of a parameter or a field: `const passdock_dim *dims`.
 fn declarator(ty: &str, name: &str) -> String {
     if let Some(to) = ty.strip_prefix("*mut ") {
         return declarator(to, &format!("*{name}"));
@@ -233,7 +233,7 @@ fn above(doc: &str, indent: usize) -> String {
     }
 }
 
-/// Lines of code, with documentation behind them where it fits, above them where it doesn't.
+/// Returns lines of code with their documentation: after the code where it fits, above it otherwise.
 fn lines(rows: impl Iterator<Item = (String, String)>, indent: usize) -> String {
     let rows: Vec<(String, String)> = rows.collect();
     let fits = |code: &str, doc: &str| {
@@ -257,7 +257,7 @@ fn lines(rows: impl Iterator<Item = (String, String)>, indent: usize) -> String 
     text
 }
 
-/// Whether a text is whole sentences, which stand above what they are about.
+/// Whether documentation consists of complete sentences, which are placed above the code.
 fn is_sentences(doc: &str) -> bool {
     doc.ends_with('.') && doc.starts_with(char::is_uppercase)
 }

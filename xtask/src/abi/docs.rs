@@ -1,8 +1,8 @@
-//! Documentation, as Rust and C have it.
+//! Doc comments in Rust and in C.
 
 use std::fmt::Write;
 
-/// A fragment (`the number of ops`) as a sentence.
+/// Turns a fragment (`the number of ops`) into a sentence.
 pub(super) fn sentence(doc: &str) -> String {
     let word: String = doc.chars().take_while(|c| !c.is_whitespace()).collect();
     let mut text = doc.to_owned();
@@ -18,7 +18,7 @@ pub(super) fn sentence(doc: &str) -> String {
     text
 }
 
-/// The paragraphs of a text, each in lines of at most so many columns.
+/// Splits a text into paragraphs, and each into lines of at most `width` columns.
 fn paragraphs(doc: &str, width: usize) -> Vec<Vec<String>> {
     let paragraph = |text: &str| {
         let mut lines: Vec<String> = Vec::new();
@@ -38,7 +38,7 @@ fn paragraphs(doc: &str, width: usize) -> Vec<Vec<String>> {
     doc.split("\n\n").map(paragraph).collect()
 }
 
-/// A comment of C.
+/// Returns a C comment.
 pub(super) fn comment(doc: &str, indent: usize, width: usize) -> String {
     let margin = " ".repeat(indent);
     let paragraphs = paragraphs(doc, width - indent - 6);
@@ -52,7 +52,7 @@ pub(super) fn comment(doc: &str, indent: usize, width: usize) -> String {
     )
 }
 
-/// Documentation of Rust.
+/// Returns a Rust doc comment.
 pub(super) fn rust(doc: &str) -> String {
     if doc.is_empty() {
         return String::new();

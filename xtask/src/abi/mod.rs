@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: what is made of the table of the plugin ABI, `plugin-api/abi/contract`.
+//! `cargo xtask generate`: files that are generated from the table of the plugin ABI, `plugin-api/abi/contract`.
 
 mod c;
 mod docs;
@@ -15,6 +15,7 @@ use minijinja::{Environment, context};
 use crate::project::Project;
 use table::{Define, Item, Struct, Table, snake};
 
+<<<<<<< HEAD
 /// The generated files in Rust, each with its template.
 const RUST: [(&str, &str); 6] = [
     ("plugin-api/abi/src/declarations.rs", "declarations.rs.j2"),
@@ -23,6 +24,57 @@ const RUST: [(&str, &str); 6] = [
     ("host/core/src/boundary/tables.rs", "tables.rs.j2"),
     ("plugin-api/abi/tests/layout/records.rs", "records.rs.j2"),
     ("fuzz/src/edits/calls.rs", "fuzz_calls.rs.j2"),
+=======
+/// The descriptions for which the SDK has a borrowed form.
+const DESCRIPTIONS: [&str; 13] = [
+    "TypeDesc",
+    "PortDesc",
+    "ResultsDesc",
+    "RegionDesc",
+    "OpDesc",
+    "ConstantDesc",
+    "CloneDesc",
+    "CloneOpsDesc",
+    "TextDesc",
+    "OutlineDesc",
+    "FunctionDesc",
+    "RunDesc",
+    "EvaluateDesc",
+];
+
+/// The generated Rust files: path, template and edition.
+const RUST: [(&str, &str, &str); 6] = [
+    (
+        "plugin-api/abi/src/declarations.rs",
+        include_str!("templates/declarations.rs.j2"),
+        "2021",
+    ),
+    (
+        "plugin-api/src/calls.rs",
+        include_str!("templates/calls.rs.j2"),
+        "2021",
+    ),
+    (
+        "plugin-api/src/ffi/descriptions.rs",
+        include_str!("templates/descriptions.rs.j2"),
+        "2021",
+    ),
+    (
+        "host/core/src/boundary/tables.rs",
+        include_str!("templates/tables.rs.j2"),
+        "2024",
+    ),
+    (
+        "plugin-api/abi/tests/layout/records.rs",
+        include_str!("templates/records.rs.j2"),
+        "2021",
+    ),
+    (
+        "fuzz/src/edits/calls.rs",
+        include_str!("templates/fuzz_calls.rs.j2"),
+        "2024",
+    ),
+>>>>>>> g9
 ];
 
 /// Writes all generated files.
@@ -36,18 +88,18 @@ pub(crate) fn generate(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// The generated files that aren't what `generate` would write.
+/// Returns an offence for each generated file that is out of date.
 pub(crate) fn offences(project: &Project) -> Result<Vec<String>> {
     let mut offences = Vec::new();
     for (path, text) in files(project)? {
         if fs::read_to_string(project.root.join(&path)).ok().as_ref() != Some(&text) {
-            offences.push(format!("{path} isn't what `cargo xtask generate` writes"));
+            offences.push(format!("{path} is out of date: run `cargo xtask generate`"));
         }
     }
     Ok(offences)
 }
 
-/// Each generated file, from the root of the checkout, and what it has.
+/// Returns each generated file: the path from the root of the checkout, and the text.
 fn files(project: &Project) -> Result<Vec<(String, String)>> {
     let table = Table::read(&project.root)?;
     let mut files = Vec::new();
@@ -91,12 +143,17 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
+<<<<<<< HEAD
 /// Returns the text of a generated file as rustfmt has it.
 fn formatted(text: &str, path: &str) -> Result<String> {
     let edition = match path.starts_with("plugin-api") {
         true => "2021",
         false => "2024",
     };
+=======
+/// Formats a text with rustfmt.
+fn formatted(text: &str, edition: &str) -> Result<String> {
+>>>>>>> g9
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", edition, "--emit", "stdout"])
         .stdin(Stdio::piped())

@@ -6,31 +6,30 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// The headers in the order in which one includes the other.
+/// The headers, each after those that it includes.
 const HEADERS: [&str; 6] = ["record", "view", "host", "analysis", "instrument", "plugin"];
 
-/// The whole table.
 pub(super) struct Table {
     pub(super) headers: Vec<(&'static str, Header)>,
 }
 
-/// A header: what it is about, and its items in order.
+/// A header: its description, and its items in order.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) about: String,
-    /// More text for the comment at the head of the C header.
+    /// More text for the comment at the start of the C header.
     #[serde(default)]
     pub(super) rules: String,
     pub(super) include: Vec<String>,
     pub(super) item: Vec<Item>,
 }
 
-/// An item. Which fields it has says of which kind it is.
+/// An item of a header. Its fields determine its kind.
 #[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item {
-    /// C that has no counterpart in Rust.
+    /// C code that has no counterpart in Rust.
     Text {
         text: String,
     },
@@ -40,22 +39,22 @@ pub(super) enum Item {
         doc: String,
         constants: Vec<Field>,
     },
-    /// Types of ids: the name, the prefix in messages, the documentation.
+    /// Id types: the name, the prefix in messages, the documentation.
     Ids {
         ids: Vec<(String, String, String)>,
     },
-    /// Symbols that each module has.
+    /// The symbols that every module has.
     Symbols {
         doc: String,
         symbols: Vec<(String, u32, String)>,
         first: u32,
     },
-    /// Types that only their owner sees into: the name, the documentation.
+    /// Opaque types: the name, the documentation.
     Opaque {
         doc: String,
         opaque: Vec<(String, String)>,
     },
-    /// Structs that C declares before it defines them.
+    /// Forward declarations of structs in C.
     Forward {
         forward: Vec<String>,
     },
@@ -78,13 +77,15 @@ pub(super) enum Item {
         bits: Option<u32>,
         values: Vec<Field>,
     },
-    /// A type of functions that a plugin hands over.
+    /// The type of a callback that a plugin passes to the host.
     Callback(Function),
     Struct(Struct),
 }
 
-/// A row: of a struct's field the name, the type, the documentation, the initializer in C unless it is the type's, and
-/// the name in C unless it is the same. A constant has its value for a type.
+/// A row: a field of a struct, or a constant.
+///
+/// A field has the name, the type and the documentation. `init` is its initializer in C if it isn't the type's default,
+/// and `c` is its name in C if that differs. For a constant `ty` is the value.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -97,7 +98,7 @@ pub(super) struct Field {
     pub(super) c: String,
 }
 
-/// A value of an enumeration; an element type has its spelling in IR text and its bits.
+/// A value of an enumeration. An element type also has its spelling in IR text (`text`) and its size (`bits`).
 #[derive(Deserialize, Serialize)]
 pub(super) struct Value {
     pub(super) name: String,
@@ -116,28 +117,28 @@ pub(super) struct Struct {
     #[serde(rename = "struct")]
     pub(super) name: String,
     pub(super) doc: String,
-    /// Traits to derive, beside the usual.
+    /// Traits to derive in addition to the default ones.
     #[serde(default)]
     derive: Option<String>,
-    /// All traits to derive.
+    /// All traits to derive, the default ones included.
     #[serde(skip_deserializing)]
     derives: String,
-    /// Whether it starts with its size.
+    /// Whether the struct starts with its size.
     #[serde(skip_deserializing)]
     pub(super) sized: bool,
-    /// Whether C declares it first.
+    /// Whether C has a forward declaration.
     #[serde(default)]
     pub(super) declared: bool,
     /// Whether C has an initializer.
     #[serde(default)]
     pub(super) init: bool,
-    /// Whether it is an entry of a list, whose stride is its size.
+    /// Whether the struct is an element of a list, whose stride is the struct's size.
     #[serde(default)]
     pub(super) entry: bool,
-    /// The flags that a host knows of what asks it to do something.
+    /// For a request to the host: the flags that the host supports.
     #[serde(default)]
     pub(super) known_flags: Option<String>,
-    /// Of a table of the host's functions, the name that SDK and host have for it.
+    /// For a table of host functions: the name that the SDK and the host use for it.
     #[serde(default)]
     pub(super) table: Option<String>,
     #[serde(default)]
@@ -152,39 +153,42 @@ pub(super) struct Struct {
 pub(super) struct Function {
     #[serde(alias = "callback")]
     pub(super) name: String,
-    /// `name: type`. Beside the types of Rust there are `[T]`, a pointer and a count; `[T; other]`, a pointer to as
-    /// many as another list has; `out T`, room for a result; `out [T]`, room for results and a count; `view T`,
-    /// room for a pointer and a count; `Text`, a `Str`
-    /// that the host refuses if it isn't UTF-8.
+    /// `name: type`. In addition to Rust's types there are:
+    /// - `[T]`: a pointer and a count
+    /// - `[T; other]`: a pointer to as many elements as the list `other` has
+    /// - `out T`: a pointer to a result
+    /// - `out [T]`: a pointer to a buffer of results, and a count
+    /// - `view T`: pointers to a pointer and a count, which the callee sets
+    /// - `Text`: a `Str` that the host rejects if it isn't UTF-8
     args: Vec<Argument>,
-    /// The parameters as they cross: the name, the type in Rust.
+    /// The parameters of the C function: the name, the type in Rust.
     #[serde(skip_deserializing)]
     pub(super) parameters: Vec<(String, String)>,
-    /// The type of the handle that comes first.
+    /// The type of the first argument, the handle.
     #[serde(skip_deserializing)]
     handle: String,
     #[serde(default = "status")]
     pub(super) returns: String,
     #[serde(default)]
     pub(super) doc: String,
-    /// Whether C has a name for the type of a callback.
+    /// Whether C has a `typedef` for the callback.
     #[serde(default, rename = "typedef")]
     pub(super) has_typedef: bool,
-    /// Whether the SDK has no call of it.
+    /// Whether the SDK has no function for the call.
     #[serde(default)]
     pub(super) not_in_sdk: bool,
-    /// The public method of the SDK that is nothing but the call.
+    /// The public method of the SDK that only makes the call.
     #[serde(default)]
     pub(super) method: Option<Method>,
-    /// The method of the IR's function that does all of it.
+    /// The method of the IR's `Function` that implements it.
     #[serde(default)]
     pub(super) edit: Option<String>,
-    /// The module of the host that has the C function, if it isn't generated.
+    /// The module of the host that has the C function, if that is hand-written.
     #[serde(default)]
     pub(super) written_in: Option<String>,
 }
 
-/// A public method of the SDK: its documentation, and its name if it isn't that of the function.
+/// A public method of the SDK: its documentation, and its name if that isn't the function's.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Method {
@@ -215,10 +219,10 @@ struct Argument {
 enum Kind {
     Plain,
     List,
-    /// A list that is as long as another one.
+    /// A list with the length of another list.
     SameLength,
     Out,
-    /// Room for a pointer and a count: elements that live on the other side.
+    /// Pointers to a pointer and a count, for elements that the callee owns.
     View,
     OutList,
 }
@@ -310,7 +314,7 @@ pub(super) struct Define<'a> {
 }
 
 impl Item {
-    /// The constants that it declares.
+    /// Returns the constants that the item declares.
     pub(super) fn defines(&self) -> Vec<Define<'_>> {
         let mut all = Vec::new();
         let mut add = |c: String, value: String, rust: String, doc| {
@@ -394,6 +398,7 @@ impl Item {
 }
 
 impl Struct {
+<<<<<<< HEAD
     /// Whether the SDK has a form of it that borrows what it points to.
     pub(super) fn is_description(&self) -> bool {
         let name = self.name.as_str();
@@ -401,6 +406,9 @@ impl Struct {
     }
 
     /// Fills what follows from the rest.
+=======
+    /// Sets the fields that are derived from others.
+>>>>>>> g9
     fn complete(&mut self) {
         self.function.iter_mut().for_each(Function::complete);
         let is_callback = |field: &Field| field.ty.starts_with("fn ");
@@ -432,7 +440,7 @@ impl Field {
 }
 
 impl Function {
-    /// Fills what follows from the rest.
+    /// Sets the fields that are derived from others.
     fn complete(&mut self) {
         let first = self.args.first().filter(|arg| arg.kind == Kind::Plain);
         let handle = first.and_then(|arg| arg.ty.split_whitespace().last());
@@ -466,7 +474,7 @@ impl Function {
     }
 }
 
-/// `OpDesc` as `op_desc`.
+/// Converts a name to snake case: `OpDesc` to `op_desc`.
 pub(super) fn snake(name: &str) -> String {
     if name == "DType" {
         return "dtype".to_owned();

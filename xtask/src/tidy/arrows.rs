@@ -1,4 +1,4 @@
-//! Which of our crates may depend on which: design is what isn't connected.
+//! Allowed dependencies between the workspace's crates.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::tables;
 
-/// Crates of these directories stand above everything and may use all of it.
+/// Crates in these directories may depend on all other crates.
 const ABOVE: &[&str] = &["tests", "benches"];
-/// These come without any third-party crate, in whatever role.
+/// Crates without third-party dependencies of any kind.
 const BARE: &[&str] = &["passdock-abi", "passdock-plugin-api"];
 
-/// A crate that the table of ARCHITECTURE.md doesn't list is an offence: adding one is a decision.
+/// Returns an offence for each dependency that isn't allowed, and for each crate that isn't in the table of
+/// ARCHITECTURE.md.
 pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
     let mut offences = Vec::new();
     let rows = tables::rows(page, "Arrows between crates")?;

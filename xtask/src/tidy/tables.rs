@@ -1,8 +1,8 @@
-//! The tables of ARCHITECTURE.md that rules are read from.
+//! Parsing of the tables in ARCHITECTURE.md that define rules.
 
 use anyhow::{Context, Result};
 
-/// The cells of the first table below a heading, row by row, without its head.
+/// Returns the cells of the first table below a heading, row by row, without the header row.
 pub(super) fn rows<'p>(page: &'p str, heading: &str) -> Result<Vec<Vec<&'p str>>> {
     let mut lines = page.lines();
     lines
@@ -27,7 +27,7 @@ pub(super) fn rows<'p>(page: &'p str, heading: &str) -> Result<Vec<Vec<&'p str>>
     Ok(rows)
 }
 
-/// What a cell has in backquotes.
+/// Returns the backquoted names in a cell.
 pub(super) fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }

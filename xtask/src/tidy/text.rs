@@ -1,4 +1,4 @@
-//! How source files begin, how long they get, and that each is compiled and tested.
+//! Rules for source files: the first line, the length, forbidden words and paths, and that each is compiled and tested.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{File, crates};
 
 const MOST_LINES: usize = 600;
 
-/// Words that must not stand in Rust sources, and why. Split, so that this file passes.
+/// Words that are forbidden in Rust sources, and why. They are split so that this file passes.
 const WORDS: &[(&str, &str)] = &[
     (concat!("todo", "!("), "is unfinished"),
     (concat!("unimplemented", "!("), "is unfinished"),
@@ -19,7 +19,7 @@ const WORDS: &[(&str, &str)] = &[
         "says nothing about which panic",
     ),
 ];
-/// Where someone's machine shows, in any text file.
+/// Parts of paths of a specific machine, which are forbidden in all text files.
 const MACHINES: &[&str] = &[
     concat!("/ro", "ot/"),
     concat!("/ho", "me/"),
@@ -49,7 +49,7 @@ pub(super) fn offences(metadata: &Value, files: &[File]) -> Vec<String> {
     offences
 }
 
-/// Returns the `src` directories of crates whose manifests say `test = false`.
+/// Returns the `src` directories of crates with `test = false`.
 fn untested_crates(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let untested = packages.filter(|package| {
@@ -71,7 +71,7 @@ fn untested_crates(metadata: &Value) -> Vec<String> {
     crates(metadata).into_iter().filter_map(of_name).collect()
 }
 
-/// Whether a file below a `src` directory is no target and no module: nothing compiles it.
+/// Whether a file below a `src` directory is neither a target nor a module, so that it is never compiled.
 fn is_orphan(path: &str, sources: &[&File]) -> bool {
     let Some((_, inside)) = path
         .strip_suffix(".rs")
