@@ -31,7 +31,7 @@ pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
 /// The system's error.
 pub fn run(command: &mut Command, timeout: Option<Duration>) -> io::Result<Option<ExitStatus>> {
     #[cfg(unix)]
-    let mut child = crate::supervised::spawn(command, timeout.is_some(), &[])?;
+    let mut child = crate::children::spawn(command, timeout.is_some(), &[])?;
     #[cfg(not(unix))]
     let mut child = command.spawn()?;
     let status = waiting(|| match timeout {
@@ -39,7 +39,7 @@ pub fn run(command: &mut Command, timeout: Option<Duration>) -> io::Result<Optio
         None => child.wait().map(Some),
     });
     #[cfg(unix)]
-    crate::supervised::forget(&child);
+    crate::children::forget(&child);
     status
 }
 

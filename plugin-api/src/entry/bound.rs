@@ -29,8 +29,8 @@ impl<T> Bound<T> {
     }
 }
 
-/// Runs code of the author's inside the gate, and returns the status of its result. The host is told why it is an error;
-/// a panic is reported as the pass's failure.
+/// Runs the author's code inside the gate, and returns the status of its result. An error and a panic are reported to
+/// the host as the pass's failure.
 #[inline]
 pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
     let run = || match body() {

@@ -15,7 +15,6 @@ use minijinja::{Environment, context};
 use crate::project::Project;
 use table::{Define, Item, Struct, Table, snake};
 
-<<<<<<< HEAD
 /// The generated files in Rust, each with its template.
 const RUST: [(&str, &str); 6] = [
     ("plugin-api/abi/src/declarations.rs", "declarations.rs.j2"),
@@ -24,57 +23,6 @@ const RUST: [(&str, &str); 6] = [
     ("host/core/src/boundary/tables.rs", "tables.rs.j2"),
     ("plugin-api/abi/tests/layout/records.rs", "records.rs.j2"),
     ("fuzz/src/edits/calls.rs", "fuzz_calls.rs.j2"),
-=======
-/// The descriptions for which the SDK has a borrowed form.
-const DESCRIPTIONS: [&str; 13] = [
-    "TypeDesc",
-    "PortDesc",
-    "ResultsDesc",
-    "RegionDesc",
-    "OpDesc",
-    "ConstantDesc",
-    "CloneDesc",
-    "CloneOpsDesc",
-    "TextDesc",
-    "OutlineDesc",
-    "FunctionDesc",
-    "RunDesc",
-    "EvaluateDesc",
-];
-
-/// The generated Rust files: path, template and edition.
-const RUST: [(&str, &str, &str); 6] = [
-    (
-        "plugin-api/abi/src/declarations.rs",
-        include_str!("templates/declarations.rs.j2"),
-        "2021",
-    ),
-    (
-        "plugin-api/src/calls.rs",
-        include_str!("templates/calls.rs.j2"),
-        "2021",
-    ),
-    (
-        "plugin-api/src/ffi/descriptions.rs",
-        include_str!("templates/descriptions.rs.j2"),
-        "2021",
-    ),
-    (
-        "host/core/src/boundary/tables.rs",
-        include_str!("templates/tables.rs.j2"),
-        "2024",
-    ),
-    (
-        "plugin-api/abi/tests/layout/records.rs",
-        include_str!("templates/records.rs.j2"),
-        "2021",
-    ),
-    (
-        "fuzz/src/edits/calls.rs",
-        include_str!("templates/fuzz_calls.rs.j2"),
-        "2024",
-    ),
->>>>>>> g9
 ];
 
 /// Writes all generated files.
@@ -143,17 +91,12 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-<<<<<<< HEAD
-/// Returns the text of a generated file as rustfmt has it.
+/// Formats the text of a generated file with rustfmt.
 fn formatted(text: &str, path: &str) -> Result<String> {
     let edition = match path.starts_with("plugin-api") {
         true => "2021",
         false => "2024",
     };
-=======
-/// Formats a text with rustfmt.
-fn formatted(text: &str, edition: &str) -> Result<String> {
->>>>>>> g9
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", edition, "--emit", "stdout"])
         .stdin(Stdio::piped())

@@ -398,17 +398,13 @@ impl Item {
 }
 
 impl Struct {
-<<<<<<< HEAD
     /// Whether the SDK has a form of it that borrows what it points to.
     pub(super) fn is_description(&self) -> bool {
         let name = self.name.as_str();
         name.ends_with("Desc") && !matches!(name, "AttrDesc" | "RewriteDesc")
     }
 
-    /// Fills what follows from the rest.
-=======
     /// Sets the fields that are derived from others.
->>>>>>> g9
     fn complete(&mut self) {
         self.function.iter_mut().for_each(Function::complete);
         let is_callback = |field: &Field| field.ty.starts_with("fn ");

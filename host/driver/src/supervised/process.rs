@@ -16,8 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
-use super::children::{self, AdoptedGroup, GRACE, has_ended};
 use super::message::{Task, WorkerMessage, receive, send};
+use crate::children::{self, AdoptedGroup, GRACE, has_ended};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
 

@@ -110,11 +110,7 @@ pub(super) const PASS: &[Fault] = &[
         "fail after chdir",
         "changes the current directory and fails",
     ),
-    deadly(
-        "pass",
-        "no files",
-        "sets the limit of open files to 0",
-    ),
+    deadly("pass", "no files", "sets the limit of open files to 0"),
     deadly("pass", "no bytes", "sets the limit of file sizes to 0"),
     deadly("pass", "close all", "closes all file descriptors"),
     deadly(
