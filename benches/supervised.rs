@@ -47,9 +47,7 @@ mod supervised {
             ..Supervisor::default()
         };
         let alone = |request: &Request| {
-            let job = |request: &Request, staging: Option<&str>| {
-                (request.clone(), staging.map(str::to_owned))
-            };
+            let job = |request: Request, staging: Option<String>| (request, staging);
             let (mut report, output) = supervised::run(&supervisor, request, job, Watch::default());
             pipeline::place(&mut report, output).expect("a place");
             report

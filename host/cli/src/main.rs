@@ -5,6 +5,7 @@
 
 mod args;
 mod check_command;
+mod child;
 mod command;
 mod help;
 mod in_full;

@@ -17,15 +17,15 @@ fn without_namespace(name: &str) -> Option<&str> {
 }
 
 impl<'r> ShortNames<'r> {
-    pub(crate) fn of(all: impl Iterator<Item = &'r str>) -> ShortNames<'r> {
+    pub(crate) fn new(all: impl Iterator<Item = &'r str>) -> ShortNames<'r> {
         let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         for name in all {
             let Some(short) = without_namespace(name) else {
                 continue;
             };
-            let known = names.entry(short).or_insert(Some(name));
-            if *known != Some(name) {
-                *known = None;
+            let full_name = names.entry(short).or_insert(Some(name));
+            if *full_name != Some(name) {
+                *full_name = None;
             }
         }
         ShortNames(names)

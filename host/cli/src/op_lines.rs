@@ -45,11 +45,11 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
         let first = from..to.min(changed.start + CHANGED);
         [first, from.max(changed.end.saturating_sub(CHANGED))..to]
     });
-    let kept = iter::once(0..HEAD)
+    let parts = iter::once(0..HEAD)
         .chain(ends_of_change.into_iter().flatten())
         .chain(iter::once(line.len() - TAIL..line.len()));
     let (mut text, mut end) = (String::new(), 0);
-    for part in kept {
+    for part in parts {
         let from = part.start.max(end);
         // Three characters aren't worth a sign for them.
         let from = if from <= end + 3 { end } else { from };

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use passdock_tools::page::RunPage;
 
 /// The page that `--report` asks for, or an instrument of the pipeline.
-pub(crate) fn of(asked: Option<PathBuf>) -> RunPage {
+pub(crate) fn run_page(report: Option<PathBuf>) -> RunPage {
     RunPage {
-        asked,
+        asked: report,
         program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
         command: command(),
     }

@@ -94,7 +94,7 @@ fn kinds(kinds: &[KindReport], width: usize) -> String {
 pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
     let required = passes.iter();
     let required = required.filter_map(|pass| pass.requested_by.as_deref());
-    let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
+    let names = ShortNames::new(passes.iter().map(|pass| &*pass.name).chain(required));
     let mut table = TextTable::new(["pass", ">time", ">ops"]);
     let mut at = 0;
     while let Some(pass) = passes.get(at) {

@@ -48,7 +48,7 @@ impl DiagnosticBuffer {
 mod tests {
     use super::*;
 
-    fn of(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
+    fn diagnostic(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(severity, code, message)
     }
 
@@ -56,12 +56,12 @@ mod tests {
     fn of_very_many_diagnostics_the_first_are_kept_and_an_error() {
         let mut buffer = DiagnosticBuffer::default();
         for at in 0..MAX_DIAGNOSTICS + 100 {
-            buffer.push(of(Severity::Note, "a", at.to_string()));
+            buffer.push(diagnostic(Severity::Note, "a", at.to_string()));
         }
         assert_eq!(buffer.diagnostics().len(), MAX_DIAGNOSTICS + 1);
         assert_eq!(buffer.diagnostics()[MAX_DIAGNOSTICS].code, "too-many");
         for _ in 0..2 {
-            buffer.push(of(Severity::Error, "b", "wrong"));
+            buffer.push(diagnostic(Severity::Error, "b", "wrong"));
         }
         assert_eq!(buffer.diagnostics().len(), MAX_DIAGNOSTICS + 2);
         assert_eq!(buffer.diagnostics()[MAX_DIAGNOSTICS + 1].code, "b");

@@ -38,11 +38,11 @@ impl Severity {
 /// # extern crate passdock_diagnostic as passdock;
 /// use passdock::{Diagnostic, Severity};
 ///
-/// let mut said = Diagnostic::new(Severity::Warning, "unused", "The weight `w` has no use.");
-/// said.function = Some("main".to_owned());
-/// said.help = Some("Run DeadCodeElimination.".to_owned());
+/// let mut warning = Diagnostic::new(Severity::Warning, "unused", "The weight `w` has no use.");
+/// warning.function = Some("main".to_owned());
+/// warning.help = Some("Run DeadCodeElimination.".to_owned());
 /// assert_eq!(
-///     said.render(false),
+///     warning.render(false),
 ///     "warning[unused]: The weight `w` has no use.
 ///  |
 ///  = in function @main

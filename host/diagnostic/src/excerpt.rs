@@ -134,9 +134,9 @@ fn line_of<'t>(f: &Function, loc: &Loc, text: &'t TextSource) -> Option<(usize, 
 
 fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> {
     let state = (f.name(), f.version());
-    let known = numbering.last.take();
-    let known = known.filter(|(name, version, _)| (*name, *version) == state);
-    let pieces = match known {
+    let reused = numbering.last.take();
+    let reused = reused.filter(|(name, version, _)| (*name, *version) == state);
+    let pieces = match reused {
         Some((_, _, naming)) => Pieces { f, naming },
         None => {
             let spent = numbering.spent.entry(f.name()).or_default();
@@ -157,7 +157,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
 fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     let spans = OpSpans::new(line, start);
     let index = part.index as usize;
-    let found = match part.part {
+    let range = match part.part {
         OpPart::NAME => Some(spans.name),
         OpPart::OPERAND => spans.operands.get(index).cloned(),
         OpPart::RESULT => spans.results.get(index).cloned(),
@@ -169,7 +169,7 @@ fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
         }
         _ => None,
     };
-    found.unwrap_or(spans.whole)
+    range.unwrap_or(spans.whole)
 }
 
 /// The places that a location is made of.

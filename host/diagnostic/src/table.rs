@@ -133,8 +133,8 @@ impl<const N: usize> TextTable<N> {
     }
 }
 
-/// Returns widths of columns that together are within `most`, with two blanks between them: the widest are narrowed,
-/// none below its longest word. `None`: there are none. `bounds` has the longest word and the widest cell of each column.
+/// Returns widths of columns that are within `most` together, with two blanks between them: the widest are narrowed,
+/// none below its longest word. `None`: there are none. `bounds` has the longest word and the widest cell of each.
 fn narrowed(bounds: &[(usize, usize)], most: usize) -> Option<Vec<usize>> {
     let gaps = 2 * bounds.len().saturating_sub(1);
     let limits = 0..=bounds.iter().map(|(_, widest)| *widest).max()?;

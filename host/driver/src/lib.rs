@@ -9,8 +9,6 @@
 
 pub mod batch;
 mod bodies;
-#[cfg(unix)]
-mod children;
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;

@@ -33,7 +33,16 @@ impl Paths for PathBuf {
     }
 
     fn from_raw(raw: Raw) -> PathBuf {
-        path(raw)
+        match raw {
+            Raw::Text(text) => text.into(),
+            #[cfg(unix)]
+            Raw::Bytes(bytes) => {
+                use std::os::unix::ffi::OsStringExt;
+                std::ffi::OsString::from_vec(bytes).into()
+            }
+            #[cfg(not(unix))]
+            Raw::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        }
     }
 }
 
@@ -67,23 +76,6 @@ pub(crate) fn serialize<P: Paths, S: Serializer>(paths: &P, to: S) -> Result<S::
 
 pub(crate) fn deserialize<'de, P: Paths, D: Deserializer<'de>>(from: D) -> Result<P, D::Error> {
     P::Raw::deserialize(from).map(P::from_raw)
-}
-
-#[cfg(unix)]
-fn path(raw: Raw) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    match raw {
-        Raw::Text(text) => text.into(),
-        Raw::Bytes(bytes) => std::ffi::OsString::from_vec(bytes).into(),
-    }
-}
-
-#[cfg(not(unix))]
-fn path(raw: Raw) -> PathBuf {
-    match raw {
-        Raw::Text(text) => text.into(),
-        Raw::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
-    }
 }
 
 #[cfg(all(test, unix))]

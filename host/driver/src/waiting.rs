@@ -1,7 +1,9 @@
 //! Waits for other processes, which have limits of their own, and for users.
 
 use std::io::{self, Read, Seek, SeekFrom};
-use std::process::{Child, Command, ExitStatus};
+#[cfg(not(unix))]
+use std::process::Command;
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,27 +26,11 @@ pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs a command. Returns its status; `None` if it took longer than `timeout` and was ended, with what it started. A
-/// signal that ends this process ends it, too.
+/// Waits for a process. Returns its status; `None` if it took longer and was ended, with what it started.
 ///
 /// # Errors
 /// The system's error.
-pub fn run(command: &mut Command, timeout: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-    #[cfg(unix)]
-    let mut child = crate::children::spawn(command, timeout.is_some(), &[])?;
-    #[cfg(not(unix))]
-    let mut child = command.spawn()?;
-    let status = waiting(|| match timeout {
-        Some(timeout) => wait_within(&mut child, timeout),
-        None => child.wait().map(Some),
-    });
-    #[cfg(unix)]
-    crate::children::forget(&child);
-    status
-}
-
-/// Waits for a process. Returns its status; `None` if it took longer and was ended.
-pub(crate) fn wait_within(child: &mut Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+pub fn wait_within(child: &mut Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {

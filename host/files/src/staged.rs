@@ -185,12 +185,12 @@ impl Staged {
 
     /// Makes sure that a file is what was written, and waits until it is on the disk.
     fn check(&self, path: &Path, len: u64) -> io::Result<()> {
-        let found = path.symlink_metadata()?;
+        let metadata = path.symlink_metadata()?;
         #[cfg(unix)]
-        let links = std::os::unix::fs::MetadataExt::nlink(&found);
+        let links = std::os::unix::fs::MetadataExt::nlink(&metadata);
         #[cfg(not(unix))]
         let links = 1;
-        if !found.is_file() || found.len() != len || links != 1 {
+        if !metadata.is_file() || metadata.len() != len || links != 1 {
             return Err(io::Error::other("something else wrote into it"));
         }
         match self.durable {

@@ -13,11 +13,11 @@ static APART: OnceLock<File> = OnceLock::new();
 pub fn set_output_apart() {
     #[cfg(unix)]
     {
-        let kept = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3);
-        if let Ok(kept) = kept
+        let duplicate = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3);
+        if let Ok(duplicate) = duplicate
             && rustix::stdio::dup2_stdout(io::stderr()).is_ok()
         {
-            _ = APART.set(kept.into());
+            _ = APART.set(duplicate.into());
         }
     }
 }

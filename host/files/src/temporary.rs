@@ -69,10 +69,10 @@ impl TemporaryDirectory {
             locked(&DIRECTORIES).insert(dir.path().to_owned());
             // Not every system locks directories; without locks no leftovers are removed.
             let lock = lock_directory(dir.path());
-            let made = TemporaryDirectory { dir, _lock: lock };
+            let directory = TemporaryDirectory { dir, _lock: lock };
             // Another run may have removed the directory before it was locked.
-            if made.path().exists() {
-                return Ok(made);
+            if directory.path().exists() {
+                return Ok(directory);
             }
         }
     }

@@ -18,6 +18,7 @@ use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
 use crate::args::search::CheckCommandArgs;
+use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
 pub(crate) struct CheckCommand {
@@ -158,7 +159,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)
             .stdout(out);
-        waiting::run(&mut shell, timeout)
+        child::run(&mut shell, timeout)
     };
     let status = run().map_err(|error| failed("The command of `--check` can't be run", &error))?;
     let mut output = File::open(out).and_then(waiting::tail).unwrap_or_default();

@@ -8,10 +8,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use passdock::judge::Verdict;
-use passdock::{Module, PassError, waiting};
+use passdock::{Module, PassError};
 use serde_json::Value;
 
 use super::{Judgement, TOO_LONG, failed};
+use crate::child;
 
 /// The word that stands for this instead of a command.
 pub(super) const NUMERICS: &str = "numerics";
@@ -74,7 +75,7 @@ pub(super) fn compare(
     if let Some(runtime) = runtime.filter(|path| path.is_absolute()) {
         compare.env("ORT_DYLIB_PATH", runtime);
     }
-    let ended = waiting::run(&mut compare, timeout).map_err(failed)?;
+    let ended = child::run(&mut compare, timeout).map_err(failed)?;
     Ok(match ended {
         None => Judgement {
             verdict: Verdict::Unknown,

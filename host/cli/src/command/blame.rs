@@ -31,7 +31,7 @@ pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
 
 fn render(blame: &Blame) -> String {
     let op = op_lines::one(&blame.op);
-    let mut text = format!("{op} in @{}{}\n", blame.function, of(&blame.names));
+    let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.names));
     match (blame.steps.is_empty(), blame.is_there) {
         (true, true) => text += "No pass made or changed it: it is the model's.\n",
         (true, false) => text += "No pass made, changed or removed it by itself.\n",
@@ -57,7 +57,7 @@ fn render_step(step: &BlameStep) -> String {
     if let Some(rule) = &step.rule {
         text += &format!(", rule {rule}");
     }
-    text += &of(&step.names);
+    text += &origin(&step.names);
     text.push('\n');
     let (before, after) = op_lines::shown(&step.before, &step.after);
     for (sign, lines) in [('-', before), ('+', after)] {
@@ -75,7 +75,7 @@ fn render_step(step: &BlameStep) -> String {
 }
 
 /// Where an op comes from.
-fn of(names: &[String]) -> String {
+fn origin(names: &[String]) -> String {
     match names.is_empty() {
         true => String::new(),
         false => format!(", from {}", names.join(", ")),

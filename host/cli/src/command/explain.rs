@@ -27,7 +27,7 @@ fn render(explanation: &Explanation) -> String {
     let required = passes
         .iter()
         .filter_map(|pass| pass.requested_by.as_deref());
-    let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
+    let names = ShortNames::new(passes.iter().map(|pass| &*pass.name).chain(required));
     let columns = [">", "pass", "runs", "why", "options"];
     let rows = (1..)
         .zip(passes)

@@ -19,9 +19,10 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
             ops.retain(|op| op.name == name || op.name == full);
             if ops.is_empty() {
                 let mut all = defs.iter();
-                let known = all.find(|(known, ..)| *known == name || *known == full);
+                let registered =
+                    all.find(|(registered, ..)| *registered == name || *registered == full);
                 let missing =
-                    known.and_then(|(op, _, plugin)| Some((op, unusable(plugin.origin())?)));
+                    registered.and_then(|(op, _, plugin)| Some((op, unusable(plugin.origin())?)));
                 if let Some((op, error)) = missing {
                     let (op, error) = (op.to_owned(), error.clone());
                     return Err(MissingDefinition { op, error }.into());
@@ -55,7 +56,7 @@ fn table(ops: &[OpInfo]) -> String {
                 true => String::new(),
                 false => operands(op),
             },
-            known(op),
+            abilities(op),
             op.traits.join(", "),
             op.plugin.clone(),
         ]);
@@ -72,7 +73,7 @@ fn operands(op: &OpInfo) -> String {
 }
 
 /// The abilities of an op's definition.
-fn known(op: &OpInfo) -> String {
+fn abilities(op: &OpInfo) -> String {
     let parts = [
         (op.extends, "extends"),
         (op.types, "types"),
@@ -81,10 +82,10 @@ fn known(op: &OpInfo) -> String {
         (op.legalization, "body for back ends"),
         (op.layouts, "layouts"),
     ];
-    let known = parts.into_iter().filter(|part| part.0);
-    let known = known.map(|part| part.1.to_owned());
+    let abilities = parts.into_iter().filter(|part| part.0);
+    let abilities = abilities.map(|part| part.1.to_owned());
     let targets = op.targets.iter().map(|target| format!("target {target}"));
-    known.chain(targets).collect::<Vec<_>>().join(", ")
+    abilities.chain(targets).collect::<Vec<_>>().join(", ")
 }
 
 /// The plugin that defines an operator, and its file.
@@ -107,11 +108,11 @@ fn one(op: &OpInfo, provider: &str) -> String {
     facts.add("plugin", provider);
     if op.extends {
         // The rest is the definition's to say.
-        facts.add("known", known(op));
+        facts.add("known", abilities(op));
         return facts.render();
     }
     facts.add("operands", operands(op));
-    facts.add("known", or(known(op), "nothing"));
+    facts.add("known", or(abilities(op), "nothing"));
     facts.add("traits", or(op.traits.join(", "), "none"));
     let attributes = match &op.attributes {
         None => "not listed".to_owned(),

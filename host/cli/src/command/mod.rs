@@ -46,11 +46,10 @@ pub(crate) fn run(command: Command) -> u8 {
 /// Runs a command in this process; returns the exit status.
 fn run_here(command: Command) -> u8 {
     let json = shared(&command).json.then(|| error_to_json(&command));
-    // The commands for which 1 is no error have their own status for one.
-    let command = match command {
-        Command::Diff(args) => return show::finish(diff::diff(&args), TROUBLE),
-        Command::Compare(args) => return show::finish(compare::compare(&args), TROUBLE),
-        command => command,
+    // For some commands 1 is no error.
+    let trouble = match command {
+        Command::Diff(_) | Command::Compare(_) => TROUBLE,
+        _ => 1,
     };
     let status = dispatch(command).unwrap_or_else(|error| {
         let error = show::reported(error);
@@ -60,7 +59,7 @@ fn run_here(command: Command) -> u8 {
         }
         status
     });
-    show::finish(status, 1)
+    show::finish(status, trouble)
 }
 
 fn dispatch(command: Command) -> anyhow::Result<u8> {

@@ -26,7 +26,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         width: show::width(),
     };
     let process = args.process.clone();
-    let page = page::of(args.report.clone());
+    let page = page::run_page(args.report.clone());
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = read_request(args)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));

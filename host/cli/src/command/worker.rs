@@ -15,7 +15,7 @@ pub(crate) fn run(
 ) -> (Report, Option<StagedModel>) {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::run(&supervisor, request, watch);
+        return passdock::supervised::run(&supervisor, request, supervised::Job::Run, watch);
     }
     let _ = process;
     let finished = pipeline::run_staged(&plugins::registry(), request, None, watch);
@@ -30,7 +30,11 @@ pub(crate) fn trials<T>(
 ) -> Result<T, PassError> {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
-        return body(&mut supervised::trials(&supervisor, request));
+        let job = supervised::Job::Trials(request.clone());
+        return body(&mut passdock::supervised::WorkerTrials::new(
+            &supervisor,
+            job,
+        ));
     }
     let _ = process;
     body(&mut Rerun::new(&plugins::registry(), request)?)
@@ -44,7 +48,7 @@ mod supervised {
     use clap::Parser;
     use passdock::ErrorKind;
     use passdock::files::{Staging, TemporaryDirectory};
-    use passdock::supervised::{self, Supervisor, Worker, WorkerTrials};
+    use passdock::supervised::{self, Supervisor, Worker};
     use serde::{Deserialize, Serialize};
 
     use super::*;
@@ -75,24 +79,6 @@ mod supervised {
             timeout: process.limit(),
             ..Supervisor::default()
         })
-    }
-
-    pub(super) fn run(
-        supervisor: &Supervisor,
-        request: &Request,
-        watch: Watch,
-    ) -> (Report, Option<StagedModel>) {
-        let job = |request: &Request, staging: Option<&str>| {
-            Job::Run(request.clone(), staging.map(str::to_owned))
-        };
-        supervised::run(supervisor, request, job, watch)
-    }
-
-    pub(super) fn trials<'s>(
-        supervisor: &'s Supervisor,
-        request: &Request,
-    ) -> WorkerTrials<'s, Job> {
-        WorkerTrials::new(supervisor, Job::Trials(request.clone()), Watch::default())
     }
 
     /// Runs a command that a worker runs as a whole; returns the exit status, or `None` for any other command.

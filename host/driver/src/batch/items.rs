@@ -32,8 +32,8 @@ impl BatchItem {
 /// # Errors
 /// If a directory can't be read, nothing is found, two results would be one file, or a result would replace a model.
 pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError> {
-    let out = dunce::canonicalize(to).unwrap_or_else(|_| to.to_owned());
-    let mut found = Vec::new();
+    let out = true_path(to);
+    let mut models_below = Vec::new();
     for path in models {
         let is_dir = match fs::metadata(path) {
             Ok(about) => about.is_dir(),
@@ -42,15 +42,15 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
             Err(error) => return Err(unreadable(path, &error)),
         };
         match is_dir {
-            true => add_all(path, Path::new(""), &out, &mut found)
+            true => add_all(path, Path::new(""), &out, &mut models_below)
                 .map_err(|(path, error)| unreadable(&path, &error))?,
             false => {
                 let name = path.file_name().unwrap_or_default();
-                found.push((path.clone(), PathBuf::from(name)));
+                models_below.push((path.clone(), PathBuf::from(name)));
             }
         }
     }
-    if found.is_empty() {
+    if models_below.is_empty() {
         let named: Vec<String> = models
             .iter()
             .map(|path| format!("`{}`", path.display()))
@@ -58,12 +58,12 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
         let message = format!("There is no .onnx file in {}.", named.join(", "));
         return Err(usage(message));
     }
-    let items = found.into_iter().map(|(model, below)| BatchItem {
+    let items = models_below.into_iter().map(|(model, below)| BatchItem {
         output: to.join(below),
         model,
     });
-    let items = once(items.collect())?;
-    check_places(&items)?;
+    let items = unique(items.collect())?;
+    check_outputs(&items)?;
     Ok(items)
 }
 
@@ -72,7 +72,7 @@ fn add_all(
     dir: &Path,
     below: &Path,
     out: &Path,
-    found: &mut Vec<(PathBuf, PathBuf)>,
+    models: &mut Vec<(PathBuf, PathBuf)>,
 ) -> Result<(), (PathBuf, std::io::Error)> {
     let at = |error| (dir.to_owned(), error);
     let entries: Result<Vec<_>, _> = fs::read_dir(dir).map_err(at)?.collect();
@@ -88,31 +88,30 @@ fn add_all(
             if dunce::canonicalize(&path).is_ok_and(|path| path == out) {
                 continue;
             }
-            add_all(&path, &below.join(&name), out, found)?;
+            add_all(&path, &below.join(&name), out, models)?;
         } else if path
             .extension()
             .is_some_and(|extension| extension == "onnx")
         {
-            found.push((path, below.join(&name)));
+            models.push((path, below.join(&name)));
         }
     }
     Ok(())
 }
 
-/// The items without those that are there already. Refuses results of which one would take the place of another one.
-fn once(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
-    let true_path = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut known: HashMap<PathBuf, PathBuf> = HashMap::new();
+/// Removes items that are listed twice. Refuses results of which one would take the place of another one.
+fn unique(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
     let mut models = HashSet::new();
-    let mut kept = Vec::new();
+    let mut by_output: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut unique = Vec::new();
     for item in items {
         // A model has one outcome: of a file in a directory that is named as well the first result counts.
         if !models.insert(item.model.clone()) {
             continue;
         }
-        let Some(other) = known.get(&item.output) else {
-            known.insert(item.output.clone(), item.model.clone());
-            kept.push(item);
+        let Some(other) = by_output.get(&item.output) else {
+            by_output.insert(item.output.clone(), item.model.clone());
+            unique.push(item);
             continue;
         };
         if true_path(other) != true_path(&item.model) {
@@ -127,14 +126,18 @@ fn once(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
             );
         }
     }
-    Ok(kept)
+    Ok(unique)
+}
+
+/// Returns a path without links, if something is there.
+fn true_path(path: &Path) -> PathBuf {
+    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Refuses results that would take the place of a model.
-fn check_places(items: &[BatchItem]) -> Result<(), PassError> {
-    let there = |path: &PathBuf| dunce::canonicalize(path).ok();
-    let models: HashSet<PathBuf> = items.iter().filter_map(|item| there(&item.model)).collect();
-    let mut outputs = items.iter().filter_map(|item| there(&item.output));
+fn check_outputs(items: &[BatchItem]) -> Result<(), PassError> {
+    let models: HashSet<PathBuf> = items.iter().map(|item| true_path(&item.model)).collect();
+    let mut outputs = items.iter().map(|item| true_path(&item.output));
     let Some(replaced) = outputs.find(|output| models.contains(output)) else {
         return Ok(());
     };

@@ -247,12 +247,13 @@ impl Outcomes {
 
     /// The outcome of an item, if it succeeded with the same fingerprint; its result may be gone.
     pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelOutcome> {
-        let known = self.outcomes.get(&shown(&item.model))?;
-        let holds =
-            known.ok && known.output == shown(&item.output) && known.fingerprint == fingerprint;
+        let outcome = self.outcomes.get(&shown(&item.model))?;
+        let holds = outcome.ok
+            && outcome.output == shown(&item.output)
+            && outcome.fingerprint == fingerprint;
         holds.then(|| ModelOutcome {
             done_before: true,
-            ..known.clone()
+            ..outcome.clone()
         })
     }
 

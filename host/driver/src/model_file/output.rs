@@ -281,8 +281,8 @@ fn stage_onnx(
 ) -> Result<(Option<Staged>, Option<u64>), PassError> {
     // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
     let unreadable = || {
-        let mut found = passdock_onnx::check_external(module).into_iter();
-        let mut error = refused(path, found.next()?.error);
+        let mut unreadable = passdock_onnx::check_external(module).into_iter();
+        let mut error = refused(path, unreadable.next()?.error);
         error.kind = ErrorKind::Read;
         Some(error)
     };

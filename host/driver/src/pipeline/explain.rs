@@ -118,7 +118,7 @@ impl Prepared {
         explainer.left_over(phases)?;
         let place = |phase: &Phase| PhasePasses {
             phase: *phase,
-            passes: phases.of(*phase).to_vec(),
+            passes: phases.passes(*phase).to_vec(),
         };
         Ok(Explanation {
             pipeline: PipelineReport::prepared(self),

@@ -147,7 +147,7 @@ impl Run<'_> {
         prepared.bind(self.request, &module)?;
         self.check_data(&module, is_given);
         self.check_operators(&module, &prepared.context);
-        let used = UsedOperators::of(&module);
+        let used = UsedOperators::new(&module);
         let after = self.call_passes(&prepared, module)?;
         self.check_result(&after, &used, &prepared.context)?;
         let after = self.end(prepared, after)?;
@@ -360,8 +360,8 @@ fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
     let files = data_files_of(module);
     let files = files.iter().map(PathBuf::as_path);
     let sizes = files.chain([model]).map(|file| {
-        let found = file.metadata().ok()?;
-        found.is_file().then_some(found.len())
+        let metadata = file.metadata().ok()?;
+        metadata.is_file().then_some(metadata.len())
     });
     sizes.sum()
 }

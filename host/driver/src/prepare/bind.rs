@@ -25,7 +25,7 @@ pub(super) fn ahead_of(
     module: &Module,
     registry: &Registry,
 ) -> Result<Sequential, PassError> {
-    let names = Names::of(module);
+    let names = Names::new(module);
     let mut symbols = toml::Table::new();
     let mut params = toml::Table::new();
     for text in &request.bind {
@@ -127,7 +127,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(module: &Module) -> Names {
+    fn new(module: &Module) -> Names {
         let mut names = Names {
             symbols: Vec::new(),
             params: Vec::new(),

@@ -116,8 +116,8 @@ fn of_pass<'r>(
     registry: &Registry,
 ) -> Option<OptionPlace<'r>> {
     let quoted: Vec<&str> = quoted(&error.message).collect();
-    let known = registry.get_pass(pass).ok();
-    let config = known.and_then(|pass| pass.declaration().config.clone());
+    let registered = registry.get_pass(pass).ok();
+    let config = registered.and_then(|pass| pass.declaration().config.clone());
     let options = file.tables().filter_map(|table| match table {
         PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
             Some(options)

@@ -35,11 +35,11 @@ pub(super) fn settings(
     }
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
     let required = &mut settings.required_pass;
-    let known = passes::known_names(registry, sequential);
+    let known_names = passes::known_names(registry, sequential);
     // The context around the run checks its names itself: one that means nothing here may mean a pass elsewhere.
     let outer = |names: &[String]| {
         let names = names.iter().cloned();
-        let met = names.filter(|name| known.contains(&registry.canonical(name)));
+        let met = names.filter(|name| known_names.contains(&registry.canonical(name)));
         met.collect::<Vec<_>>()
     };
     required.extend(outer(&request.outer_required_pass));
@@ -176,12 +176,12 @@ fn set(
     let schema = registry.config_schema(&key)?;
     let field = own[key.len()..].strip_prefix('.');
     let Some(value) = lone_value(text) else {
-        let known = match field {
+        let setting_field = match field {
             None if !schema.is_scalar() => None,
             field => schema.settable(field.unwrap_or("")).ok(),
         };
         let text = text.trim();
-        let help = match known.map(|known| (known, known.ty)) {
+        let help = match setting_field.map(|setting_field| (setting_field, setting_field.ty)) {
             None => format!("It is {}.", schema.type_name()),
             Some((_, FieldType::Strings | FieldType::Rules)) => {
                 format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
@@ -189,7 +189,9 @@ fn set(
             Some((_, FieldType::String | FieldType::Values)) => {
                 format!("A string needs quotes: `--config '{path}=\"{text}\"'`.")
             }
-            Some((known, _)) => format!("It is {}.", known.takes().replace("NAME = ", "")),
+            Some((setting_field, _)) => {
+                format!("It is {}.", setting_field.takes().replace("NAME = ", ""))
+            }
         };
         return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
     };

@@ -44,11 +44,11 @@ impl Phases {
     /// The passes for a place of the pipeline.
     pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
-        self.of(phase)
+        self.passes(phase)
     }
 
     /// The passes that ask for a phase.
-    pub(crate) fn of(&self, phase: Phase) -> &[String] {
+    pub(crate) fn passes(&self, phase: Phase) -> &[String] {
         self.offered.get(&phase).map_or(&[], Vec::as_slice)
     }
 

@@ -234,12 +234,12 @@ impl Reproducer {
         // A file that can't be used is an error of the run.
         let files = request.plugin_files.iter();
         let named = files.filter_map(|file| Plugin::open(file).ok());
-        let mut found: Vec<Arc<Plugin>> = named.map(Arc::new).collect();
-        found.extend(registry.discover(&request.search_dirs([]))?.plugins);
-        found.extend(registry.plugins());
+        let mut plugins: Vec<Arc<Plugin>> = named.map(Arc::new).collect();
+        plugins.extend(registry.discover(&request.search_dirs([]))?.plugins);
+        plugins.extend(registry.plugins());
         let differences = self.about.plugins.iter().filter_map(|expected| {
             let name = expected.name.as_str();
-            let plugin = found.iter().find(|plugin| plugin.name() == name);
+            let plugin = plugins.iter().find(|plugin| plugin.name() == name);
             difference(expected, plugin.map(|plugin| &**plugin))
         });
         let mut warnings = Vec::new();
@@ -287,7 +287,7 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
         ));
     };
     let origin = found.origin();
-    let now = PluginFile::of(found);
+    let now = PluginFile::new(found);
     if now.version != *version {
         let message = format!(
             "The plugin {origin} is {name} {}; the reproducer was made with {version}.",

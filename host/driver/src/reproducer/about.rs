@@ -141,7 +141,7 @@ impl std::fmt::Display for Failure {
 }
 
 impl PluginFile {
-    pub(crate) fn of(plugin: &Plugin) -> PluginFile {
+    pub(crate) fn new(plugin: &Plugin) -> PluginFile {
         let path = plugin.origin().path();
         let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
         PluginFile {

@@ -109,7 +109,7 @@ fn fill(
         verify: site.context.verify(),
         failure: Failure::from(error),
         check: options.check.clone(),
-        plugins: used.into_iter().map(PluginFile::of).collect(),
+        plugins: used.into_iter().map(PluginFile::new).collect(),
         data,
     };
     let about = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;

@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 
 use passdock_crash::{SharedRecord, Termination, TerminationCause};
 use passdock_files::StandardOutput;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
+use super::children::{self, AdoptedGroup, GRACE, has_ended};
 use super::message::{Task, WorkerMessage, receive, send};
-use crate::children::{self, AdoptedGroup, GRACE, has_ended};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
 
@@ -121,40 +119,6 @@ impl Process {
         }
     }
 
-    /// Waits for a message, or the end of all messages.
-    fn wait(&self, left: &mut Option<Duration>) -> io::Result<()> {
-        loop {
-            if left.is_some_and(|left| left.is_zero()) {
-                return Err(ErrorKind::TimedOut.into());
-            }
-            let start = Instant::now();
-            let has_message = self.has_message(left.unwrap_or(CHECK).min(CHECK))?;
-            // Time in which this process was stopped doesn't count.
-            let waited = start.elapsed().min(2 * CHECK);
-            *left = left.map(|left| left.saturating_sub(waited));
-            if has_message {
-                return Ok(());
-            }
-            // A message may have come before the end.
-            if self.has_ended()? && !self.has_message(Duration::ZERO)? {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-        }
-    }
-
-    /// Whether a message, or the end of all messages, comes within a time.
-    fn has_message(&self, within: Duration) -> io::Result<bool> {
-        let within = Timespec::try_from(within).map_err(io::Error::other)?;
-        match poll(
-            &mut [PollFd::new(&self.channel, PollFlags::IN)],
-            Some(&within),
-        ) {
-            Ok(count) => Ok(count > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Whether the process has ended. Its number isn't used again until it is waited for.
     fn has_ended(&self) -> io::Result<bool> {
         has_ended(Pid::from_child(&self.child))
@@ -213,8 +177,30 @@ struct MessageReader<'p> {
 
 impl Read for MessageReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.process.wait(self.left)?;
-        (&self.process.channel).read(bytes)
+        let mut has_ended = false;
+        loop {
+            if self.left.is_some_and(|left| left.is_zero()) {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            let channel = &self.process.channel;
+            channel.set_read_timeout(Some(self.left.map_or(CHECK, |left| left.min(CHECK))))?;
+            let start = Instant::now();
+            let result = (&*channel).read(bytes);
+            // Time in which this process was stopped doesn't count.
+            let waited = start.elapsed().min(2 * CHECK);
+            *self.left = self.left.map(|left| left.saturating_sub(waited));
+            match result {
+                // A message may have come before the end.
+                Err(error) if error.kind() == ErrorKind::WouldBlock && has_ended => {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    has_ended = self.process.has_ended()?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::pipeline::{Report, Request, Watch};
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
-    job: impl Fn(&Request, Option<&str>) -> J,
+    job: impl Fn(Request, Option<String>) -> J,
     watch: Watch,
 ) -> (Report, Option<StagedModel>) {
     let output = request.output.as_deref();
@@ -29,7 +29,7 @@ pub fn run<J: Serialize>(
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose();
         let input = input.map_err(|error| not_started(&error))?;
-        supervisor.run(&job(request, staging.as_deref()), input, watch)
+        supervisor.run(&job(request.clone(), staging.clone()), input, watch)
     };
     let answered = kept_input(&request.model).and_then(|input| {
         let first: (Report, Option<StagedModel>) = attempt(request, &input, watch)?;

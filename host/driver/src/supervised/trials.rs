@@ -14,7 +14,6 @@ use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
 pub struct WorkerTrials<'s, J> {
     supervisor: &'s Supervisor,
     job: J,
-    watch: Watch,
     process: Option<Process>,
 }
 
@@ -34,11 +33,10 @@ type SentTrial = Trial<Option<String>>;
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
     /// Creates trials in workers that do this job. Nothing is started yet.
-    pub fn new(supervisor: &'s Supervisor, job: J, watch: Watch) -> WorkerTrials<'s, J> {
+    pub fn new(supervisor: &'s Supervisor, job: J) -> WorkerTrials<'s, J> {
         WorkerTrials {
             supervisor,
             job,
-            watch,
             process: None,
         }
     }
@@ -59,7 +57,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         };
         process.send(piece).map_err(wrong)?;
         let timeout = self.supervisor.timeout;
-        match process.answer(timeout, &self.watch) {
+        match process.answer(timeout, &Watch::default()) {
             Ok((tried, _)) => {
                 self.process = Some(process);
                 tried

@@ -92,21 +92,21 @@ pub fn blame(
         rerun: &rerun,
         runs: &runs,
     };
-    let (found, module, is_there) = match find::op(&last, op).or_else(|| find::number(&last, op)) {
-        Some(found) => (found, &last, true),
+    let (op_ref, module, is_there) = match find::op(&last, op).or_else(|| find::number(&last, op)) {
+        Some(op_ref) => (op_ref, &last, true),
         None => match find::op(module, op) {
-            Some(found) => (found, module, false),
+            Some(op_ref) => (op_ref, module, false),
             None => return Err(find::unknown(&last, module, op)),
         },
     };
     let steps = match is_there {
-        true => trail.back(found.clone(), op)?,
-        false => trail.forward(found.clone())?,
+        true => trail.back(op_ref.clone(), op)?,
+        false => trail.forward(op_ref.clone())?,
     };
     Ok(Blame {
-        op: found.line(module),
-        names: found.names(module),
-        function: found.function,
+        op: op_ref.line(module),
+        names: op_ref.names(module),
+        function: op_ref.function,
         is_there,
         steps,
     })

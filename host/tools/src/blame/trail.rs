@@ -233,8 +233,8 @@ fn sources(
                     .iter()
                     .any(|name| find::is_from(&names, name))
         };
-        let found = f.walk(f.body()).filter(is_source);
-        sources.extend(found.map(|op| OpRef::new(f, op)));
+        let ops = f.walk(f.body()).filter(is_source);
+        sources.extend(ops.map(|op| OpRef::new(f, op)));
     }
     Ok(sources)
 }

@@ -81,7 +81,7 @@ impl Contents {
             });
             let is_shared = |place: &Key<'_>| places.iter().all(|places| places.contains(place));
             let is_read = bucket.iter().all(|constants| !constants.is_empty());
-            let mut known: FxHashMap<Key<'_>, Vec<(&ConstantData, u32)>> = FxHashMap::default();
+            let mut by_key: FxHashMap<Key<'_>, Vec<(&ConstantData, u32)>> = FxHashMap::default();
             for (side, constants) in bucket.iter().enumerate() {
                 for &(id, data) in constants {
                     let key = match Key::place(data).filter(is_shared) {
@@ -90,7 +90,7 @@ impl Contents {
                         None => Key::Unique(side, id),
                     };
                     let is_hash = matches!(key, Key::Hash(_));
-                    let alike = known.entry(key).or_default();
+                    let alike = by_key.entry(key).or_default();
                     let mut class = None;
                     for &(other, of_other) in alike.iter() {
                         if !is_hash || other.same(data).map_err(unreadable)? {

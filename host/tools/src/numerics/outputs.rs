@@ -104,8 +104,8 @@ impl OutputComparison {
 
 /// Returns the comparison of the output of a name.
 fn named(outputs: &mut Vec<OutputComparison>, name: String) -> &mut OutputComparison {
-    let known = outputs.iter().position(|output| output.name == name);
-    let at = known.unwrap_or_else(|| {
+    let position = outputs.iter().position(|output| output.name == name);
+    let at = position.unwrap_or_else(|| {
         outputs.push(OutputComparison {
             name,
             same: true,

@@ -157,11 +157,11 @@ fn generate(
         let samples = samples.collect::<Result<Vec<Sample>, String>>()?;
         let mut size = SampleSize::new(&samples[0]);
         // Other values of these sizes may have been refused.
-        let known = all
+        let index = all
             .sizes
             .iter()
-            .position(|known| known.inputs == size.inputs);
-        if known.is_some_and(|at| all.sizes[at].refused.is_none()) {
+            .position(|index| index.inputs == size.inputs);
+        if index.is_some_and(|at| all.sizes[at].refused.is_none()) {
             continue;
         }
         match run_all(before, &samples) {
@@ -173,7 +173,7 @@ fn generate(
             }
             Err(error) => (size.runs, size.refused) = (0, Some(error)),
         }
-        match known {
+        match index {
             Some(at) => all.sizes[at] = size,
             None => all.sizes.push(size),
         }

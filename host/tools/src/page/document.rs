@@ -59,7 +59,7 @@ struct Said<'r> {
 impl<'r> Document<'r> {
     /// The data of a run's page.
     pub fn new(report: &'r Report, recorded: Option<&'r Recorded>, facts: &'r RunFacts) -> Self {
-        let said = report.diagnostics.iter().map(|diagnostic| Said {
+        let diagnostics = report.diagnostics.iter().map(|diagnostic| Said {
             severity: diagnostic.severity,
             message: &diagnostic.message,
             text: diagnostic.render(false),
@@ -72,7 +72,7 @@ impl<'r> Document<'r> {
             model: &report.model,
             seconds: report.seconds,
             passes: listed(&report.passes, recorded),
-            diagnostics: said.collect(),
+            diagnostics: diagnostics.collect(),
             reproducer: report.reproducer.as_deref(),
             recorded,
         }

@@ -12,7 +12,7 @@ use super::subject::{Subject, described};
 pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
     let definitions = subject.registry.op_defs();
     let undefined = |sample: &Sample, output: &Module| {
-        let used = UsedOperators::of(&sample.fresh());
+        let used = UsedOperators::new(&sample.fresh());
         let first = used.wrong_in(output, &definitions).into_iter().next();
         first.map(|(_, message)| message)
     };

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::args::plugin::PluginCheckArgs;
 use crate::show::TextTable;
-use crate::{request, show};
+use crate::{child, request, show};
 
 /// The files of a check in its directory: the answer, the trail, what was printed.
 const ANSWER: &str = "answer.json";
@@ -27,11 +27,11 @@ const OUTPUT: &str = "output";
 #[derive(Serialize)]
 struct Answers {
     ok: bool,
-    plugins: Vec<OfPlugin>,
+    plugins: Vec<PluginReport>,
 }
 
 #[derive(Serialize)]
-struct OfPlugin {
+struct PluginReport {
     file: String,
     /// `None`: the file isn't a plugin.
     name: Option<String>,
@@ -140,7 +140,7 @@ fn of_plugin(
     args: &PluginCheckArgs,
     file: &Path,
     checks: &[PluginCheck],
-) -> anyhow::Result<OfPlugin> {
+) -> anyhow::Result<PluginReport> {
     let mut answers = Vec::with_capacity(checks.len());
     // The check that saw that the plugin can't be loaded: the others would see the same.
     let mut unusable: Option<&str> = None;
@@ -173,7 +173,7 @@ fn of_plugin(
     }
     let plugin = Plugin::open(file).ok();
     let spec = plugin.as_ref().map(|plugin| &plugin.manifest().plugin);
-    Ok(OfPlugin {
+    Ok(PluginReport {
         file: file.display().to_string(),
         name: spec.map(|spec| spec.name.clone()),
         version: spec.map(|spec| spec.version.clone()),
@@ -234,7 +234,7 @@ fn start(
         .stdout(output);
     // Longer than a year is for ever.
     let timeout = Duration::try_from_secs_f64(args.timeout).ok();
-    waiting::run(&mut command, timeout)
+    child::run(&mut command, timeout)
 }
 
 /// The answer of a check whose process gave none.
@@ -273,7 +273,7 @@ fn crashed(
 }
 
 /// The checks as people read them.
-fn render(plugin: &OfPlugin) -> String {
+fn render(plugin: &PluginReport) -> String {
     let name = match (&plugin.name, &plugin.version) {
         (Some(name), Some(version)) => format!("{name} {version}"),
         _ => "no plugin".to_owned(),

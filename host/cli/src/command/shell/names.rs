@@ -72,6 +72,6 @@ fn passes() -> Vec<&'static str> {
     // Without plugins there is a script, too.
     let _ = pipeline::load_plugins(&registry, &request::of_plugins(Default::default()));
     let all = registry.pass_names();
-    let short = ShortNames::of(all.iter().map(String::as_str));
+    let short = ShortNames::new(all.iter().map(String::as_str));
     all.iter().map(|name| &*short.taken(name).leak()).collect()
 }

@@ -41,7 +41,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     drop(progress);
     let (stats, error) = (result.as_ref().ok(), result.as_ref().err());
     let status = error.map_or(0, show::fail);
-    let model = Model::of(&args.model);
+    let model = Model::new(&args.model);
     if args.json {
         show::print_json(&Answer::new(status, StatsOutput { model, stats }, error));
     } else if let Some(stats) = stats {
@@ -61,7 +61,7 @@ fn look(args: &StatsArgs) -> Result<Stats, PassError> {
 }
 
 impl Model {
-    fn of(input: &Path) -> Model {
+    fn new(input: &Path) -> Model {
         let metadata = std::fs::metadata(input).ok();
         let file = metadata.filter(|metadata| metadata.is_file() && !is_standard(input));
         Model {

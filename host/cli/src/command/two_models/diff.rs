@@ -112,11 +112,11 @@ impl Out {
         });
         let unknown = |ty: &Option<String>| ty.as_deref() == Some("?");
         let types = &function.types;
-        let known = types.iter().filter(|value| unknown(&value.old)).count();
+        let newly_typed = types.iter().filter(|value| unknown(&value.old)).count();
         let lost = types.iter().filter(|value| unknown(&value.new)).count();
         let types = join([
-            (types.len() - known - lost, "changed"),
-            (known, "known only now"),
+            (types.len() - newly_typed - lost, "changed"),
+            (newly_typed, "known only now"),
             (lost, "no longer known"),
         ]);
         let heading = format!("  types of values: {types}\n");

@@ -18,7 +18,7 @@ pub struct UsedOperators(FxHashMap<String, FxHashSet<usize>>);
 
 impl UsedOperators {
     /// The operators of all graph functions.
-    pub fn of(module: &Module) -> UsedOperators {
+    pub fn new(module: &Module) -> UsedOperators {
         let mut used = UsedOperators::default();
         for function in graphs(module) {
             for (name, operands) in counts(function).into_keys() {

@@ -55,10 +55,10 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
         }
     }
     let newer = newer.iter().map(|(domain, version)| {
-        let known = newest[domain];
+        let newest_version = newest[domain];
         match *domain {
-            "" => format!("opset {version} (the newest known is {known})"),
-            _ => format!("version {version} of `{domain}` (the newest known is {known})"),
+            "" => format!("opset {version} (the newest known is {newest_version})"),
+            _ => format!("version {version} of `{domain}` (the newest known is {newest_version})"),
         }
     });
     let newer: Vec<String> = newer.collect();

@@ -157,10 +157,10 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     let vendored = sdk.into_iter().filter_map(|(path, text)| match language {
         Language::Rust => Some((format!("vendor/passdock-plugin-api/{path}"), text)),
         Language::C | Language::Cpp => {
-            let kept = path.strip_prefix("abi/include/");
-            let kept = kept.map(|path| format!("include/{path}"));
-            let kept = kept.or_else(|| path.starts_with("LICENSE").then(|| path.clone()));
-            Some((format!("vendor/passdock/{}", kept?), text))
+            let target = path.strip_prefix("abi/include/");
+            let target = target.map(|path| format!("include/{path}"));
+            let target = target.or_else(|| path.starts_with("LICENSE").then(|| path.clone()));
+            Some((format!("vendor/passdock/{}", target?), text))
         }
     });
     files.extend(vendored);
