@@ -70,7 +70,7 @@ mod supervised {
         let callee = Callee::new(CallKind::Definition, "onnx.Relu", None);
         let noted = measure(calls, || {
             for _ in 0..calls {
-                std::hint::black_box(std::hint::black_box(&callee).enter());
+                std::hint::black_box(std::hint::black_box(&callee).enter()).leave();
             }
         });
         let what = "note that something of a plugin is called, and has returned";

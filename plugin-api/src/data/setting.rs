@@ -302,10 +302,10 @@ pub fn table<T: Options>(options: T) -> OptionValue {
 #[doc(hidden)]
 pub fn field<T: OptionType>(
     name: &str,
-    found: Result<Option<OptionValue>, EditError>,
+    value: Result<Option<OptionValue>, EditError>,
     default: impl FnOnce() -> T,
 ) -> Result<T, PassError> {
-    match found {
+    match value {
         Ok(None) => Ok(default()),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
             PassError::new(format!(

@@ -42,13 +42,13 @@ impl Parser<'_> {
     pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
         let mut all: Vec<Bounds<'_>> = Vec::new();
         for condition in &self.rule.conditions {
-            let (subject, least, most) = match asked(condition) {
-                Some(asked) => asked,
+            let (subject, least, most) = match limits(condition) {
+                Some(limits) => limits,
                 None => continue,
             };
             let is_same = |bounds: &Bounds<'_>| bounds.subject.term == subject.term;
-            let known = all.iter().position(is_same);
-            let at = known.unwrap_or_else(|| {
+            let position = all.iter().position(is_same);
+            let at = position.unwrap_or_else(|| {
                 all.push(Bounds {
                     least: subject.least,
                     most: f64::INFINITY,
@@ -95,7 +95,7 @@ impl Parser<'_> {
 }
 
 /// What a condition says of a number: the least and the most that it may be.
-fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
+fn limits(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
     match &condition.test {
         Test::Compare(left, relation, right) => {
             let (subject, relation, number) = match (Subject::new(left), Subject::new(right)) {

@@ -372,29 +372,29 @@ impl Layout {
 
     /// The layout of some of the axes, the others being gone; those that are left are counted anew.
     pub fn only(&self, axes: &[usize]) -> Layout {
-        let mut kept: Vec<usize> = axes
+        let mut axes_kept: Vec<usize> = axes
             .iter()
             .copied()
             .filter(|axis| *axis < self.rank())
             .collect();
-        kept.sort_unstable();
-        kept.dedup();
+        axes_kept.sort_unstable();
+        axes_kept.dedup();
         let places = self.places.iter().filter_map(|place| {
-            let axis = kept.binary_search(&place.axis).ok()?;
+            let axis = axes_kept.binary_search(&place.axis).ok()?;
             Some(LayoutPlace { axis, ..*place })
         });
         Layout {
-            axes: kept.iter().map(|axis| self.axes[*axis]).collect(),
+            axes: axes_kept.iter().map(|axis| self.axes[*axis]).collect(),
             places: places.collect(),
         }
     }
 
     /// The layout without some of the axes.
     pub fn without(&self, axes: &[usize]) -> Layout {
-        let kept: Vec<usize> = (0..self.rank())
+        let axes_kept: Vec<usize> = (0..self.rank())
             .filter(|axis| !axes.contains(axis))
             .collect();
-        self.only(&kept)
+        self.only(&axes_kept)
     }
 
     /// The layout with one more axis, which is `axis` in the source, and lies right before what follows it there.

@@ -11,7 +11,7 @@ use passdock_abi as abi;
 use passdock_abi::{Status, SymbolId};
 
 use super::context::PassContext;
-use crate::data::{found, EditError, PassError};
+use crate::data::{optional, EditError, PassError};
 use crate::ffi::{end, Tables};
 use crate::ir::Function;
 
@@ -188,7 +188,7 @@ impl Function {
     /// What the host has under a key for the function as it is.
     fn cached(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
         // SAFETY: the owner is only compared.
-        found(unsafe { self.raw_get(owner, key) })
+        optional(unsafe { self.raw_get(owner, key) })
     }
 
     /// Tells this plugin's keys from others'.

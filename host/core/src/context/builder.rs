@@ -130,7 +130,7 @@ impl ContextBuilder {
         self,
         handler: impl Fn(Diagnostic) + Send + Sync + 'static,
     ) -> ContextBuilder {
-        self.renderer(move |said| said.iter().cloned().for_each(&handler))
+        self.renderer(move |diagnostics| diagnostics.iter().cloned().for_each(&handler))
     }
 
     /// Sets the recorder that keeps what each pass did.
@@ -197,7 +197,9 @@ impl ContextBuilder {
             jobs => Some(Pool::new(jobs)?),
         };
         let renderer = self.renderer.clone();
-        let endings = Endings::new(move |said| renderer.clone().unwrap_or_else(get_renderer)(said));
+        let endings = Endings::new(move |diagnostics| {
+            renderer.clone().unwrap_or_else(get_renderer)(diagnostics)
+        });
         let inner = Arc::new(Inner {
             settings,
             required,

@@ -189,8 +189,8 @@ impl Resolver<'_> {
     ) -> Result<(), PassError> {
         let by = &pass.info().name;
         for name in &pass.info().required {
-            let found = self.cx.registry().get_pass(name);
-            let required = found.map_err(|error| error.note(self.who_asks(by)))?;
+            let required = self.cx.registry().get_pass(name);
+            let required = required.map_err(|error| error.note(self.who_asks(by)))?;
             let name = required.info().name.clone();
             if self.path.contains(&name) {
                 return Err(self.cycle(&name));

@@ -56,8 +56,8 @@ impl Inner {
         }
         // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| {
-            let known = self.config.find(&schema.key);
-            known.is_none_or(|known| known.schema.fields != schema.fields)
+            let registered = self.config.find(&schema.key);
+            registered.is_none_or(|registered| registered.schema.fields != schema.fields)
         };
         let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
         for schema in &schemas {
@@ -98,9 +98,13 @@ pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
 
 /// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
 /// the two files are what it is about.
-pub(super) fn explained(error: PassError, plugin: &Plugin, known: &[Arc<Plugin>]) -> PassError {
-    let mut known = known.iter();
-    let twin = known.find(|known| known.name() == plugin.name());
+pub(super) fn explained(
+    error: PassError,
+    plugin: &Plugin,
+    registered: &[Arc<Plugin>],
+) -> PassError {
+    let mut registered = registered.iter();
+    let twin = registered.find(|registered| registered.name() == plugin.name());
     // No pass to override with is another mistake.
     let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
         return error;

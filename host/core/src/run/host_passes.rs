@@ -106,12 +106,12 @@ pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassR
             .filter(dropped)
             .map(|f| f.name())
             .collect();
-        let mut kept = module.clone();
+        let mut filtered = module.clone();
         if !dropped.is_empty() {
             let mut dropped = dropped.into_iter().peekable();
-            kept.retain(|function| dropped.next_if_eq(&function.name()).is_none());
+            filtered.retain(|function| dropped.next_if_eq(&function.name()).is_none());
         }
-        Ok(kept)
+        Ok(filtered)
     })
 }
 

@@ -252,11 +252,23 @@ impl Run<'_> {
 
     /// Runs one pass, from `should_run` on.
     fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
+        let callee = Callee::pass(&job.pass.declaration().info.name, file_of(job.pass));
+        let entered = callee.enter();
+        let outcome = self.recorded_pass(job, module, callee);
+        entered.leave();
+        outcome
+    }
+
+    /// Runs one pass, which the record of calls names.
+    fn recorded_pass(
+        &mut self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<Outcome, PassError> {
         let Job { pass, plan, .. } = job;
         let (info, provider) = (&pass.declaration().info, pass.provider());
         let in_pass = |error: PassError| error.in_pass(&info.name, provider);
-        let callee = Callee::pass(&info.name, file_of(pass));
-        let _entered = callee.enter();
         let frame = ContextFrame::around(self.cx, callee);
         let call = PassCall {
             module,

@@ -105,8 +105,8 @@ impl Run<'_> {
 /// What isn't as it was in the functions of a module, counted by names.
 fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for (_, function, known) in after.changed_since(before) {
-        let counts = known.and_then(|known| function.differences(known));
+    for (_, function, before) in after.changed_since(before) {
+        let counts = before.and_then(|before| function.differences(before));
         for (what, count) in counts.into_iter().flatten() {
             *all.entry(what.to_owned()).or_default() += count;
         }
