@@ -53,11 +53,8 @@ pub unsafe fn attach(
     attach: *mut abi::Attach,
 ) -> *const abi::Plugin {
     let mut attached = slot.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(attached_host) = attached
-        .iter()
-        .find(|attached_host| attached_host.host == host)
-    {
-        return attached_host.table;
+    if let Some(own) = attached.iter().find(|attached| attached.host == host) {
+        return own.table;
     }
     // SAFETY: the caller's promise.
     let tables = match unsafe { Tables::new(host) } {

@@ -120,12 +120,12 @@ unsafe fn call_around(
         let (module, pass) = unsafe { (Module::from_raw(it.tables, *module), prefix(pass)) };
         // SAFETY: as above.
         let (info, error) = unsafe {
-            let info = PassInfo::new(
-                text(pass.name),
-                pass.opt_level,
-                Some(text(pass.plugin)).filter(|plugin| !plugin.is_empty()),
-                Texts::new(pass.required, pass.required_count),
-            );
+            let info = PassInfo {
+                name: text(pass.name),
+                opt_level: pass.opt_level,
+                plugin: Some(text(pass.plugin)).filter(|plugin| !plugin.is_empty()),
+                required: Texts::new(pass.required, pass.required_count),
+            };
             (info, text(pass.error))
         };
         body(&mut *it.instrument, &module, &info, cx, error)

@@ -244,7 +244,7 @@ impl Driver<'_> {
         again.extend(rewriter.created());
         let from = matched.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
-        let created = f.results(root).to_vec();
+        let results = f.results(root).to_vec();
         // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the
         // result yet.
         let stands = values.iter().filter_map(|value| {
@@ -266,7 +266,7 @@ impl Driver<'_> {
         }
         self.locations.note(&from, &stands);
         if let Some(region_results) = &mut self.region_results {
-            for (from, to) in created.iter().zip(values) {
+            for (from, to) in results.iter().zip(values) {
                 region_results.replace(*from, *to);
             }
         }

@@ -236,7 +236,7 @@ impl<'r> Search<'_, 'r> {
                 Some(_) => Ok(self
                     .f
                     .constant_ints(value)?
-                    .map_or(false, |matched| matched == *ints)),
+                    .map_or(false, |given| given == *ints)),
                 None => Ok(false),
             },
             Operand::Result { node, index } => match self.f.defining_op(value) {

@@ -46,9 +46,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .required_pass
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.required_pass.extend(names);
         self
     }
 
@@ -57,9 +56,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .disabled_pass
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_pass.extend(names);
         self
     }
 
@@ -68,9 +66,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .disabled_rule
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_rule.extend(names);
         self
     }
 

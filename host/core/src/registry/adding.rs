@@ -98,13 +98,8 @@ pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
 
 /// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
 /// the two files are what it is about.
-pub(super) fn explained(
-    error: PassError,
-    plugin: &Plugin,
-    registered: &[Arc<Plugin>],
-) -> PassError {
-    let mut registered = registered.iter();
-    let twin = registered.find(|registered| registered.name() == plugin.name());
+pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>]) -> PassError {
+    let twin = others.iter().find(|other| other.name() == plugin.name());
     // No pass to override with is another mistake.
     let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
         return error;

@@ -286,12 +286,10 @@ impl Registry {
             // One of a directory that was built again since: what is registered stays.
             let place = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
             let own = place(&plugin);
-            let mut registered = inner.plugins.iter();
-            if let Some(registered) =
-                registered.find(|registered| own.is_some() && place(registered) == own)
-            {
-                return match named && registered.was_replaced_by(&plugin) {
-                    true => Err(adding::rebuilt(registered)),
+            let mut others = inner.plugins.iter();
+            if let Some(other) = others.find(|other| own.is_some() && place(other) == own) {
+                return match named && other.was_replaced_by(&plugin) {
+                    true => Err(adding::rebuilt(other)),
                     false => Ok(()),
                 };
             }
