@@ -174,8 +174,8 @@ impl RunningCall {
 impl Drop for RunningCall {
     #[inline]
     fn drop(&mut self) {
-        // `pthread_exit` in the call unwinds the stack without a panic, and the process aborts: the record goes on naming
-        // the call.
+        // `pthread_exit` in the call unwinds the stack without a panic, and the process aborts: the record
+        // goes on naming the call.
         if !self.has_returned && !thread::panicking() {
             return;
         }

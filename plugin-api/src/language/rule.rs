@@ -45,8 +45,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the ops of the pattern and those of the replacement, in the order of the text, and whether each is of the
-    /// replacement.
+    /// Returns the ops of the pattern and those of the replacement, in the order of the text, and whether each is of
+    /// the replacement.
     pub fn ops(&self) -> Vec<(&Node, bool)> {
         let created = self.after.iter().flat_map(|after| &after.nodes);
         let matched = self.nodes.iter().map(|node| (node, false));

@@ -131,7 +131,18 @@ impl Resolver<'_> {
             check_info(info)?;
             if let Some(reason) = self.cx.skip_reason(info, &disabled) {
                 self.cx.meet_unrun(&**pass);
-                return Ok(Child::skipped(pass, reason));
+                let step = Step {
+                    pass: pass.clone(),
+                    options: Arc::default(),
+                    requested_by: None,
+                    forced: false,
+                    plan: None,
+                };
+                return Ok(Child {
+                    step,
+                    required: Vec::new(),
+                    skipped: Some(reason),
+                });
             }
             self.child(pass, &disabled)
         });
@@ -247,22 +258,6 @@ impl Resolver<'_> {
         match self.path.as_slice() {
             [] | [_] => format!("required by `{by}`"),
             path => format!("required by `{by}`, by way of {}", path.join(" -> ")),
-        }
-    }
-}
-
-impl Child {
-    fn skipped(pass: &PassRef, reason: String) -> Child {
-        Child {
-            step: Step {
-                pass: pass.clone(),
-                options: Arc::default(),
-                requested_by: None,
-                forced: false,
-                plan: None,
-            },
-            required: Vec::new(),
-            skipped: Some(reason),
         }
     }
 }

@@ -313,10 +313,8 @@ impl Run<'_> {
         callee: Callee<'_>,
     ) -> Result<(Module, Rewrites), PassError> {
         let called = leaf::call(self, job, module, callee);
-        let called = called.and_then(|(after, rewrites)| {
-            let after = self.verified(module, after)?;
-            Ok((after, rewrites))
-        });
+        let called =
+            called.and_then(|(after, rewrites)| Ok((self.verified(module, after)?, rewrites)));
         let name = &job.pass.declaration().info.name;
         if called.is_ok() && file_of(job.pass).is_some() && !self.foreign.contains(name) {
             self.foreign.push(name.clone());
@@ -343,10 +341,9 @@ impl Run<'_> {
     /// before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            first
-                .required
-                .iter()
-                .for_each(|step| self.done.remember(step));
+            for step in &first.required {
+                self.done.remember(step);
+            }
         }
     }
 
