@@ -1,4 +1,4 @@
-//! Adding a plugin: all that it brings, or nothing, and why not.
+//! Adding passes of the program, and plugins: all that one brings, or nothing, and why not.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,24 @@ use passdock_loader::discover::check_op_conflicts;
 use passdock_loader::{Manifest, Plugin};
 
 use super::Inner;
-use super::entries::{Entry, Item, LoadOptions};
+use super::entries::{Entries, Entry, Item, LoadOptions};
 use crate::config::Schema;
 use crate::error::{ErrorKind, PassError};
+use crate::pass::PassRef;
 
 impl Inner {
+    /// Adds a pass of the program, whose name was checked.
+    pub(super) fn add_own(
+        &mut self,
+        pass: PassRef,
+        add: fn(&mut Entries, String, Entry),
+    ) -> Result<(), PassError> {
+        self.aliases.check_declared(pass.declaration())?;
+        self.aliases.add_declared(pass.declaration(), None);
+        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
+        Ok(())
+    }
+
     /// Adds what a plugin brings, or nothing.
     pub(super) fn add(
         &mut self,

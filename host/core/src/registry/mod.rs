@@ -527,18 +527,6 @@ impl Inner {
         )
     }
 
-    /// Adds a pass of the program, whose name was checked.
-    fn add_own(
-        &mut self,
-        pass: PassRef,
-        add: fn(&mut Entries, String, Entry),
-    ) -> Result<(), PassError> {
-        self.aliases.check_declared(pass.declaration())?;
-        self.aliases.add_declared(pass.declaration(), None);
-        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
-        Ok(())
-    }
-
     fn unknown(&self, name: &str) -> PassError {
         let names = self.passes.keys().map(String::as_str);
         let near = suggest::help(name, names.chain(self.aliases.names()));
