@@ -139,7 +139,7 @@ pub mod __private {
     pub use crate::entry::{attach, Slot};
     pub use crate::ffi::{end, enter, FunctionHandle, Panicked, Tables};
     pub use crate::op::attr_kind;
-    pub use crate::pass::{InstrumentFunctions, SharedData};
+    pub use crate::pass::InstrumentFunctions;
     pub use crate::plugin::{copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
     pub use crate::rewrite::RuleSource;

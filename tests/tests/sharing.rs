@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use abi_stable::StableAbi;
 use abi_stable::std_types::RArc;
 use expect_test::{Expect, expect};
-use passdock::sdk::{self, __private::SharedData};
+use passdock::sdk;
 use passdock::{
     LoadOptions, PassContext, PassInfo, Registry, Severity, create_function_pass, model_file,
 };
@@ -174,8 +174,8 @@ fn fill(f: &sdk::Function) {
     for number in 0..4096 {
         let key = format!("t.Filler/{number}");
         // SAFETY: the key is of no type that anybody reads; the data is no memory, and isn't dropped.
-        let data = unsafe { SharedData::new(&key, NonNull::<c_void>::dangling(), drop_nothing) };
-        f.keep_shared_data(data).expect("there is room");
+        let result = unsafe { f.keep_shared_data(&key, NonNull::dangling(), drop_nothing) };
+        result.expect("there is room");
     }
 }
 

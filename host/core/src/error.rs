@@ -254,7 +254,7 @@ impl PassError {
     /// already aren't added, so that of passes that run each other each is named once.
     pub(crate) fn run_by(mut self, name: &str) -> PassError {
         let is_other = self.pass.as_deref().is_some_and(|pass| pass != name);
-        if is_other && self.run_by.iter().all(|known| known != name) {
+        if is_other && self.run_by.iter().all(|outer| outer != name) {
             self.run_by.push(name.to_owned());
         }
         self
@@ -412,8 +412,8 @@ impl From<MissingDefinition> for PassError {
 
 impl From<crate::config::ConfigError> for PassError {
     fn from(error: crate::config::ConfigError) -> PassError {
-        let mut made = PassError::new(ErrorKind::Config, error.message.clone());
-        made.help.clone_from(&error.help);
-        made.caused_by(Arc::new(error))
+        let mut config = PassError::new(ErrorKind::Config, error.message.clone());
+        config.help.clone_from(&error.help);
+        config.caused_by(Arc::new(error))
     }
 }

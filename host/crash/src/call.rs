@@ -6,6 +6,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +114,7 @@ impl<'a> Callee<'a> {
         Callee { function, ..self }
     }
 
-    /// Makes it the innermost call of the thread, until the result is dropped.
+    /// Makes it the innermost call of the thread, until [`RunningCall::leave`] or a panic.
     #[inline]
     pub fn enter(&self) -> RunningCall {
         DEPTH.set(DEPTH.get() + 1);
@@ -129,6 +130,7 @@ impl<'a> Callee<'a> {
         RunningCall {
             thread,
             is_foreign: self.plugin.is_some() && self.kind != CallKind::Definition,
+            has_returned: false,
             not_send: PhantomData,
         }
     }
@@ -145,9 +147,11 @@ thread_local! {
 pub(crate) static AFTER_CALLS: OnceLock<fn()> = OnceLock::new();
 
 /// A call that is on the thread's stack.
+#[must_use = "the call is running until `leave`"]
 pub struct RunningCall {
     thread: Option<&'static ThreadRecord>,
     is_foreign: bool,
+    has_returned: bool,
     not_send: PhantomData<*const ()>,
 }
 
@@ -159,11 +163,22 @@ impl RunningCall {
             thread.set_function(name());
         }
     }
+
+    /// Ends the call, which has returned.
+    #[inline]
+    pub fn leave(mut self) {
+        self.has_returned = true;
+    }
 }
 
 impl Drop for RunningCall {
     #[inline]
     fn drop(&mut self) {
+        // `pthread_exit` in the call unwinds the stack without a panic, and the process aborts: the record
+        // goes on naming the call.
+        if !self.has_returned && !thread::panicking() {
+            return;
+        }
         DEPTH.set(DEPTH.get() - 1);
         if self.is_foreign
             && let Some(after) = AFTER_CALLS.get()

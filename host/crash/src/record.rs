@@ -341,10 +341,11 @@ mod tests {
         assert_eq!(culprit.function.as_deref(), Some("main"));
         {
             let op = Callee::new(CallKind::Definition, "an.Op", Some(Path::new("b.so")));
-            let _entered = op.on_function("main").enter();
+            let entered = op.on_function("main").enter();
             let termination = record.termination(exit());
             assert_eq!(termination.culprit.unwrap().name, "an.Op");
             assert_eq!(termination.pass.unwrap().name, "a.pass");
+            entered.leave();
         }
         let signal = TerminationCause::Signal {
             signal: 11,
@@ -362,9 +363,10 @@ mod tests {
                 entered.set_function(|| "other");
                 let culprit = record.termination(exit()).culprit.unwrap();
                 assert_eq!((&*culprit.name, culprit.function), ("a.pass", None));
+                entered.leave();
             });
         });
-        drop(entered);
+        entered.leave();
         assert!(record.termination(exit()).is_unattributed());
 
         trace_rewrites_and_long_names(record);
@@ -386,7 +388,7 @@ mod tests {
         let name = "é".repeat(300);
         let entered = Callee::new(CallKind::Instrument, &name, None).enter();
         let termination = record.termination(TerminationCause::Descriptors);
-        drop(entered);
+        entered.leave();
         assert_eq!(termination.rewrites, Some((2, "a rule".to_owned())));
         assert_eq!(termination.culprit.unwrap().name, "é".repeat(124));
     }

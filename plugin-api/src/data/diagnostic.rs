@@ -118,13 +118,7 @@ pub struct Place {
 impl Place {
     /// The place of a whole op.
     pub fn op(op: OpId) -> Place {
-        Place {
-            op,
-            part: OpPart::OP,
-            index: 0,
-            function: None,
-            attr: String::new(),
-        }
+        Place::part(op, OpPart::OP, 0)
     }
 
     /// An op's name.
@@ -152,9 +146,11 @@ impl Place {
 
     fn part(op: OpId, part: OpPart, index: usize) -> Place {
         Place {
+            op,
             part,
             index: index as u32,
-            ..Place::op(op)
+            function: None,
+            attr: String::new(),
         }
     }
 }

@@ -51,9 +51,9 @@ impl EditError {
 
     /// The sentence of a host that gave none.
     #[cold]
-    pub(crate) fn described(status: Status, said: &str, call: &str, op: Option<OpId>) -> EditError {
-        if !said.is_empty() {
-            return EditError::new(status, said, op);
+    pub(crate) fn described(status: Status, text: &str, call: &str, op: Option<OpId>) -> EditError {
+        if !text.is_empty() {
+            return EditError::new(status, text, op);
         }
         let why = match status {
             Status::STALE => "an id names nothing, or something erased",
@@ -71,9 +71,9 @@ impl EditError {
 }
 
 /// `None` for what isn't there.
-pub(crate) fn found<T>(result: Result<T, EditError>) -> Result<Option<T>, EditError> {
+pub(crate) fn optional<T>(result: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match result {
-        Ok(found) => Ok(Some(found)),
+        Ok(value) => Ok(Some(value)),
         Err(error) if error.status == Status::NOT_FOUND => Ok(None),
         Err(error) => Err(error),
     }

@@ -12,7 +12,7 @@ mod table;
 
 pub use attr_value::AttrValue;
 pub use diagnostic::{Diagnostic, Place};
-pub(crate) use error::found;
+pub(crate) use error::optional;
 pub use error::{EditError, PassError, PassResult};
 pub use laid_out::LaidOut;
 pub use op_traits::OpTraits;

@@ -135,50 +135,32 @@ pub trait OptionType: Sized {
     fn into_value(self) -> OptionValue;
 }
 
-impl OptionType for bool {
-    const ZERO: OptionDefault = OptionDefault::Bool(false);
+macro_rules! scalars {
+    ($($ty:ty, $zero:expr, { $($pattern:pat => $value:expr),* }, $into:expr;)*) => {$(
+        impl OptionType for $ty {
+            const ZERO: OptionDefault = $zero;
 
-    fn from_value(value: &OptionValue) -> Option<bool> {
-        match value {
-            OptionValue::Bool(value) => Some(*value),
-            _ => None,
+            fn from_value(value: &OptionValue) -> Option<$ty> {
+                match value {
+                    $($pattern => Some($value),)*
+                    _ => None,
+                }
+            }
+
+            fn into_value(self) -> OptionValue {
+                $into(self)
+            }
         }
-    }
-
-    fn into_value(self) -> OptionValue {
-        OptionValue::Bool(self)
-    }
+    )*};
 }
 
-impl OptionType for f64 {
-    const ZERO: OptionDefault = OptionDefault::Float("0.0");
-
-    fn from_value(value: &OptionValue) -> Option<f64> {
-        match value {
-            OptionValue::Float(value) => Some(*value),
-            OptionValue::Int(value) => Some(*value as f64),
-            _ => None,
-        }
-    }
-
-    fn into_value(self) -> OptionValue {
-        OptionValue::Float(self)
-    }
-}
-
-impl OptionType for String {
-    const ZERO: OptionDefault = OptionDefault::Str("");
-
-    fn from_value(value: &OptionValue) -> Option<String> {
-        match value {
-            OptionValue::String(value) => Some(value.clone()),
-            _ => None,
-        }
-    }
-
-    fn into_value(self) -> OptionValue {
-        OptionValue::String(self)
-    }
+scalars! {
+    bool, OptionDefault::Bool(false), { OptionValue::Bool(value) => *value }, OptionValue::Bool;
+    f64, OptionDefault::Float("0.0"),
+        { OptionValue::Float(value) => *value, OptionValue::Int(value) => *value as f64 }, OptionValue::Float;
+    String, OptionDefault::Str(""), { OptionValue::String(text) => text.clone() }, OptionValue::String;
+    RulesText, OptionDefault::Str(""),
+        { OptionValue::String(text) => RulesText(text.clone()) }, |rules: RulesText| OptionValue::String(rules.0);
 }
 
 impl OptionType for OptionValue {
@@ -190,18 +172,6 @@ impl OptionType for OptionValue {
 
     fn into_value(self) -> OptionValue {
         self
-    }
-}
-
-impl OptionType for RulesText {
-    const ZERO: OptionDefault = OptionDefault::Str("");
-
-    fn from_value(value: &OptionValue) -> Option<RulesText> {
-        String::from_value(value).map(RulesText)
-    }
-
-    fn into_value(self) -> OptionValue {
-        OptionValue::String(self.0)
     }
 }
 
@@ -302,10 +272,10 @@ pub fn table<T: Options>(options: T) -> OptionValue {
 #[doc(hidden)]
 pub fn field<T: OptionType>(
     name: &str,
-    found: Result<Option<OptionValue>, EditError>,
+    value: Result<Option<OptionValue>, EditError>,
     default: impl FnOnce() -> T,
 ) -> Result<T, PassError> {
-    match found {
+    match value {
         Ok(None) => Ok(default()),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
             PassError::new(format!(

@@ -21,7 +21,7 @@ impl<T> Table<T> {
     /// The value under a name.
     pub fn get(&self, name: &str) -> Option<&T> {
         let mut entries = self.entries.iter();
-        entries.find(|(known, _)| known == name).map(|(_, v)| v)
+        entries.find(|(key, _)| key == name).map(|(_, v)| v)
     }
 
     /// Names and values.

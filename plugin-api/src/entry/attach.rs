@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use super::bound::{enter, Bound};
+use super::calls::{self, Bound};
 use super::table;
-use crate::ffi::{self, Tables};
+use crate::ffi::{self, describe, Tables};
 use crate::ir::{Function, Module};
 use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
@@ -40,21 +40,21 @@ struct Attached {
 // SAFETY: the host's address is only compared.
 unsafe impl Send for Attached {}
 
-/// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit, with
-/// the reason in `told`.
+/// Returns the plugin's table for a host, created at its first call; null for a host it doesn't fit, with
+/// the reason in `attach`.
 ///
 /// # Safety
-/// `host` is as the contract says and lives for ever; `told` is until the function returns.
+/// `host` is as the contract says and lives for ever; `attach` does until the function returns.
 #[doc(hidden)]
 pub unsafe fn attach(
     slot: &'static Slot,
     plugin: &'static PluginSpec,
     host: *const abi::Host,
-    told: *mut abi::Attach,
+    attach: *mut abi::Attach,
 ) -> *const abi::Plugin {
     let mut attached = slot.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = attached.iter().find(|known| known.host == host) {
-        return known.table;
+    if let Some(own) = attached.iter().find(|attached| attached.host == host) {
+        return own.table;
     }
     // SAFETY: the caller's promise.
     let tables = match unsafe { Tables::new(host) } {
@@ -62,7 +62,7 @@ pub unsafe fn attach(
         Err(reason) => {
             let reason: &'static str = Box::leak(reason.into_boxed_str());
             // SAFETY: the caller's promise; all hosts have this field.
-            unsafe { ptr::addr_of_mut!((*told).reason).write(abi::Str::new(reason)) };
+            unsafe { ptr::addr_of_mut!((*attach).reason).write(abi::Str::new(reason)) };
             return ptr::null();
         }
     };
@@ -77,6 +77,14 @@ pub unsafe fn attach(
     table
 }
 
+/// Runs code of the author's inside the gate; a panic is reported as the pass's failure.
+#[inline]
+pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> Status) -> Status {
+    ffi::enter(cx.tables, body, |panic| {
+        cx.raw_fail(&describe::panicked(panic))
+    })
+}
+
 // The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
 // handles live until the function returns.
 
@@ -88,7 +96,7 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    let (pass, cx, mut function) = unsafe {
+    let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::from_state(state);
         (
             pass,
@@ -96,7 +104,7 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(pass.tables, *function),
         )
     };
-    enter(&cx, || (pass.part)(&mut function, &cx))
+    enter(&cx, calls::function_pass(pass, function, &cx))
 }
 
 /// The host calls a module pass.
@@ -106,7 +114,7 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    let (pass, cx, mut module) = unsafe {
+    let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::from_state(state);
         (
             pass,
@@ -114,7 +122,7 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(pass.tables, *module),
         )
     };
-    enter(&cx, || (pass.part)(&mut module, &cx))
+    enter(&cx, calls::module_pass(pass, module, &cx))
 }
 
 /// The host asks a function of an op's definition: that of a number in [`OpDef::functions`].

@@ -3,7 +3,7 @@
 use passdock_abi as abi;
 
 use super::attach::{run_function, run_module, run_op};
-use super::bound::Bound;
+use super::calls::Bound;
 use super::watch;
 use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};

@@ -7,7 +7,8 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::Status;
 
-use super::bound::{enter, Bound};
+use super::attach::enter;
+use super::calls::{status, Bound};
 use crate::data::PassError;
 use crate::ffi::{end, prefix, text, Tables, Texts};
 use crate::ir::Module;
@@ -61,7 +62,7 @@ unsafe extern "C" fn create(
     let bound = unsafe { Bound::<MakeInstrument>::from_state(state) };
     // SAFETY: see above.
     let cx = unsafe { PassContext::from_raw(bound.tables, context, ptr::null()) };
-    enter(&cx, || {
+    let create = || {
         let instance = Box::new(Instance {
             instrument: (bound.part)(&cx)?,
             tables: bound.tables,
@@ -70,7 +71,8 @@ unsafe extern "C" fn create(
         // SAFETY: see above.
         unsafe { out.write(Box::into_raw(instance).cast()) };
         Ok(())
-    })
+    };
+    enter(&cx, || status(create(), &cx))
 }
 
 unsafe extern "C" fn destroy(instance: *mut c_void) {
@@ -93,7 +95,7 @@ unsafe fn call(
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
     // SAFETY: the caller's promise.
     let cx = unsafe { PassContext::from_raw(instance.tables, context, ptr::null()) };
-    enter(&cx, || body(instance, &cx))
+    enter(&cx, || status(body(instance, &cx), &cx))
 }
 
 /// Calls an instance around a pass, with the module, the pass and the message of its failure.
@@ -118,12 +120,12 @@ unsafe fn call_around(
         let (module, pass) = unsafe { (Module::from_raw(it.tables, *module), prefix(pass)) };
         // SAFETY: as above.
         let (info, error) = unsafe {
-            let info = PassInfo::new(
-                text(pass.name),
-                pass.opt_level,
-                Some(text(pass.plugin)).filter(|plugin| !plugin.is_empty()),
-                Texts::new(pass.required, pass.required_count),
-            );
+            let info = PassInfo {
+                name: text(pass.name),
+                opt_level: pass.opt_level,
+                plugin: Some(text(pass.plugin)).filter(|plugin| !plugin.is_empty()),
+                required: Texts::new(pass.required, pass.required_count),
+            };
             (info, text(pass.error))
         };
         body(&mut *it.instrument, &module, &info, cx, error)

@@ -107,7 +107,7 @@ pub(crate) fn attr_param<'a>(
 }
 
 /// The places of a diagnostic.
-pub(crate) fn labels(said: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
+pub(crate) fn labels(diagnostic: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
     let label = |(place, text): &'_ (Place, String)| {
         Borrowed::new(abi::Label {
             op: place.op,
@@ -119,7 +119,7 @@ pub(crate) fn labels(said: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
             ..abi::Label::EMPTY
         })
     };
-    said.labels.iter().map(label).collect()
+    diagnostic.labels.iter().map(label).collect()
 }
 
 /// Texts.
@@ -134,17 +134,17 @@ pub(crate) fn texts<'a, T: AsRef<str> + 'a>(
 
 /// A diagnostic, with its places and notes.
 pub(crate) fn diagnostic<'a>(
-    said: &'a Diagnostic,
+    diagnostic: &'a Diagnostic,
     labels: &'a [Borrowed<'a, abi::Label>],
     notes: &'a [Borrowed<'a, Str>],
 ) -> Borrowed<'a, abi::Diagnostic> {
     let first = labels.first().map(|label| &label.desc);
     Borrowed::new(abi::Diagnostic {
-        severity: said.severity,
+        severity: diagnostic.severity,
         op: first.map_or(OpId::NONE, |label| label.op),
-        code: Str::new(&said.code),
-        message: Str::new(&said.message),
-        help: Str::new(&said.help),
+        code: Str::new(&diagnostic.code),
+        message: Str::new(&diagnostic.message),
+        help: Str::new(&diagnostic.help),
         function: first.map_or(symbol::EMPTY, |label| label.function),
         label_stride: stride::<abi::Label>(),
         labels: labels.as_ptr().cast(),

@@ -23,7 +23,7 @@ thread_local! {
 
 /// A panic that was caught.
 #[doc(hidden)]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panicked {
     /// The panic's message.
     pub message: String,
@@ -36,15 +36,6 @@ pub struct Panicked {
 }
 
 impl Panicked {
-    fn from_payload(payload: &(dyn Any + Send)) -> Panicked {
-        Panicked {
-            message: message(payload),
-            file: String::new(),
-            line: 0,
-            column: 0,
-        }
-    }
-
     /// Message and place in one sentence.
     pub(crate) fn sentence(&self) -> String {
         if self.file.is_empty() {
@@ -80,12 +71,15 @@ pub(crate) fn install_hook() {
             if running().is_none() {
                 return before(info);
             }
-            let place = info.location();
+            let (file, line, column) = info.location().map_or(("", 0, 0), |location| {
+                (location.file(), location.line(), location.column())
+            });
+            let (message, file) = (message(info.payload()), file.to_owned());
             let seen = Panicked {
-                message: message(info.payload()),
-                file: place.map_or(String::new(), |place| place.file().to_owned()),
-                line: place.map_or(0, |place| place.line()),
-                column: place.map_or(0, |place| place.column()),
+                message,
+                file,
+                line,
+                column,
             };
             let _ = SEEN.try_with(|slot| {
                 if let Ok(mut slot) = slot.try_borrow_mut() {
@@ -136,7 +130,10 @@ pub fn end<T>(tables: &'static Tables, own: T) {
 #[cold]
 fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Status {
     let seen = SEEN.with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
-    let seen = seen.unwrap_or_else(|| Panicked::from_payload(&*payload));
+    let seen = seen.unwrap_or_else(|| Panicked {
+        message: message(&*payload),
+        ..Panicked::default()
+    });
     // A payload is the author's type: dropping it may panic too, and what that throws is leaked.
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
         std::mem::forget(second);

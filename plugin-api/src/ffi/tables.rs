@@ -78,11 +78,7 @@ impl Tables {
         let function = self.context.current?;
         // SAFETY: the host lives for ever.
         let handle = unsafe { function(self.host) };
-        if handle.is_null() {
-            None
-        } else {
-            Some(handle)
-        }
+        Some(handle).filter(|handle| !handle.is_null())
     }
 }
 

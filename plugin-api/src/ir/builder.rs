@@ -278,12 +278,12 @@ impl<'f> FunctionBuilder<'f> {
     /// # Errors
     /// If the op has no region of that name.
     pub fn inside(&mut self, op: OpId, region: &str) -> Result<FunctionBuilder<'_>, EditError> {
-        let found = self.function.region(op, region).ok_or_else(|| {
+        let id = self.function.region(op, region).ok_or_else(|| {
             let name = self.function.name(op);
             let message = format!("`{}` has no region called `{}`", name, region);
             EditError::new(abi::Status::NOT_FOUND, message, Some(op))
         })?;
-        Ok(FunctionBuilder::at(self.function, Position::end_of(found)))
+        Ok(FunctionBuilder::at(self.function, Position::end_of(id)))
     }
 
     /// Ends the region: its `return` or `yield`.

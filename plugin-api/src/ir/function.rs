@@ -55,8 +55,8 @@ impl Function {
     pub fn opset(&self, domain: &str) -> Option<i64> {
         // They are few: comparing texts is faster than finding the symbol.
         let mut opsets = self.opsets();
-        let found = opsets.find(|(name, _)| *name == domain);
-        found.map(|(_, version)| version)
+        let opset = opsets.find(|(name, _)| *name == domain);
+        opset.map(|(_, version)| version)
     }
 
     /// The versions of domains, as (domain, version).

@@ -97,10 +97,7 @@ impl<'h> Module<'h> {
 
     /// A function of a name, if there is one.
     pub fn function<'n>(&self, name: impl Into<Name<'n>>) -> Option<FunctionEntry> {
-        let name = match name.into() {
-            Name::Text(text) => self.symbols().find(text)?,
-            Name::Symbol(symbol) => symbol,
-        };
+        let name = self.symbol(name.into()).ok()?;
         self.entries().find(|entry| entry.name == name)
     }
 

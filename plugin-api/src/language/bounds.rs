@@ -5,27 +5,21 @@ use std::ops::Range;
 use super::parse::{Parsed, Parser};
 use super::rule::{Condition, Literal, Opset, Relation, RuleError, Term, Test};
 
-/// A whole number that conditions are about.
-#[derive(Clone, Copy)]
-struct Subject<'r> {
+/// What conditions leave of a whole number that they are about.
+struct Bounds<'r> {
     term: &'r Term,
     name: &'static str,
-    /// The minimum that it may be.
-    least: f64,
-}
-
-/// What conditions leave of a number.
-struct Bounds<'r> {
-    subject: Subject<'r>,
+    /// The minimum without conditions.
+    minimum: f64,
     least: f64,
     most: f64,
     at: Range<usize>,
 }
 
-impl<'r> Subject<'r> {
-    /// The number that a term is; `None` if it isn't a whole number.
-    fn new(term: &'r Term) -> Option<Subject<'r>> {
-        let (name, least) = match term {
+impl<'r> Bounds<'r> {
+    /// The bounds without conditions; `None` if the term isn't a whole number.
+    fn new(term: &'r Term) -> Option<Bounds<'r>> {
+        let (name, minimum) = match term {
             Term::Opset(_) => ("opset", 1.0),
             Term::Rank(_) => ("rank", 0.0),
             Term::Size(_) => ("size", 0.0),
@@ -33,7 +27,14 @@ impl<'r> Subject<'r> {
             Term::Dim(..) => ("dim", 0.0),
             _ => return None,
         };
-        Some(Subject { term, name, least })
+        Some(Bounds {
+            term,
+            name,
+            minimum,
+            least: minimum,
+            most: f64::INFINITY,
+            at: 0..0,
+        })
     }
 }
 
@@ -42,19 +43,13 @@ impl Parser<'_> {
     pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
         let mut all: Vec<Bounds<'_>> = Vec::new();
         for condition in &self.rule.conditions {
-            let (subject, least, most) = match asked(condition) {
-                Some(asked) => asked,
+            let (number, least, most) = match limits(condition) {
+                Some(limits) => limits,
                 None => continue,
             };
-            let is_same = |bounds: &Bounds<'_>| bounds.subject.term == subject.term;
-            let known = all.iter().position(is_same);
-            let at = known.unwrap_or_else(|| {
-                all.push(Bounds {
-                    least: subject.least,
-                    most: f64::INFINITY,
-                    at: 0..0,
-                    subject,
-                });
+            let position = all.iter().position(|other| other.term == number.term);
+            let at = position.unwrap_or_else(|| {
+                all.push(number);
                 all.len() - 1
             });
             let bounds = &mut all[at];
@@ -66,7 +61,7 @@ impl Parser<'_> {
                 return Err(self.never(&all[at], before));
             }
         }
-        let opset = |bounds: Bounds<'_>| match bounds.subject.term {
+        let opset = |bounds: Bounds<'_>| match bounds.term {
             // Casts saturate.
             Term::Opset(domain) => Some(Opset {
                 domain: domain.clone(),
@@ -84,23 +79,23 @@ impl Parser<'_> {
             format!("has to be {} already", least)
         } else if bounds.least > most {
             format!("has to be at most {} already", most)
-        } else if least > bounds.subject.least {
+        } else if least > bounds.minimum {
             format!("has to be at least {} already", least)
         } else {
             format!("is a whole number from {} on", least)
         };
-        let message = format!("This never holds: `{}` {}.", bounds.subject.name, holds);
+        let message = format!("This never holds: `{}` {}.", bounds.name, holds);
         self.error(bounds.at.clone(), message)
     }
 }
 
 /// What a condition says of a number: the least and the most that it may be.
-fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
+fn limits(condition: &Condition) -> Option<(Bounds<'_>, f64, f64)> {
     match &condition.test {
         Test::Compare(left, relation, right) => {
-            let (subject, relation, number) = match (Subject::new(left), Subject::new(right)) {
-                (Some(subject), None) => (subject, *relation, number(right)?),
-                (None, Some(subject)) => (subject, turned(*relation), number(left)?),
+            let (bounds, relation, number) = match (Bounds::new(left), Bounds::new(right)) {
+                (Some(bounds), None) => (bounds, *relation, number(right)?),
+                (None, Some(bounds)) => (bounds, turned(*relation), number(left)?),
                 _ => return None,
             };
             let relation = match condition.negated {
@@ -115,15 +110,15 @@ fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
                 Relation::AtLeast => (number.ceil(), f64::INFINITY),
                 Relation::Unequal => return None,
             };
-            Some((subject, least, most))
+            Some((bounds, least, most))
         }
         Test::OneOf(term, literals) if !condition.negated => {
-            let subject = Subject::new(term)?;
+            let bounds = Bounds::new(term)?;
             let numbers: Option<Vec<f64>> = literals.iter().map(Literal::number).collect();
             let numbers = numbers?;
             let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
             let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            Some((subject, least, most))
+            Some((bounds, least, most))
         }
         _ => None,
     }

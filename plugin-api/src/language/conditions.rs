@@ -113,8 +113,8 @@ impl Parser<'_> {
             ("<", Relation::Less),
             (">", Relation::Greater),
         ];
-        let found = relations.iter().find(|(mark, _)| self.is(mark));
-        match found {
+        let relation = relations.iter().find(|(mark, _)| self.is(mark));
+        match relation {
             Some((_, relation)) => {
                 self.advance();
                 let right = self.place(Parser::term)?;
@@ -188,8 +188,8 @@ impl Parser<'_> {
             self.advance();
             let name = self.word("an attribute's name")?;
             let at = self.since(start);
-            let found = self.rule.attrs.iter().position(|attr| *attr == name);
-            return found.map(AttrTerm::Bound).ok_or_else(|| {
+            let attr = self.rule.attrs.iter().position(|attr| *attr == name);
+            return attr.map(AttrTerm::Bound).ok_or_else(|| {
                 let names = self.rule.attrs.iter().map(|name| format!("${}", name));
                 let message = format!("The pattern binds no attribute `${}`.", name);
                 self.error(at, message).candidates(names)

@@ -26,7 +26,7 @@ const MARKS: [&str; 28] = [
 
 /// The tokens of a text, with their places; the last one is [`Token::End`]. `;` and `//` begin comments.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError> {
-    let mut found = Vec::new();
+    let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -67,10 +67,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
             at += mark.len();
             Token::Mark(mark)
         };
-        found.push((token, start..at));
+        tokens.push((token, start..at));
     }
-    found.push((Token::End, text.len()..text.len()));
-    Ok(found)
+    tokens.push((Token::End, text.len()..text.len()));
+    Ok(tokens)
 }
 
 /// A number at the start of the text, and its length.

@@ -230,8 +230,8 @@ impl Parser<'_> {
         }
         let name = self.word("a name for the attribute")?;
         let attrs = &mut self.rule.attrs;
-        let known = attrs.iter().position(|attr| *attr == name);
-        Ok(AttrTerm::Bound(known.unwrap_or_else(|| {
+        let bound = attrs.iter().position(|attr| *attr == name);
+        Ok(AttrTerm::Bound(bound.unwrap_or_else(|| {
             attrs.push(name);
             attrs.len() - 1
         })))

@@ -157,7 +157,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn is(&self, mark: &str) -> bool {
-        matches!(self.peek(), Token::Mark(found) if *found == mark)
+        matches!(self.peek(), Token::Mark(token) if *token == mark)
     }
 
     pub(crate) fn eat(&mut self, mark: &str) -> bool {
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
-        let is = matches!(self.peek(), Token::Word(found) if found == word);
+        let is = matches!(self.peek(), Token::Word(token) if token == word);
         if is {
             self.advance();
         }
@@ -196,14 +196,14 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn expected(&self, what: &str) -> RuleError {
-        let found = match self.peek() {
+        let token = match self.peek() {
             Token::Word(word) => format!("`{}`", word),
             Token::Number(..) => format!("`{}`", &self.text[self.at()]),
             Token::Text(_) => "a text".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "the end".to_owned(),
         };
-        let message = format!("Here has to be {}, not {}.", what, found);
+        let message = format!("Here has to be {}, not {}.", what, token);
         self.error(self.at(), message).help(self.habit())
     }
 

@@ -45,7 +45,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the ops of the pattern and of the replacement, in the order of the text, each with whether it belongs to
+    /// Returns the ops of the pattern and those of the replacement, in the order of the text, and whether each is of
     /// the replacement.
     pub fn ops(&self) -> Vec<(&Node, bool)> {
         let created = self.after.iter().flat_map(|after| &after.nodes);

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use passdock_abi as abi;
 use passdock_abi::{Dim, OpId, Status, TypeId};
 
-use crate::data::{found, EditError};
+use crate::data::{optional, EditError};
 use crate::ffi::{FunctionHandle, Tables};
 use crate::ir::{Function, Type, TypeSpec};
 
@@ -101,7 +101,7 @@ impl OpCall {
     /// # Errors
     /// If the host can't tell.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
-        Ok(found(self.raw_operand_dims(index))?.map(<[Dim]>::to_vec))
+        Ok(optional(self.raw_operand_dims(index))?.map(<[Dim]>::to_vec))
     }
 
     /// A result has this type.

@@ -56,6 +56,15 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
+impl LayoutError {
+    fn new(text: &str, what: impl Into<String>) -> LayoutError {
+        LayoutError {
+            text: text.to_owned(),
+            what: what.into(),
+        }
+    }
+}
+
 impl PartialEq for Layout {
     fn eq(&self, other: &Layout) -> bool {
         self.places == other.places
@@ -84,10 +93,10 @@ impl Layout {
     pub fn parse(text: &str) -> Result<Layout, LayoutError> {
         match text.split_once("->") {
             Some((source, target)) => Layout::read(text, source, target),
-            None => Err(LayoutError {
-                text: text.to_owned(),
-                what: "doesn't say what it is one of: it is written `NCHW->NHWC`".to_owned(),
-            }),
+            None => {
+                let what = "doesn't say what it is one of: it is written `NCHW->NHWC`";
+                Err(LayoutError::new(text, what))
+            }
         }
     }
 
@@ -103,15 +112,12 @@ impl Layout {
         if layout.rank() == own.len() {
             return Ok(layout);
         }
-        Err(LayoutError {
-            text: text.to_owned(),
-            what: format!(
-                "is one of {} axes, and there are {}: `{}`",
-                layout.rank(),
-                own.len(),
-                own
-            ),
-        })
+        let (rank, count) = (layout.rank(), own.len());
+        let what = format!(
+            "is one of {} axes, and there are {}: `{}`",
+            rank, count, own
+        );
+        Err(LayoutError::new(text, what))
     }
 
     /// Whether the text could be a layout of some operator: short or whole.
@@ -128,12 +134,7 @@ impl Layout {
 
     /// Reads the axes of a layout, and the places that they have.
     fn read(text: &str, source: &str, target: &str) -> Result<Layout, LayoutError> {
-        let error = |what: String| {
-            Err(LayoutError {
-                text: text.to_owned(),
-                what,
-            })
-        };
+        let error = |what: String| Err(LayoutError::new(text, what));
         let twice = |letter| error(format!("names the axis `{}` twice", letter));
         let mut axes = Vec::new();
         for letter in source.chars() {
@@ -372,29 +373,24 @@ impl Layout {
 
     /// The layout of some of the axes, the others being gone; those that are left are counted anew.
     pub fn only(&self, axes: &[usize]) -> Layout {
-        let mut kept: Vec<usize> = axes
-            .iter()
-            .copied()
-            .filter(|axis| *axis < self.rank())
-            .collect();
-        kept.sort_unstable();
-        kept.dedup();
+        let axes_kept = (0..self.rank()).filter(|axis| axes.contains(axis));
+        let axes_kept: Vec<usize> = axes_kept.collect();
         let places = self.places.iter().filter_map(|place| {
-            let axis = kept.binary_search(&place.axis).ok()?;
+            let axis = axes_kept.binary_search(&place.axis).ok()?;
             Some(LayoutPlace { axis, ..*place })
         });
         Layout {
-            axes: kept.iter().map(|axis| self.axes[*axis]).collect(),
+            axes: axes_kept.iter().map(|axis| self.axes[*axis]).collect(),
             places: places.collect(),
         }
     }
 
     /// The layout without some of the axes.
     pub fn without(&self, axes: &[usize]) -> Layout {
-        let kept: Vec<usize> = (0..self.rank())
+        let axes_kept: Vec<usize> = (0..self.rank())
             .filter(|axis| !axes.contains(axis))
             .collect();
-        self.only(&kept)
+        self.only(&axes_kept)
     }
 
     /// The layout with one more axis, which is `axis` in the source, and lies right before what follows it there.

@@ -11,7 +11,7 @@ use passdock_abi as abi;
 use passdock_abi::{Status, SymbolId};
 
 use super::context::PassContext;
-use crate::data::{found, EditError, PassError};
+use crate::data::{optional, EditError, PassError};
 use crate::ffi::{end, Tables};
 use crate::ir::Function;
 
@@ -90,29 +90,6 @@ pub trait Analysis: Sized + Send + Sync + 'static {
 /// The owner of data that plugins share.
 const SHARED: *const c_void = std::ptr::null();
 
-/// Data that is to be shared by plugins, under a key, and what drops it.
-pub struct SharedData<'k> {
-    key: &'k str,
-    data: NonNull<c_void>,
-    drop: abi::DropAnalysis,
-}
-
-impl<'k> SharedData<'k> {
-    /// Data to give to the host.
-    ///
-    /// # Safety
-    /// - The data is laid out as all plugins that use the key know it, whoever built them.
-    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind.
-    /// - It depends on the function and the op definitions alone.
-    pub unsafe fn new(
-        key: &'k str,
-        data: NonNull<c_void>,
-        drop: abi::DropAnalysis,
-    ) -> SharedData<'k> {
-        SharedData { key, data, drop }
-    }
-}
-
 /// A value that the host holds, which says of which type it is, since a key is only a name.
 #[repr(C)]
 struct Cached<A> {
@@ -171,15 +148,24 @@ impl Function {
         Ok(self.cached(SHARED, key)?.and_then(NonNull::new))
     }
 
-    /// Gives the host data that plugins share, whatever the answer is; what is kept under its key.
+    /// Gives the host data that plugins share under a key, and what drops it, whatever the answer is; what is kept.
+    ///
+    /// # Safety
+    /// - The data is laid out as all plugins that use the key know it, whoever built them.
+    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind.
+    /// - It depends on the function and the op definitions alone.
     #[doc(hidden)]
-    pub fn keep_shared_data(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
-        let SharedData { key, data, drop } = shared;
+    pub unsafe fn keep_shared_data(
+        &self,
+        key: &str,
+        data: NonNull<c_void>,
+        drop: abi::DropAnalysis,
+    ) -> Result<NonNull<c_void>, EditError> {
         if self.tables().analyses.put.is_none() {
-            // SAFETY: the promise to `SharedData::new`; nobody else has it.
+            // SAFETY: the caller's promise; nobody else has it.
             unsafe { drop(data.as_ptr()) };
         }
-        // SAFETY: of the data and its `drop`, the promise to `SharedData::new`. It is the host's from here on.
+        // SAFETY: the caller's promise of the data and its `drop`. It is the host's from here on.
         let data = unsafe { self.raw_put(SHARED, key, data.as_ptr(), Some(drop))? };
         // What is kept isn't null: the host refuses null.
         NonNull::new(data).ok_or_else(|| EditError::unsupported("put", None))
@@ -188,7 +174,7 @@ impl Function {
     /// What the host has under a key for the function as it is.
     fn cached(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
         // SAFETY: the owner is only compared.
-        found(unsafe { self.raw_get(owner, key) })
+        optional(unsafe { self.raw_get(owner, key) })
     }
 
     /// Tells this plugin's keys from others'.

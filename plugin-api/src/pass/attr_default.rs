@@ -5,7 +5,7 @@ use passdock_abi as abi;
 use passdock_abi::{AttrEntry, AttrKind, OpId};
 
 use super::context::PassContext;
-use crate::data::{found, AttrValue, EditError};
+use crate::data::{optional, AttrValue, EditError};
 use crate::ffi::{elements, strided, text};
 use crate::ir::Function;
 
@@ -21,7 +21,7 @@ impl PassContext {
         op: OpId,
         name: &str,
     ) -> Result<Option<AttrValue>, EditError> {
-        let (first, count, stride) = match found(self.raw_attributes(function, op))? {
+        let (first, count, stride) = match optional(self.raw_attributes(function, op))? {
             Some(listed) => listed,
             None => return Ok(None),
         };

@@ -5,7 +5,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, ValueId};
 
 use super::context::PassContext;
-use crate::data::{found, EditError, LaidOut};
+use crate::data::{optional, EditError, LaidOut};
 use crate::ffi::descriptions::TextDesc;
 use crate::ffi::{text, Texts};
 use crate::ir::Function;
@@ -23,7 +23,7 @@ impl PassContext {
         op: OpId,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let done = found(self.raw_decompose(function, op, &mut values))?;
+        let done = optional(self.raw_decompose(function, op, &mut values))?;
         Ok(done.map(|()| values))
     }
 
@@ -37,7 +37,7 @@ impl PassContext {
         op: OpId,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let done = found(self.raw_legalize(function, op, &mut values))?;
+        let done = optional(self.raw_legalize(function, op, &mut values))?;
         Ok(done.map(|()| values))
     }
 
@@ -54,7 +54,7 @@ impl PassContext {
     ) -> Result<Option<LaidOut>, EditError> {
         let wanted: Vec<abi::Str> = wanted.iter().map(|text| abi::Str::new(text)).collect();
         // SAFETY: the texts live until the call returns.
-        let answer = found(unsafe { self.raw_layout(function, op, &wanted) })?;
+        let answer = optional(unsafe { self.raw_layout(function, op, &wanted) })?;
         // SAFETY: what the host wrote lives until the next such call.
         Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }
@@ -72,7 +72,7 @@ impl PassContext {
     ) -> Result<Option<LaidOut>, EditError> {
         let given: Vec<abi::Str> = given.iter().map(|text| abi::Str::new(text)).collect();
         // SAFETY: the texts live until the call returns.
-        let answer = found(unsafe { self.raw_alter_layout(function, op, &given) })?;
+        let answer = optional(unsafe { self.raw_alter_layout(function, op, &given) })?;
         // SAFETY: what the host wrote lives until the next such call.
         Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }

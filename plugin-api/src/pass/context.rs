@@ -6,7 +6,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
-use crate::data::{found, Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::data::{optional, Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
 use crate::ffi::{self, describe, setting, Tables};
 use crate::ir::{Function, Module, OpBuilder};
@@ -133,7 +133,7 @@ impl PassContext {
     /// # Errors
     /// If the host can't tell options.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
-        match found(self.raw_option(name))? {
+        match optional(self.raw_option(name))? {
             // SAFETY: the host wrote the setting, whose text lives as long as the context.
             Some(value) => unsafe { setting(&value, &format!("option `{}`", name)) },
             None => Ok(None),
@@ -292,7 +292,7 @@ impl PassContext {
             flags: 0,
             max_bytes,
         };
-        let done = found(self.raw_evaluate(function, op, desc, &mut values))?;
+        let done = optional(self.raw_evaluate(function, op, desc, &mut values))?;
         Ok(done.map(|()| values))
     }
 

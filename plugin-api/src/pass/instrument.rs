@@ -15,24 +15,10 @@ pub struct PassInfo<'a> {
     pub opt_level: u32,
     /// The plugin that gives it; `None` for a pass of the host's own.
     pub plugin: Option<&'a str>,
-    required: Texts<'a>,
+    pub(crate) required: Texts<'a>,
 }
 
 impl<'a> PassInfo<'a> {
-    pub(crate) fn new(
-        name: &'a str,
-        opt_level: u32,
-        plugin: Option<&'a str>,
-        required: Texts<'a>,
-    ) -> PassInfo<'a> {
-        PassInfo {
-            name,
-            opt_level,
-            plugin,
-            required,
-        }
-    }
-
     /// Names of the passes that it requires.
     pub fn required(&self) -> impl Iterator<Item = &'a str> {
         self.required.iter()

@@ -7,7 +7,7 @@ mod context;
 mod instrument;
 mod operators;
 
-pub use analysis::{Analysis, SharedData};
+pub use analysis::Analysis;
 pub use context::{Evaluated, PassContext, Support};
 pub use instrument::{Instrument, InstrumentFunctions, MakeInstrument, PassInfo};
 pub use operators::nearest;

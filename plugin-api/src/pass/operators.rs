@@ -26,19 +26,19 @@ impl Module<'_> {
             if is_other || (name.contains('.') && is_defined(name)?) {
                 continue;
             }
-            let mut known = Vec::new();
+            let mut used = Vec::new();
             for entry in self.functions() {
-                let used = self.snapshot(entry.name)?;
-                let names = used.names()?;
-                known.extend(names.iter().map(|one| self.text(one.name).to_owned()));
+                let function = self.snapshot(entry.name)?;
+                let names = function.names()?;
+                used.extend(names.iter().map(|one| self.text(one.name).to_owned()));
             }
-            if known.iter().any(|known| known == name) {
+            if used.iter().any(|other| other == name) {
                 continue;
             }
             let own = format!("onnx.{}", name);
             let near = match is_defined(&own)? {
                 true => Some(&*own),
-                false => nearest(name, known.iter().map(String::as_str)),
+                false => nearest(name, used.iter().map(String::as_str)),
             };
             let near = near.map_or_else(String::new, |near| format!(" Did you mean `{}`?", near));
             return Err(PassError::config(format!(
@@ -59,11 +59,11 @@ impl Module<'_> {
 /// assert_eq!(nearest("chanels", ["channels", "groups"]), Some("channels"));
 /// assert_eq!(nearest("axis", ["channels", "groups"]), None);
 /// ```
-pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let known = known
+pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let names = names
         .into_iter()
         .map(|other| (distance(name, other), other));
-    let near = known.min();
+    let near = names.min();
     near.filter(|(distance, other)| distance * 5 <= name.len().max(other.len()) * 2)
         .map(|(_, other)| other)
 }

@@ -8,9 +8,9 @@ use crate::ir::Function;
 use crate::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 
 /// Whether all conditions of the rule hold. What isn't known doesn't hold, negated or not.
-pub(super) fn hold(f: &Function, found: &Match<'_>) -> Result<bool, EditError> {
-    for condition in &found.rule.conditions {
-        if holds(f, found, condition)? != Some(true) {
+pub(super) fn hold(f: &Function, matched: &Match<'_>) -> Result<bool, EditError> {
+    for condition in &matched.rule.conditions {
+        if holds(f, matched, condition)? != Some(true) {
             return Ok(false);
         }
     }
@@ -19,15 +19,15 @@ pub(super) fn hold(f: &Function, found: &Match<'_>) -> Result<bool, EditError> {
 
 fn holds(
     f: &Function,
-    found: &Match<'_>,
+    matched: &Match<'_>,
     condition: &Condition,
 ) -> Result<Option<bool>, EditError> {
-    let truth = test(f, found, &condition.test)?;
+    let truth = test(f, matched, &condition.test)?;
     Ok(truth.map(|truth| truth != condition.negated))
 }
 
-fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, EditError> {
-    let value = |operand: &Operand| found.bound(f, operand);
+fn test(f: &Function, matched: &Match<'_>, test: &Test) -> Result<Option<bool>, EditError> {
+    let value = |operand: &Operand| matched.bound(f, operand);
     Ok(match test {
         Test::Constant(a) => Some(value(a).option().map_or(false, |a| f.constant(a).is_some())),
         Test::Float(a) => is_float(f.dtype(value(a))),
@@ -38,7 +38,7 @@ fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, Ed
             other => other,
         },
         Test::StretchesTo(a, b) => stretches_to(f, value(a), value(b)),
-        Test::Identity(term) => match attr(found, term) {
+        Test::Identity(term) => match attr(matched, term) {
             Some(AttrValue::Ints(perm)) => {
                 Some(perm.iter().enumerate().all(|(at, from)| at as i64 == *from))
             }
@@ -49,7 +49,7 @@ fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, Ed
             for literal in literals {
                 match compare(
                     f,
-                    found,
+                    matched,
                     term,
                     Relation::Equal,
                     &Term::Literal(literal.clone()),
@@ -61,7 +61,7 @@ fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, Ed
             }
             truth
         }
-        Test::Compare(left, relation, right) => compare(f, found, left, *relation, right)?,
+        Test::Compare(left, relation, right) => compare(f, matched, left, *relation, right)?,
     })
 }
 
@@ -75,12 +75,12 @@ enum TermValue {
 
 fn compare(
     f: &Function,
-    found: &Match<'_>,
+    matched: &Match<'_>,
     left: &Term,
     relation: Relation,
     right: &Term,
 ) -> Result<Option<bool>, EditError> {
-    let (left, right) = match (value_of(f, found, left)?, value_of(f, found, right)?) {
+    let (left, right) = match (value_of(f, matched, left)?, value_of(f, matched, right)?) {
         (Some(left), Some(right)) => (left, right),
         _ => return Ok(None),
     };
@@ -126,12 +126,16 @@ fn compare(
     })
 }
 
-fn value_of(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<TermValue>, EditError> {
-    let value = |operand: &Operand| found.bound(f, operand);
+fn value_of(
+    f: &Function,
+    matched: &Match<'_>,
+    term: &Term,
+) -> Result<Option<TermValue>, EditError> {
+    let value = |operand: &Operand| matched.bound(f, operand);
     let count = |count: usize| Some(TermValue::Number(count as f64));
     Ok(match term {
         Term::Literal(literal) => Some(TermValue::Literal(literal.clone())),
-        Term::Attr(term) => attr(found, term).map(TermValue::Attr),
+        Term::Attr(term) => attr(matched, term).map(TermValue::Attr),
         Term::Opset(domain) => f
             .opset(domain)
             .map(|version| TermValue::Number(version as f64)),
@@ -162,9 +166,9 @@ fn value_of(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<TermV
 }
 
 /// An attribute that a term comes to; `None` if one is left out, or isn't what the term needs.
-pub(super) fn attr(found: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
+pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
     Some(match term {
-        AttrTerm::Bound(at) => found.attrs[*at].clone()??,
+        AttrTerm::Bound(at) => matched.attrs[*at].clone()??,
         AttrTerm::Literal(Literal::Int(int)) => AttrValue::Int(*int),
         AttrTerm::Literal(Literal::Float(float)) => AttrValue::Float(*float as f32),
         AttrTerm::Literal(Literal::Text(text)) => AttrValue::String(text.clone().into_bytes()),
@@ -173,7 +177,7 @@ pub(super) fn attr(found: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
             AttrValue::Floats(floats.iter().map(|x| *x as f32).collect())
         }
         AttrTerm::Literal(Literal::Word(_)) => return None,
-        AttrTerm::Compose(first, second) => match (attr(found, first)?, attr(found, second)?) {
+        AttrTerm::Compose(first, second) => match (attr(matched, first)?, attr(matched, second)?) {
             (AttrValue::Ints(first), AttrValue::Ints(second)) => {
                 AttrValue::Ints(compose(&first, &second)?)
             }

@@ -19,11 +19,11 @@ impl Declared {
     pub(super) fn put_aside(
         f: &mut Function,
         cx: &PassContext,
-        found: &Match<'_>,
+        matched: &Match<'_>,
     ) -> Result<Declared, EditError> {
         let mut aside = Vec::new();
-        let mut ops = found.ops.clone();
-        for &op in &found.ops {
+        let mut ops = matched.ops.clone();
+        for &op in &matched.ops {
             let outputs = f.operands(op).filter(|value| is_region_result(f, *value));
             ops.extend(outputs.filter_map(|value| f.defining_op(value)));
         }

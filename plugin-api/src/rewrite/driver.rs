@@ -10,9 +10,9 @@ use passdock_abi::{LocId, OpId, Status, ValueId};
 
 use super::condition;
 use super::declared::Declared;
+use super::locations::SourceLocations;
 use super::matching::{self, Match};
 use super::operators::Operators;
-use super::places::Places;
 use super::region_results::{is_region_result, RegionResults};
 use super::rewriter::Rewriter;
 use super::rules::{Compiled, CompiledSet, Rules};
@@ -43,7 +43,7 @@ impl PassContext {
             queue: f.ops().rev().collect(),
             queued: Vec::new(),
             region_results: None,
-            places: Places::default(),
+            locations: SourceLocations::default(),
             most: f.op_count() * 8 + 1000,
             done: 0,
             last: Vec::new(),
@@ -52,7 +52,7 @@ impl PassContext {
             driver.mark(op, true);
         }
         driver.run(f, self)?;
-        Ok(driver.places.tell(f)?)
+        Ok(driver.locations.set_locations(f)?)
     }
 }
 
@@ -86,7 +86,7 @@ struct Driver<'r> {
     queue: Vec<OpId>,
     queued: Vec<bool>,
     region_results: Option<RegionResults>,
-    places: Places,
+    locations: SourceLocations,
     most: usize,
     done: usize,
     /// The names of the rules that were applied last, once there are too many.
@@ -100,9 +100,9 @@ impl Driver<'_> {
             if !f.is_live(op) {
                 continue;
             }
-            let count = self.operators.of(f, op).rules.len();
+            let count = self.operators.get(f, op).rules.len();
             for at in 0..count {
-                let rule = self.operators.of(f, op).rules[at];
+                let rule = self.operators.get(f, op).rules[at];
                 let applied = self.apply(f, cx, rule, op);
                 if applied.map_err(|error| PassError::from(error).at(op))? {
                     self.count(rule)?;
@@ -158,12 +158,12 @@ impl Driver<'_> {
         root: OpId,
     ) -> Result<bool, EditError> {
         let one = self.rules[rule];
-        let found = match matching::find(f, cx, &mut self.operators, (rule, &one.rule), root)? {
-            Some(found) => found,
+        let matched = match matching::find(f, cx, &mut self.operators, (rule, &one.rule), root)? {
+            Some(matched) => matched,
             None => return Ok(false),
         };
-        let declared = Declared::put_aside(f, cx, &found)?;
-        let is_done = self.apply_found(f, cx, one, found);
+        let declared = Declared::put_aside(f, cx, &matched)?;
+        let is_done = self.apply_found(f, cx, one, matched);
         declared.put_back(f)?;
         is_done
     }
@@ -173,16 +173,16 @@ impl Driver<'_> {
         f: &mut Function,
         cx: &PassContext,
         one: &Compiled,
-        found: Match<'_>,
+        matched: Match<'_>,
     ) -> Result<bool, EditError> {
-        let root = found.root();
-        if !condition::hold(f, &found)? || !cx.may_rewrite(&one.rule.name) {
+        let root = matched.root();
+        if !condition::hold(f, &matched)? || !cx.may_rewrite(&one.rule.name) {
             return Ok(false);
         }
-        let mut rewriter = Rewriter::new(f, cx, &found);
+        let mut rewriter = Rewriter::new(f, cx, &matched);
         let values = match (&one.code, &one.rule.after) {
-            (Some(code), _) => code(&mut rewriter, &found),
-            (None, Some(after)) => rewriter.build(after, &found).map(Some),
+            (Some(code), _) => code(&mut rewriter, &matched),
+            (None, Some(after)) => rewriter.build(after, &matched).map(Some),
             (None, None) => Ok(None),
         };
         let values = match values {
@@ -191,7 +191,7 @@ impl Driver<'_> {
             values => values?,
         };
         let mut values = match values {
-            Some(mut values) if fits(rewriter.f, one, &found, rewriter.made(), &values) => {
+            Some(mut values) if fits(rewriter.f, one, &matched, rewriter.created(), &values) => {
                 // Nobody uses the results that the pattern doesn't name.
                 values.resize(rewriter.f.result_count(root), ValueId::NONE);
                 values
@@ -203,9 +203,9 @@ impl Driver<'_> {
         };
         // A copy has to be worth it; another op in the place of one needn't.
         let copies = self.needs_copy(rewriter.f, root, &values);
-        let made = rewriter.made().len() + copies.len();
-        let dying = dying(rewriter.f, root, &values, made + 1);
-        let is_worth = one.rule.grows || made < dying || made == dying && copies.is_empty();
+        let created = rewriter.created().len() + copies.len();
+        let dying = dying(rewriter.f, root, &values, created + 1);
+        let is_worth = one.rule.grows || created < dying || created == dying && copies.is_empty();
         if !is_worth {
             rewriter.take_back()?;
             return Ok(false);
@@ -217,7 +217,7 @@ impl Driver<'_> {
                 .result(ty);
             values[at] = rewriter.copy(copy)?;
         }
-        let is_done = self.replace(rewriter, &found, &values)?;
+        let is_done = self.replace(rewriter, &matched, &values)?;
         if is_done {
             cx.rewrote(&one.rule.name);
         }
@@ -228,29 +228,30 @@ impl Driver<'_> {
     fn replace(
         &mut self,
         rewriter: Rewriter<'_>,
-        found: &Match<'_>,
+        matched: &Match<'_>,
         values: &[ValueId],
     ) -> Result<bool, EditError> {
         let f = &*rewriter.f;
-        let root = found.root();
+        let root = matched.root();
         let mut again: Vec<OpId> = Vec::new();
-        let around = found.values.iter().chain(found.lists.iter().flatten());
+        let around = matched.values.iter().chain(matched.lists.iter().flatten());
         let around: Vec<ValueId> = around.copied().filter(|value| !value.is_none()).collect();
-        again.extend(found.ops.iter().rev());
+        again.extend(matched.ops.iter().rev());
         again.extend(around.iter().filter_map(|value| f.defining_op(*value)));
         for result in f.results(root) {
             again.extend(f.iter_uses(*result).map(|one| one.op));
         }
-        again.extend(rewriter.made());
-        let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
+        again.extend(rewriter.created());
+        let from = matched.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
-        let made = f.results(root).to_vec();
+        let results = f.results(root).to_vec();
         // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the
         // result yet.
         let stands = values.iter().filter_map(|value| {
             let op = f.defining_op(*value)?;
-            let is_earlier = self.places.rewrite_of(op).is_some() && f.value_name(*value).is_none();
-            (rewriter.made().contains(&op) || is_earlier).then_some(op)
+            let is_earlier =
+                self.locations.rewrite_of(op).is_some() && f.value_name(*value).is_none();
+            (rewriter.created().contains(&op) || is_earlier).then_some(op)
         });
         let stands: Vec<OpId> = stands.collect();
         let used = f.used_by(root);
@@ -263,9 +264,9 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
-        self.places.note(&from, &stands);
+        self.locations.note(&from, &stands);
         if let Some(region_results) = &mut self.region_results {
-            for (from, to) in made.iter().zip(values) {
+            for (from, to) in results.iter().zip(values) {
                 region_results.replace(*from, *to);
             }
         }
@@ -306,11 +307,11 @@ impl Driver<'_> {
 fn fits(
     f: &Function,
     one: &Compiled,
-    found: &Match<'_>,
-    made: &[OpId],
+    matched: &Match<'_>,
+    created: &[OpId],
     values: &[ValueId],
 ) -> bool {
-    let root = found.root();
+    let root = matched.root();
     let results = f.results(root);
     if values.len() > results.len() {
         return false;
@@ -319,7 +320,7 @@ fn fits(
     values.iter().zip(results).all(|(value, result)| {
         let is_made = f
             .defining_op(*value)
-            .map_or(false, |def| made.contains(&def));
+            .map_or(false, |def| created.contains(&def));
         if is_made || one.rule.keeps_type {
             return true;
         }

@@ -48,16 +48,16 @@ impl PassContext {
         &self,
         function: &mut Function,
         rules: &[&Rules],
-        mut found: impl FnMut(&Function, &Match<'_>) -> PassResult,
+        mut matched: impl FnMut(&Function, &Match<'_>) -> PassResult,
     ) -> PassResult {
         let sets = compiled(rules)?;
         let rules = all_of(&sets);
         let mut operators = Operators::new(&sets);
         let roots: Vec<OpId> = function.ops().collect();
         for root in roots {
-            let count = operators.of(function, root).rules.len();
+            let count = operators.get(function, root).rules.len();
             for at in 0..count {
-                let index = operators.of(function, root).rules[at];
+                let index = operators.get(function, root).rules[at];
                 let rule = &rules[index].rule;
                 let place = matching::find(function, self, &mut operators, (index, rule), root);
                 let place = match place.map_err(|error| PassError::from(error).at(root))? {
@@ -68,7 +68,7 @@ impl PassContext {
                 let holds = condition::hold(function, &place);
                 declared.put_back(function)?;
                 if holds? && self.may_rewrite(&rule.name) {
-                    found(function, &place)?;
+                    matched(function, &place)?;
                 }
             }
         }

@@ -168,7 +168,7 @@ pub(super) fn find<'r>(
         cx,
         operators,
         rule,
-        found: Match {
+        matched: Match {
             rule,
             index,
             ops: vec![OpId::NONE; rule.nodes.len()],
@@ -181,7 +181,7 @@ pub(super) fn find<'r>(
         choices: Vec::new(),
     };
     let is_there = search.run(root)?;
-    Ok(if is_there { Some(search.found) } else { None })
+    Ok(if is_there { Some(search.matched) } else { None })
 }
 
 /// Something to match still: an operand of the pattern with a value.
@@ -192,7 +192,7 @@ struct Search<'s, 'r> {
     cx: &'s PassContext,
     operators: &'s mut Operators,
     rule: &'r Rule,
-    found: Match<'r>,
+    matched: Match<'r>,
     /// Which values of the pattern stand for something.
     bound: Vec<bool>,
     goals: Vec<Goal<'r>>,
@@ -212,8 +212,8 @@ impl<'r> Search<'_, 'r> {
             }
             match self.choices.pop() {
                 None => return Ok(false),
-                Some((found, bound, goals)) => {
-                    self.found = found;
+                Some((matched, bound, goals)) => {
+                    self.matched = matched;
                     self.bound = bound;
                     self.goals = goals;
                     going = true;
@@ -236,7 +236,7 @@ impl<'r> Search<'_, 'r> {
                 Some(_) => Ok(self
                     .f
                     .constant_ints(value)?
-                    .map_or(false, |found| found == *ints)),
+                    .map_or(false, |given| given == *ints)),
                 None => Ok(false),
             },
             Operand::Result { node, index } => match self.f.defining_op(value) {
@@ -249,28 +249,28 @@ impl<'r> Search<'_, 'r> {
     fn bind(&mut self, at: usize, value: ValueId) -> bool {
         if !self.bound[at] {
             self.bound[at] = true;
-            self.found.values[at] = value;
+            self.matched.values[at] = value;
             return true;
         }
-        self.found.values[at] == value
+        self.matched.values[at] == value
     }
 
     fn node(&mut self, index: usize, op: OpId) -> Result<bool, EditError> {
-        let known = self.found.ops[index];
-        if known != OpId::NONE {
-            return Ok(known == op);
+        let bound_op = self.matched.ops[index];
+        if bound_op != OpId::NONE {
+            return Ok(bound_op == op);
         }
         let pattern = &self.rule.nodes[index];
-        let operator = self.operators.of(self.f, op);
+        let operator = self.operators.get(self.f, op);
         let is_commutative = operator.is_commutative;
         if !is_of(pattern, &operator.name) || !self.has_results(pattern, op) {
             return Ok(false);
         }
         // One op stands for one op of the pattern.
-        if self.found.ops.contains(&op) || !self.attrs(pattern, op)? {
+        if self.matched.ops.contains(&op) || !self.attrs(pattern, op)? {
             return Ok(false);
         }
-        self.found.ops[index] = op;
+        self.matched.ops[index] = op;
         let f = self.f;
         let operands = &pattern.operands;
         let fixed = match operands.last().map(|last| &last.value) {
@@ -279,7 +279,7 @@ impl<'r> Search<'_, 'r> {
                 if f.operand_count(op) < from {
                     return Ok(false);
                 }
-                self.found.lists[*at] = f.operands(op).skip(from).collect();
+                self.matched.lists[*at] = f.operands(op).skip(from).collect();
                 from
             }
             _ => {
@@ -304,7 +304,7 @@ impl<'r> Search<'_, 'r> {
                     let mut other = self.goals.clone();
                     other.extend(in_order(b, a));
                     self.choices
-                        .push((self.found.clone(), self.bound.clone(), other));
+                        .push((self.matched.clone(), self.bound.clone(), other));
                     self.goals.extend(in_order(a, b));
                 }
                 (true, false) => self.goals.extend(in_order(a, b)),
@@ -340,13 +340,13 @@ impl<'r> Search<'_, 'r> {
             Operand::Result { node, .. } => {
                 match value.option().and_then(|value| self.f.defining_op(value)) {
                     Some(op) => {
-                        let name = &self.operators.of(self.f, op).name;
+                        let name = &self.operators.get(self.f, op).name;
                         is_of(&self.rule.nodes[*node], name)
                     }
                     None => false,
                 }
             }
-            Operand::Value(at) => !self.bound[*at] || self.found.values[*at] == value,
+            Operand::Value(at) => !self.bound[*at] || self.matched.values[*at] == value,
             _ => true,
         }
     }
@@ -374,10 +374,10 @@ impl<'r> Search<'_, 'r> {
                 AttrTerm::Compose(..) => false,
                 // What a caller of the function says isn't known.
                 AttrTerm::Bound(_) if matches!(given, Some(AttrValue::Reference(..))) => false,
-                AttrTerm::Bound(at) => match &self.found.attrs[*at] {
-                    Some(known) => *known == given,
+                AttrTerm::Bound(at) => match &self.matched.attrs[*at] {
+                    Some(bound) => *bound == given,
                     None => {
-                        self.found.attrs[*at] = Some(given);
+                        self.matched.attrs[*at] = Some(given);
                         true
                     }
                 },

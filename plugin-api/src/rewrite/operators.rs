@@ -33,7 +33,7 @@ impl Operators {
         }
     }
 
-    pub(super) fn of(&mut self, f: &Function, op: OpId) -> &Operator {
+    pub(super) fn get(&mut self, f: &Function, op: OpId) -> &Operator {
         let operator = self.by_symbol.entry(f.symbol(op));
         operator.or_insert_with(|| Operator::new(&self.sets, f, op))
     }

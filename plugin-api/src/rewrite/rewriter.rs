@@ -21,18 +21,22 @@ pub struct Rewriter<'r> {
     pub(super) cx: &'r PassContext,
     /// The op that is replaced.
     root: OpId,
-    made: Vec<OpId>,
+    created: Vec<OpId>,
     /// Constants that were made, of which nobody may come to use some.
     constants: Vec<ValueId>,
 }
 
 impl<'r> Rewriter<'r> {
-    pub(super) fn new(f: &'r mut Function, cx: &'r PassContext, found: &Match<'_>) -> Rewriter<'r> {
+    pub(super) fn new(
+        f: &'r mut Function,
+        cx: &'r PassContext,
+        matched: &Match<'_>,
+    ) -> Rewriter<'r> {
         Rewriter {
             f,
             cx,
-            root: found.root(),
-            made: Vec::new(),
+            root: matched.root(),
+            created: Vec::new(),
             constants: Vec::new(),
         }
     }
@@ -54,13 +58,13 @@ impl<'r> Rewriter<'r> {
     /// As [`PassContext::create_value`]; if a function of the module has the operator's name, and so may be meant. A
     /// rule that hands an error of that kind on does nothing.
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
-        let made = self.op_of(op, 1)?;
-        if self.f.traits(made).is_ambiguous() {
-            let name = self.f.name(made);
-            let said = format!("a function of the module has the name `{}`", name);
-            return Err(EditError::new(Status::REFUSED, said, Some(made)));
+        let created = self.op_of(op, 1)?;
+        if self.f.traits(created).is_ambiguous() {
+            let name = self.f.name(created);
+            let message = format!("a function of the module has the name `{}`", name);
+            return Err(EditError::new(Status::REFUSED, message, Some(created)));
         }
-        self.fold(made).map(|values| values[0])
+        self.fold(created).map(|values| values[0])
     }
 
     /// A constant scalar of a dtype; `None` if the dtype has no such number.
@@ -102,7 +106,7 @@ impl<'r> Rewriter<'r> {
         let op = self
             .f
             .create_op_of(op, Position::before(self.root), results)?;
-        self.made.push(op);
+        self.created.push(op);
         self.cx.infer(self.f, op)?;
         Ok(op)
     }
@@ -124,7 +128,7 @@ impl<'r> Rewriter<'r> {
             None => Ok(results),
             Some(constants) => {
                 self.f.erase_op(op)?;
-                self.made.retain(|made| *made != op);
+                self.created.retain(|created| *created != op);
                 self.constants.extend(&constants);
                 Ok(constants)
             }
@@ -153,13 +157,13 @@ impl<'r> Rewriter<'r> {
     }
 
     /// The ops that were made and weren't folded.
-    pub(super) fn made(&self) -> &[OpId] {
-        &self.made
+    pub(super) fn created(&self) -> &[OpId] {
+        &self.created
     }
 
     /// Takes back all that was made.
     pub(super) fn take_back(self) -> Result<(), EditError> {
-        for op in self.made.iter().rev() {
+        for op in self.created.iter().rev() {
             self.f.erase_op(*op)?;
         }
         self.finish()
@@ -179,16 +183,16 @@ impl<'r> Rewriter<'r> {
     pub(super) fn build(
         &mut self,
         after: &After,
-        found: &Match<'_>,
+        matched: &Match<'_>,
     ) -> Result<Vec<ValueId>, EditError> {
-        let mut made: Vec<Vec<ValueId>> = Vec::new();
+        let mut created: Vec<Vec<ValueId>> = Vec::new();
         for node in &after.nodes {
-            let results = self.node(node, found, &made)?;
-            made.push(results);
+            let results = self.node(node, matched, &created)?;
+            created.push(results);
         }
         let mut results = Vec::new();
         for result in &after.results {
-            results.extend(self.operand(result, found, &made, DType::NONE)?);
+            results.extend(self.operand(result, matched, &created, DType::NONE)?);
         }
         Ok(results)
     }
@@ -196,13 +200,13 @@ impl<'r> Rewriter<'r> {
     fn node(
         &mut self,
         node: &Node,
-        found: &Match<'_>,
-        made: &[Vec<ValueId>],
+        matched: &Match<'_>,
+        created: &[Vec<ValueId>],
     ) -> Result<Vec<ValueId>, EditError> {
-        let dtype = self.dtype_beside(node, found, made);
+        let dtype = self.dtype_beside(node, matched, created);
         let mut operands = Vec::new();
         for operand in &node.operands {
-            operands.extend(self.operand(&operand.value, found, made, dtype)?);
+            operands.extend(self.operand(&operand.value, matched, created, dtype)?);
         }
         while operands.last().map_or(false, |last| last.is_none()) {
             operands.pop();
@@ -210,17 +214,17 @@ impl<'r> Rewriter<'r> {
         let mut op = OpBuilder::new(&node.operators[0].value).operands(operands);
         if let Some(like) = node.like {
             let own = |name: &str| node.attrs.iter().any(|attr| attr.name.value == name);
-            for (name, value) in self.f.attrs(found.ops[like]) {
+            for (name, value) in self.f.attrs(matched.ops[like]) {
                 if !own(self.f.text(name)) {
                     op = op.attr(name, value.to_value().ok_or(NoMatch)?);
                 }
             }
         }
         for NodeAttr { name, value } in &node.attrs {
-            match (condition::attr(found, &value.value), &value.value) {
+            match (condition::attr(matched, &value.value), &value.value) {
                 (Some(value), _) => op = op.attr(&name.value, value),
                 // Left out in the pattern, left out here.
-                (None, AttrTerm::Bound(at)) if matches!(found.attrs[*at], Some(None)) => {}
+                (None, AttrTerm::Bound(at)) if matches!(matched.attrs[*at], Some(None)) => {}
                 (None, _) => return Err(NoMatch.into()),
             }
         }
@@ -231,30 +235,30 @@ impl<'r> Rewriter<'r> {
     }
 
     /// The dtype that a number among the operands of an op has: that of the first operand that has one.
-    fn dtype_beside(&self, node: &Node, found: &Match<'_>, made: &[Vec<ValueId>]) -> DType {
+    fn dtype_beside(&self, node: &Node, matched: &Match<'_>, created: &[Vec<ValueId>]) -> DType {
         let operands = node.operands.iter().map(|operand| &operand.value);
         let dtypes = operands.map(|operand| match operand {
-            Operand::Created { node, index } => self.f.dtype(made[*node][*index]),
-            operand => self.f.dtype(found.bound(self.f, operand)),
+            Operand::Created { node, index } => self.f.dtype(created[*node][*index]),
+            operand => self.f.dtype(matched.bound(self.f, operand)),
         });
-        let mut known = dtypes.filter(|dtype| *dtype != DType::NONE);
-        known.next().unwrap_or(DType::NONE)
+        let mut dtypes = dtypes.filter(|dtype| *dtype != DType::NONE);
+        dtypes.next().unwrap_or(DType::NONE)
     }
 
     fn operand(
         &mut self,
         operand: &Operand,
-        found: &Match<'_>,
-        made: &[Vec<ValueId>],
+        matched: &Match<'_>,
+        created: &[Vec<ValueId>],
         dtype: DType,
     ) -> Result<Vec<ValueId>, EditError> {
         Ok(match operand {
-            Operand::List(at) => found.lists[*at].clone(),
-            Operand::Created { node, index } => vec![made[*node][*index]],
+            Operand::List(at) => matched.lists[*at].clone(),
+            Operand::Created { node, index } => vec![created[*node][*index]],
             Operand::Number(number) => vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?],
             Operand::Ints(ints) => vec![self.ints(ints)?],
             // One that is left out is none of the pattern's.
-            operand => vec![found.bound(self.f, operand)],
+            operand => vec![matched.bound(self.f, operand)],
         })
     }
 }

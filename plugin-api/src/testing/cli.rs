@@ -240,8 +240,8 @@ fn find_plugin() -> Result<PathBuf, String> {
         .take(2)
         .map(|dir| dir.join(&name))
         .collect();
-    let found = places.iter().find(|place| place.is_file());
-    found.cloned().ok_or_else(|| {
+    let plugin = places.iter().find(|place| place.is_file());
+    plugin.cloned().ok_or_else(|| {
         let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
         format!(
             "the plugin under test isn't at {}; is `crate-type = [\"cdylib\", \"rlib\"]` in its \

@@ -346,13 +346,13 @@ impl PassContext {
     /// The passes that run at any level.
     #[getter]
     fn required_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.core.required_pass())
+        PyTuple::new(py, &self.core.settings().required_pass)
     }
 
     /// The passes that don't run.
     #[getter]
     fn disabled_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.core.disabled_pass())
+        PyTuple::new(py, &self.core.settings().disabled_pass)
     }
 
     /// The instruments, in order.
@@ -557,8 +557,8 @@ impl PassContext {
         let instruments = own.instruments(py)?.to_list();
         let parts = (
             own.level,
-            own.core.required_pass().to_vec(),
-            own.core.disabled_pass().to_vec(),
+            own.core.settings().required_pass.clone(),
+            own.core.settings().disabled_pass.clone(),
             instruments,
             own.given_config(py)?,
         );

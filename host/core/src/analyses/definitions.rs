@@ -68,8 +68,8 @@ pub(crate) fn definition(
     name: SymbolId,
     names_function: &dyn Fn() -> bool,
 ) -> Option<LoadedOp> {
-    let found = look_up(defs, function, name, |slot| slot.definition);
-    found.filter(|_| !names_function())
+    let definition = look_up(defs, function, name, |slot| slot.definition);
+    definition.filter(|_| !names_function())
 }
 
 /// What is said of an op in a function, in the order in which it is asked: what plugins add to its definition, and the
@@ -114,8 +114,9 @@ pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
 
 /// What `pick` takes out of a slot, of which most of those who ask need little.
 fn look_up<T>(defs: &OpDefs, function: &Function, name: SymbolId, pick: fn(&Slot) -> T) -> T {
-    let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name).map(pick));
-    known.unwrap_or_else(|| {
+    let remembered =
+        MEMORY.with_borrow_mut(|memory| memory.remembered(defs, function, name).map(pick));
+    remembered.unwrap_or_else(|| {
         // Not under the borrow: this may load a plugin, whose entry may run any code.
         let slot = make_slot(defs, function, name);
         let picked = pick(&slot);
@@ -151,7 +152,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
 
 impl Memory {
     /// The remembered definition of a name, if it is still valid for this function.
-    fn known(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<&Slot> {
+    fn remembered(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<&Slot> {
         self.clear_for_others(defs, function);
         let slot = self.slots.get(name.index())?.as_ref()?;
         (function.opset(slot.domain) == slot.version).then_some(slot)
@@ -170,8 +171,8 @@ impl Memory {
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {
         // An invalid symbol must not make the list long.
-        let known = self.symbols.upgrade();
-        if known.is_none_or(|symbols| symbols.get(name).is_none()) {
+        let symbols = self.symbols.upgrade();
+        if symbols.is_none_or(|symbols| symbols.get(name).is_none()) {
             return;
         }
         if self.slots.len() <= name.index() {

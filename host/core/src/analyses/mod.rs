@@ -80,14 +80,15 @@ const HOST: usize = 1;
 /// If two types of analyses have the same name.
 pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
     let key = CacheKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
-    let kept = match function.cached(&key) {
-        Some(kept) => kept,
+    let cached = match function.cached(&key) {
+        Some(cached) => cached,
         None => {
             let computed = Arc::new(A::compute(function, operators));
             function.cache(key, computed)
         }
     };
-    kept.downcast_ref()
+    cached
+        .downcast_ref()
         .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
 }
 

@@ -185,7 +185,7 @@ impl Instance {
             return (None, report);
         }
         // SAFETY: the contract: the text lives until the next call on the instance.
-        let text = unsafe { input::said_text(text, "report", MAX_REPORT) };
+        let text = unsafe { input::lossy_text(text, "report", MAX_REPORT) };
         let text = text.unwrap_or_else(|error| {
             let failure = CallFailure::new(error.message);
             report.get_or_insert_default().failure = Some(failure);

@@ -12,7 +12,6 @@
 
 pub(crate) mod handles;
 mod instrument;
-mod older;
 mod op;
 mod rewrite;
 mod run;
@@ -24,7 +23,6 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
-pub use older::older_host;
 pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
@@ -39,25 +37,44 @@ pub use session::frame::Frame;
 pub use session::rewrites::Rewrites;
 use session::{gate, input};
 
+struct Shared(abi::Host);
+
+// SAFETY: the table and the tables it points to are immutable and live for good.
+unsafe impl Sync for Shared {}
+
+static HOST: Shared = Shared(TABLE);
+
+static OLDEST: Shared = Shared(abi::Host {
+    get_extension: Some(no_extension),
+    ..TABLE
+});
+
+const TABLE: abi::Host = abi::Host {
+    abi: abi::ABI,
+    ir: abi::IR,
+    symbols: ptr::from_ref(&tables::SYMBOLS),
+    functions: ptr::from_ref(&tables::FUNCTIONS),
+    modules: ptr::from_ref(&tables::MODULES),
+    context: ptr::from_ref(&tables::CONTEXT),
+    ops: ptr::from_ref(&tables::OPS),
+    definitions: ptr::from_ref(&tables::DEFINITIONS),
+    get_extension: Some(get_extension),
+    ..abi::Host::EMPTY
+};
+
 /// The host's table, as every plugin gets it.
 pub fn host() -> HostTable {
-    struct Shared(abi::Host);
-    // SAFETY: the table and the tables it points to are immutable and live for good.
-    unsafe impl Sync for Shared {}
-    static HOST: Shared = Shared(abi::Host {
-        abi: abi::ABI,
-        ir: abi::IR,
-        symbols: ptr::from_ref(&tables::SYMBOLS),
-        functions: ptr::from_ref(&tables::FUNCTIONS),
-        modules: ptr::from_ref(&tables::MODULES),
-        context: ptr::from_ref(&tables::CONTEXT),
-        ops: ptr::from_ref(&tables::OPS),
-        definitions: ptr::from_ref(&tables::DEFINITIONS),
-        get_extension: Some(get_extension),
-        ..abi::Host::EMPTY
-    });
     // SAFETY: the table is a constant.
     unsafe { HostTable::new(&HOST.0) }
+}
+
+/// The oldest host that a plugin may meet whose manifest asks for this minor of the contract: it has no extension.
+/// `None` for a minor that this host doesn't serve. For checks of plugins: they report how old a host may be.
+///
+/// A contract whose minor is over ends its tables earlier: it gets copies of them here, with a smaller `struct_size`.
+pub fn older_host(minor: u32) -> Option<HostTable> {
+    // SAFETY: the table is a constant.
+    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&OLDEST.0) })
 }
 
 unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const c_void {
@@ -68,4 +85,19 @@ unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const 
             _ => ptr::null(),
         }
     })
+}
+
+unsafe extern "C" fn no_extension(_: *const abi::Host, _: abi::Str) -> *const c_void {
+    ptr::null()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_minor_that_is_served_has_a_host() {
+        assert!((abi::OLDEST_MINOR..=abi::ABI.minor).all(|minor| older_host(minor).is_some()));
+        assert!(older_host(abi::OLDEST_MINOR - 1).is_none());
+    }
 }

@@ -16,7 +16,7 @@ use super::session::input;
 use crate::{rules, util};
 
 /// The most texts of rules that are kept: more than plugins have.
-const MOST_KEPT: usize = 1024;
+const MAX_CACHED: usize = 1024;
 
 impl Question<'_> {
     pub(super) unsafe fn rewrite(&self, desc: &RewriteDesc) -> Edit {
@@ -42,14 +42,14 @@ impl Question<'_> {
 }
 
 /// Texts that were read and held to definitions.
-type Kept = HashMap<(String, u64), Arc<sdk::Rules>>;
+type RulesCache = HashMap<(String, u64), Arc<sdk::Rules>>;
 
 /// The rules of a text, which is read once, and held to these definitions.
 fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
-    static KEPT: OnceLock<Mutex<Kept>> = OnceLock::new();
+    static CACHE: OnceLock<Mutex<RulesCache>> = OnceLock::new();
     let key = (text.to_owned(), ops.id());
-    let keep = KEPT.get_or_init(Mutex::default);
-    if let Some(rules) = util::lock(keep).get(&key) {
+    let cache_lock = CACHE.get_or_init(Mutex::default);
+    if let Some(rules) = util::lock(cache_lock).get(&key) {
         return Ok(rules.clone());
     }
     let refused = |error: sdk::rewrite::RuleError| {
@@ -64,10 +64,10 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     let rules = sdk::Rules::parse(text).map_err(refused)?;
     rules::check(&rules, ops).map_err(refused)?;
     let rules = Arc::new(rules);
-    let mut kept = util::lock(keep);
-    if kept.len() >= MOST_KEPT {
-        kept.clear();
+    let mut cache = util::lock(cache_lock);
+    if cache.len() >= MAX_CACHED {
+        cache.clear();
     }
-    kept.insert(key, rules.clone());
+    cache.insert(key, rules.clone());
     Ok(rules)
 }

@@ -105,7 +105,7 @@ pub fn run_function_pass<'s, E>(
     let _current = context.enter(&session, &module);
     let (context_handle, module) = (context.handle(), module.reference());
     let mut function = session.reference();
-    for slot in slots {
+    let result = slots.into_iter().try_for_each(|slot| {
         if let Some(entered) = &entered {
             entered.set_function(|| slot.function().text(slot.function().name()));
         }
@@ -134,8 +134,12 @@ pub fn run_function_pass<'s, E>(
                 PassOutcome::new(&context, status, result, brought),
             )?;
         }
+        Ok(())
+    });
+    if let Some(entered) = entered {
+        entered.leave();
     }
-    Ok(())
+    result
 }
 
 /// The outcome of a pass on a function or on a module.

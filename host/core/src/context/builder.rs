@@ -46,9 +46,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .required_pass
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.required_pass.extend(names);
         self
     }
 
@@ -57,9 +56,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .disabled_pass
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_pass.extend(names);
         self
     }
 
@@ -68,9 +66,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.settings
-            .disabled_rule
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_rule.extend(names);
         self
     }
 
@@ -130,7 +127,7 @@ impl ContextBuilder {
         self,
         handler: impl Fn(Diagnostic) + Send + Sync + 'static,
     ) -> ContextBuilder {
-        self.renderer(move |said| said.iter().cloned().for_each(&handler))
+        self.renderer(move |diagnostics| diagnostics.iter().cloned().for_each(&handler))
     }
 
     /// Sets the recorder that keeps what each pass did.
@@ -197,7 +194,9 @@ impl ContextBuilder {
             jobs => Some(Pool::new(jobs)?),
         };
         let renderer = self.renderer.clone();
-        let endings = Endings::new(move |said| renderer.clone().unwrap_or_else(get_renderer)(said));
+        let endings = Endings::new(move |diagnostics| {
+            renderer.clone().unwrap_or_else(get_renderer)(diagnostics)
+        });
         let inner = Arc::new(Inner {
             settings,
             required,

@@ -141,16 +141,6 @@ impl PassContext {
         self.0.settings.opt_level
     }
 
-    /// The passes that run at any level and that instruments can't veto.
-    pub fn required_pass(&self) -> &[String] {
-        &self.0.settings.required_pass
-    }
-
-    /// The passes that don't run.
-    pub fn disabled_pass(&self) -> &[String] {
-        &self.0.settings.disabled_pass
-    }
-
     /// The registry in which names are looked up.
     pub fn registry(&self) -> &Registry {
         &self.0.registry
@@ -365,9 +355,9 @@ impl fmt::Display for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Pass context information:")?;
         writeln!(f, "\topt_level: {}", self.opt_level())?;
-        let required = self.required_pass().join(", ");
+        let required = self.settings().required_pass.join(", ");
         writeln!(f, "\trequired passes: [{required}]")?;
-        let disabled = self.disabled_pass().join(", ");
+        let disabled = self.settings().disabled_pass.join(", ");
         writeln!(f, "\tdisabled passes: [{disabled}]")?;
         let instruments = self.instrument_list();
         let names: Vec<&str> = instruments.iter().map(|i| i.name()).collect();

@@ -83,8 +83,8 @@ impl PassContext {
                 if met.names.contains(name) || registry.contains(name) {
                     continue;
                 }
-                let known = registry.pass_names();
-                let near = suggest::help(name, known.iter().map(String::as_str));
+                let names = registry.pass_names();
+                let near = suggest::help(name, names.iter().map(String::as_str));
                 if met.is_incomplete {
                     let message = format!(
                         "`{list}` names `{name}`, and no such pass occurred; a pass that didn't \

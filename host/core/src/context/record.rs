@@ -92,7 +92,7 @@ pub struct Recorder {
     records: Mutex<Vec<PassRecord>>,
     on_pass: Option<Box<OnPass>>,
     /// The modules around each pass, if they are kept.
-    kept: Option<Mutex<Vec<PassRun>>>,
+    runs: Option<Mutex<Vec<PassRun>>>,
     /// The passes that changed each function, by the function's name.
     changed: Mutex<BTreeMap<String, Vec<String>>>,
     /// The time that instruments took, in nanoseconds.
@@ -132,7 +132,7 @@ impl Recorder {
     /// A recorder that keeps the modules around each pass, too: clones of pointers.
     pub fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
-            kept: Some(Mutex::default()),
+            runs: Some(Mutex::default()),
             ..Recorder::new(on_pass)
         }
     }
@@ -170,22 +170,22 @@ impl Recorder {
         let mut changed = util::lock(&self.changed);
         for (name, function, _) in after.changed_since(before) {
             let passes = changed.entry(function.text(name).to_owned()).or_default();
-            passes.retain(|known| known != pass);
+            passes.retain(|other| other != pass);
             passes.push(pass.to_owned());
         }
     }
 
     /// Keeps one run of a pass that isn't a Sequential, if modules are kept.
     pub(crate) fn keep(&self, run: impl FnOnce() -> PassRun) {
-        if let Some(kept) = &self.kept {
-            util::lock(kept).push(run());
+        if let Some(runs) = &self.runs {
+            util::lock(runs).push(run());
         }
     }
 
     /// Takes the runs that were kept.
     pub fn take_runs(&self) -> Vec<PassRun> {
-        let kept = self.kept.as_ref();
-        kept.map_or_else(Vec::new, |kept| std::mem::take(&mut util::lock(kept)))
+        let runs = self.runs.as_ref();
+        runs.map_or_else(Vec::new, |runs| std::mem::take(&mut util::lock(runs)))
     }
 
     /// The start of a pass that starts now.

@@ -97,8 +97,8 @@ impl Frame for ContextFrame<'_> {
 
     fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         let all = self.config.get_or_init(|| self.values());
-        let found = all.get(key).and_then(|value| value.get(field));
-        found.ok_or_else(|| {
+        let value = all.get(key).and_then(|value| value.get(field));
+        value.ok_or_else(|| {
             let schema = self.cx.registry().config_schema(key);
             match schema.and_then(|schema| schema.field(field).cloned()) {
                 Err(error) => error.to_string(),

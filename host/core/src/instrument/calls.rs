@@ -55,7 +55,10 @@ fn call<T>(
     let inside = Inside::enter();
     let entered = named(instrument);
     let outcome = catch_unwind(AssertUnwindSafe(body));
-    drop((entered, inside));
+    if let Some(entered) = entered {
+        entered.leave();
+    }
+    drop(inside);
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
@@ -192,12 +195,12 @@ pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassErr
 /// # Errors
 /// That of an instrument; `pass_failed` of the later ones is called.
 pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Result<(), PassError> {
-    let made = PassCall {
+    let after_call = PassCall {
         module: after,
         ..*pass
     };
     for (at, i) in list.iter().enumerate() {
-        let result = call(&**i, "run_after_pass", || i.run_after_pass(&made));
+        let result = call(&**i, "run_after_pass", || i.run_after_pass(&after_call));
         result.map_err(|error| failed(&list[at + 1..], pass, error))?;
     }
     Ok(())

@@ -29,7 +29,7 @@ impl PassFilter {
         match self {
             PassFilter::None => false,
             PassFilter::All => true,
-            PassFilter::These(names) => names.iter().any(|known| known == name),
+            PassFilter::These(names) => names.iter().any(|other| other == name),
         }
     }
 }

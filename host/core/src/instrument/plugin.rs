@@ -75,7 +75,7 @@ impl PluginInstrument {
         let loaded = &loaded.instruments()[self.at];
         let entered = self.begins()?.enter();
         let created = Instance::new(loaded, frame, self.options.clone());
-        drop(entered);
+        entered.leave();
         self.hand_out(frame, created).map_err(|error| {
             let origin = &self.provider.origin;
             let panicked = match error.verb() {
@@ -100,13 +100,13 @@ impl PluginInstrument {
         // Locked while the instance is made, so that two threads make only one.
         let mut instance = util::lock(&self.instance);
         let instance_ref = match &mut *instance {
-            Some(made) => made,
+            Some(instance) => instance,
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
         let entered = self.begins()?.enter();
         let outcome = callback(instance_ref);
-        drop(entered);
+        entered.leave();
         drop(instance);
         Ok(self.hand_out(frame, outcome)?)
     }
@@ -212,7 +212,7 @@ impl Drop for PluginInstrument {
         // It has no number: a run without it doesn't get further.
         let entered = Callee::new(CallKind::Instrument, self.name(), plugin).enter();
         let failure = instance.end();
-        drop(entered);
+        entered.leave();
         let endings = util::lock(&self.endings).take();
         if let (Some(failure), Some(endings)) = (failure, endings) {
             let error = CallbackError(Box::new(failure));

@@ -19,8 +19,8 @@ impl<T> Default for Running<T> {
 
 impl<T> Running<T> {
     /// Adds a pass that starts on this thread.
-    pub fn push(&self, kept: T) {
-        self.lock().push((thread_number(), kept));
+    pub fn push(&self, state: T) {
+        self.lock().push((thread_number(), state));
     }
 
     /// Removes the pass that started last on this thread.

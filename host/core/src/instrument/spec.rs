@@ -314,12 +314,12 @@ impl<'a> InstrumentSetup<'a> {
     ) -> Result<PassFilter, ConfigError> {
         let canonical: Vec<String> = names.iter().map(|n| self.names.canonical(n)).collect();
         let passes = self.names.pass_names();
-        let known = || passes.iter().chain(&self.sequentials);
-        let is_known = |name: &&String| *name == "all" || known().any(|known| known == *name);
+        let candidates = || passes.iter().chain(&self.sequentials);
+        let is_known = |name: &&String| *name == "all" || candidates().any(|other| other == *name);
         let Some(name) = canonical.iter().find(|name| !is_known(name)) else {
             return Ok(PassFilter::new(&canonical));
         };
-        let near = suggest::help(name, known().map(String::as_str));
+        let near = suggest::help(name, candidates().map(String::as_str));
         let list = || "`passdock list passes` shows what there is.".to_owned();
         let error = wrong(instrument, field, format!("There is no pass `{name}`."));
         Err(error.help(near.unwrap_or_else(list)))

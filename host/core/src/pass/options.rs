@@ -70,8 +70,8 @@ pub(super) fn sources(
     let given = given.map(|(name, value)| (name, value, OptionSource::Options));
     for (name, value, source) in own.chain(given) {
         match options.get_mut(name) {
-            Some((known, from)) => {
-                passdock_loader::overlay(known, value.clone());
+            Some((current, from)) => {
+                passdock_loader::overlay(current, value.clone());
                 *from = source;
             }
             None => _ = options.insert(name.clone(), (value.clone(), source)),

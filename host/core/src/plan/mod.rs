@@ -131,7 +131,18 @@ impl Resolver<'_> {
             check_info(info)?;
             if let Some(reason) = self.cx.skip_reason(info, &disabled) {
                 self.cx.meet_unrun(&**pass);
-                return Ok(Child::skipped(pass, reason));
+                let step = Step {
+                    pass: pass.clone(),
+                    options: Arc::default(),
+                    requested_by: None,
+                    forced: false,
+                    plan: None,
+                };
+                return Ok(Child {
+                    step,
+                    required: Vec::new(),
+                    skipped: Some(reason),
+                });
             }
             self.child(pass, &disabled)
         });
@@ -189,8 +200,8 @@ impl Resolver<'_> {
     ) -> Result<(), PassError> {
         let by = &pass.info().name;
         for name in &pass.info().required {
-            let found = self.cx.registry().get_pass(name);
-            let required = found.map_err(|error| error.note(self.who_asks(by)))?;
+            let required = self.cx.registry().get_pass(name);
+            let required = required.map_err(|error| error.note(self.who_asks(by)))?;
             let name = required.info().name.clone();
             if self.path.contains(&name) {
                 return Err(self.cycle(&name));
@@ -247,22 +258,6 @@ impl Resolver<'_> {
         match self.path.as_slice() {
             [] | [_] => format!("required by `{by}`"),
             path => format!("required by `{by}`, by way of {}", path.join(" -> ")),
-        }
-    }
-}
-
-impl Child {
-    fn skipped(pass: &PassRef, reason: String) -> Child {
-        Child {
-            step: Step {
-                pass: pass.clone(),
-                options: Arc::default(),
-                requested_by: None,
-                forced: false,
-                plan: None,
-            },
-            required: Vec::new(),
-            skipped: Some(reason),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Adding a plugin: all that it brings, or nothing, and why not.
+//! Adding passes of the program, and plugins: all that one brings, or nothing, and why not.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,24 @@ use passdock_loader::discover::check_op_conflicts;
 use passdock_loader::{Manifest, Plugin};
 
 use super::Inner;
-use super::entries::{Entry, Item, LoadOptions};
+use super::entries::{Entries, Entry, Item, LoadOptions};
 use crate::config::Schema;
 use crate::error::{ErrorKind, PassError};
+use crate::pass::PassRef;
 
 impl Inner {
+    /// Adds a pass of the program, whose name was checked.
+    pub(super) fn add_own(
+        &mut self,
+        pass: PassRef,
+        add: fn(&mut Entries, String, Entry),
+    ) -> Result<(), PassError> {
+        self.aliases.check_declared(pass.declaration())?;
+        self.aliases.add_declared(pass.declaration(), None);
+        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
+        Ok(())
+    }
+
     /// Adds what a plugin brings, or nothing.
     pub(super) fn add(
         &mut self,
@@ -56,8 +69,8 @@ impl Inner {
         }
         // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| {
-            let known = self.config.find(&schema.key);
-            known.is_none_or(|known| known.schema.fields != schema.fields)
+            let registered = self.config.find(&schema.key);
+            registered.is_none_or(|registered| registered.schema.fields != schema.fields)
         };
         let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
         for schema in &schemas {
@@ -98,9 +111,8 @@ pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
 
 /// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
 /// the two files are what it is about.
-pub(super) fn explained(error: PassError, plugin: &Plugin, known: &[Arc<Plugin>]) -> PassError {
-    let mut known = known.iter();
-    let twin = known.find(|known| known.name() == plugin.name());
+pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>]) -> PassError {
+    let twin = others.iter().find(|other| other.name() == plugin.name());
     // No pass to override with is another mistake.
     let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
         return error;

@@ -51,11 +51,11 @@ impl Entries {
     /// The entry that conflicts with a new one of this name. Of one name there is at most one entry
     /// that overrides, and one that doesn't.
     pub(super) fn in_the_way(&self, name: &str, overrides: bool) -> Option<&Entry> {
-        let known = self.in_force.get(name)?;
-        match (known.overrides(), overrides) {
+        let current = self.in_force.get(name)?;
+        match (current.overrides(), overrides) {
             (true, false) => self.overridden.get(name),
             (false, true) => None,
-            _ => Some(known),
+            _ => Some(current),
         }
     }
 
@@ -73,8 +73,8 @@ impl Entries {
 
     /// Replaces the entry in force by one of the program: a plugin's entry is hidden, the program's own removed.
     pub(super) fn replace(&mut self, name: String, entry: Entry) {
-        let known = self.in_force.insert(name.clone(), entry);
-        if let Some(hidden) = known.filter(|known| known.plugin().is_some()) {
+        let replaced = self.in_force.insert(name.clone(), entry);
+        if let Some(hidden) = replaced.filter(|replaced| replaced.plugin().is_some()) {
             self.overridden.insert(name, hidden);
         }
     }

@@ -35,15 +35,15 @@ impl InstrumentTable {
     }
 
     fn check_free(&self, name: &str) -> Result<(), PassError> {
-        let Some(known) = self.find(name) else {
+        let Some(registered) = self.find(name) else {
             return Ok(());
         };
-        let owner = known.owner();
-        let message = match known.name == name {
+        let owner = registered.owner();
+        let message = match registered.name == name {
             true => format!("The instrument `{name}` is registered already, by {owner}."),
             false => format!(
                 "The name `{name}` stands for the instrument `{}`.",
-                known.name
+                registered.name
             ),
         };
         Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
@@ -112,8 +112,8 @@ impl Registry {
     /// If there is no such instrument; the error names the nearest.
     pub fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
-        let found = inner.instruments.get(name).cloned();
-        found.map_err(|mut error| {
+        let spec = inner.instruments.get(name).cloned();
+        spec.map_err(|mut error| {
             error.notes.extend(inner.unusable());
             error
         })

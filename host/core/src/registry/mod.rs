@@ -126,7 +126,7 @@ impl Registry {
         let name = &pass.info().name;
         let mut inner = self.write();
         inner.check_free(name, false)?;
-        if let Some((other, _)) = inner.known(name).filter(|(other, _)| other != name) {
+        if let Some((other, _)) = inner.resolve(name).filter(|(other, _)| other != name) {
             let message = format!("The name `{name}` stands for the pass `{other}`.");
             let error = PassError::new(ErrorKind::Duplicate, message);
             return Err(error.help("Give the pass a name of its own: `acme.transform.NAME`."));
@@ -247,21 +247,21 @@ impl Registry {
         options: &BTreeMap<Option<String>, LoadOptions>,
         refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
-        let found = self.discover(dirs)?;
+        let discovered = self.discover(dirs)?;
         let named: HashSet<&Path> = dirs
             .iter()
             .filter(|dir| dir.required)
             .map(|dir| dir.path.as_path())
             .collect();
-        for plugin in found.plugins {
+        for plugin in discovered.plugins {
             let dir = plugin.origin().path().and_then(Path::parent);
             let named = dir.is_some_and(|dir| named.contains(dir));
             let options = options_of(plugin.name(), options);
             self.add(plugin, &options, named).or_else(&mut *refused)?;
         }
         let mut inner = self.write();
-        inner.unreadable.extend(found.unreadable);
-        inner.passed_over.extend(found.passed_over);
+        inner.unreadable.extend(discovered.unreadable);
+        inner.passed_over.extend(discovered.passed_over);
         Ok(())
     }
 
@@ -286,10 +286,10 @@ impl Registry {
             // One of a directory that was built again since: what is registered stays.
             let place = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
             let own = place(&plugin);
-            let mut known = inner.plugins.iter();
-            if let Some(known) = known.find(|known| own.is_some() && place(known) == own) {
-                return match named && known.was_replaced_by(&plugin) {
-                    true => Err(adding::rebuilt(known)),
+            let mut others = inner.plugins.iter();
+            if let Some(other) = others.find(|other| own.is_some() && place(other) == own) {
+                return match named && other.was_replaced_by(&plugin) {
+                    true => Err(adding::rebuilt(other)),
                     false => Ok(()),
                 };
             }
@@ -308,7 +308,7 @@ impl Registry {
     pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
         let mut inner = self.write();
         let names = inner.plugins.iter().map(|plugin| plugin.name());
-        if !names.clone().any(|known| known == name) {
+        if !names.clone().any(|other| other == name) {
             let near = suggest::did_you_mean(name, names);
             let message = format!("There is no plugin `{name}`.{near}");
             return Err(PassError::new(ErrorKind::Plugin, message));
@@ -527,21 +527,9 @@ impl Inner {
         )
     }
 
-    /// Adds a pass of the program, whose name was checked.
-    fn add_own(
-        &mut self,
-        pass: PassRef,
-        add: fn(&mut Entries, String, Entry),
-    ) -> Result<(), PassError> {
-        self.aliases.check_declared(pass.declaration())?;
-        self.aliases.add_declared(pass.declaration(), None);
-        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
-        Ok(())
-    }
-
     fn unknown(&self, name: &str) -> PassError {
-        let known = self.passes.keys().map(String::as_str);
-        let near = suggest::help(name, known.chain(self.aliases.names()));
+        let names = self.passes.keys().map(String::as_str);
+        let near = suggest::help(name, names.chain(self.aliases.names()));
         let message = format!("There is no pass `{name}`.");
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
         if let Some(why) = self.left_out(name) {

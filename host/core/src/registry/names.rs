@@ -38,8 +38,8 @@ impl Aliases {
 
     /// The canonical name that an alias of the program stands for: no pass may take its name.
     pub(super) fn of_program(&self, alias: &str) -> Option<&str> {
-        let known = self.0.get(alias)?;
-        known.plugin.is_none().then_some(known.pass.as_str())
+        let alias = self.0.get(alias)?;
+        alias.plugin.is_none().then_some(alias.pass.as_str())
     }
 
     /// The aliases, in any order.
@@ -89,20 +89,20 @@ impl Aliases {
 
 impl Inner {
     pub(super) fn entry(&self, name: &str) -> Option<&Entry> {
-        self.known(name).map(|(_, entry)| entry)
+        self.resolve(name).map(|(_, entry)| entry)
     }
 
     /// The canonical name that a name stands for, whether or not there is a pass of that name.
     pub(super) fn canonical<'n>(&'n self, name: &'n str) -> &'n str {
-        let found = self.known(name).map(|(name, _)| name);
+        let canonical = self.resolve(name).map(|(name, _)| name);
         // An alias may be registered before its pass.
-        found.or_else(|| self.aliases.get(name)).unwrap_or(name)
+        canonical.or_else(|| self.aliases.get(name)).unwrap_or(name)
     }
 
     /// The canonical name and the entry that a name stands for: the name of a pass, an alias, either
     /// of them in a namespace of TVM's, or a short name for `transform.N` in one of the namespaces or in
     /// that which it says itself, `acme.N`, in this order.
-    pub(super) fn known(&self, name: &str) -> Option<(&str, &Entry)> {
+    pub(super) fn resolve(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {
                 true => {
@@ -112,14 +112,14 @@ impl Inner {
                         let rest = name.strip_prefix(theirs)?;
                         self.exact(&format!("{ours}{rest}"))
                     };
-                    let found = SPACES_OF_TVM.iter().find_map(of_space);
-                    found.or_else(|| self.exact(name))
+                    let entry = SPACES_OF_TVM.iter().find_map(of_space);
+                    entry.or_else(|| self.exact(name))
                 }
                 false => {
                     let standard = NAMESPACES.iter();
                     let mut standard = standard.map(|space| format!("{space}transform.{name}"));
-                    let found = standard.find_map(|name| self.exact(&name));
-                    found.or_else(|| {
+                    let entry = standard.find_map(|name| self.exact(&name));
+                    entry.or_else(|| {
                         let (space, last) = name.rsplit_once('.')?;
                         self.exact(&format!("{space}.transform.{last}"))
                     })
@@ -129,7 +129,7 @@ impl Inner {
 
     fn exact(&self, name: &str) -> Option<(&str, &Entry)> {
         let own = self.passes.get_key_value(name);
-        let found = own.or_else(|| self.passes.get_key_value(self.aliases.get(name)?));
-        found.map(|(name, entry)| (name.as_str(), entry))
+        let entry = own.or_else(|| self.passes.get_key_value(self.aliases.get(name)?));
+        entry.map(|(name, entry)| (name.as_str(), entry))
     }
 }

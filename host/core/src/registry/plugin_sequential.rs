@@ -26,7 +26,7 @@ impl Inner {
         options: &toml::Table,
         path: &mut Vec<String>,
     ) -> Result<PassRef, PassError> {
-        let Some((name, entry)) = self.known(name) else {
+        let Some((name, entry)) = self.resolve(name) else {
             return Err(self.unknown(name));
         };
         let pass: PassRef = match entry {
@@ -59,8 +59,8 @@ impl Inner {
         for ManifestChild { name, options } in &spec.passes {
             let options = options.iter();
             let options = options.map(|(key, value)| (key.clone(), value.clone()));
-            let found = self.pass(name, &options.collect(), path);
-            let pass = found.map_err(|error| match path.len() {
+            let child = self.pass(name, &options.collect(), path);
+            let pass = child.map_err(|error| match path.len() {
                 // Else it was inside a Sequential further down, which is named already.
                 len if len == depth => error.note(format!(
                     "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
@@ -154,18 +154,19 @@ mod tests {
             r.register(create_function_pass(PassInfo::new(name), |_, _| Ok(())))
                 .unwrap();
         }
-        let said = [
+        let messages = [
             add(r, "a", "x.transform.One", ""),
             add(r, "b", "x.transform.Two", ""),
             add(r, "b", "x.transform.Two", "x.transform.Al"),
         ];
-        let said = said.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
+        let messages =
+            messages.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
         expect![["
             a: x.transform.One
             The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the \
               two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
             The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&messages.join("\n"));
         add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
         assert_eq!(children(r), "b: x.transform.Two");
         let overrides = r.overrides();

@@ -19,7 +19,7 @@ struct Check<'c> {
 }
 
 /// An operator that a rule names, with what is known of it.
-struct Known<'k> {
+struct RuleOp<'k> {
     mention: Mention<'k>,
     domain: String,
     definitions: Vec<OpInfo>,
@@ -27,7 +27,7 @@ struct Known<'k> {
     fits: Vec<bool>,
 }
 
-impl Known<'_> {
+impl RuleOp<'_> {
     /// Whether an op of the rule is right in a version.
     fn is_right(&self, version: i64) -> bool {
         let mut definitions = self.definitions.iter();
@@ -38,31 +38,31 @@ impl Known<'_> {
 
 impl Check<'_> {
     fn run(&self) -> Result<(), RuleError> {
-        let mut ops: Vec<Vec<Known<'_>>> = Vec::new();
+        let mut ops: Vec<Vec<RuleOp<'_>>> = Vec::new();
         for mentions in Mention::all(self.rule) {
-            let known = mentions.into_iter().map(|mention| {
-                let mut known = Known {
+            let op = mentions.into_iter().map(|mention| {
+                let mut op = RuleOp {
                     domain: domain(mention.operator()),
                     definitions: self.ops.versions(mention.operator()),
                     fits: Vec::new(),
                     mention,
                 };
-                self.fit(&mut known).map(|()| known)
+                self.fit(&mut op).map(|()| op)
             });
-            ops.push(known.collect::<Result<_, _>>()?);
+            ops.push(op.collect::<Result<_, _>>()?);
         }
         self.check_versions(&ops)?;
         self.check_bound(ops.iter().flatten())
     }
 
     /// Refuses ops that no version has all of.
-    fn check_versions(&self, ops: &[Vec<Known<'_>>]) -> Result<(), RuleError> {
+    fn check_versions(&self, ops: &[Vec<RuleOp<'_>>]) -> Result<(), RuleError> {
         let all = || ops.iter().flatten();
         for (at, domain) in all().map(|one| &one.domain).enumerate() {
             if all().take(at).any(|other| other.domain == *domain) {
                 continue;
             }
-            let (first, last) = self.asked(domain);
+            let (first, last) = self.version_range(domain);
             // Between two of these nothing changes.
             let mut versions: Vec<i64> = all()
                 .filter(|one| one.domain == *domain)
@@ -73,7 +73,7 @@ impl Check<'_> {
             let mut narrowed: Option<&str> = None;
             for op in ops {
                 let is_known =
-                    |one: &Known<'_>| one.domain == *domain && !one.definitions.is_empty();
+                    |one: &RuleOp<'_>| one.domain == *domain && !one.definitions.is_empty();
                 if !op.iter().all(is_known) {
                     continue;
                 }
@@ -97,7 +97,7 @@ impl Check<'_> {
     }
 
     /// The first and the last version of a domain that the rule asks for.
-    fn asked(&self, domain: &str) -> (i64, i64) {
+    fn version_range(&self, domain: &str) -> (i64, i64) {
         let opset = self.opset(domain);
         opset.map_or((1, i64::MAX), |opset| (opset.at_least, opset.at_most))
     }
@@ -107,26 +107,26 @@ impl Check<'_> {
     }
 
     /// Finds the definitions that an op of the rule is right by; an error if it is by none that the rule asks for.
-    fn fit(&self, known: &mut Known<'_>) -> Result<(), RuleError> {
-        let (first, last) = self.asked(&known.domain);
-        let mention = known.mention;
+    fn fit(&self, op: &mut RuleOp<'_>) -> Result<(), RuleError> {
+        let (first, last) = self.version_range(&op.domain);
+        let mention = op.mention;
         let (mut wrong, mut is_there) = (None, false);
-        for (at, definition) in known.definitions.iter().enumerate() {
-            let next = known
+        for (at, definition) in op.definitions.iter().enumerate() {
+            let next = op
                 .definitions
                 .get(at + 1)
                 .map_or(i64::MAX, |next| next.since);
             let is_asked = definition.since <= last && next > first;
             let refused = self.refused(mention, definition);
-            known.fits.push(is_asked && refused.is_none());
+            op.fits.push(is_asked && refused.is_none());
             is_there |= is_asked;
             if is_asked && refused.is_some() {
                 // The newest version is the one that people read about.
                 wrong = refused;
             }
         }
-        let since = known.definitions.first().map(|first| first.since);
-        if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&known.domain)) {
+        let since = op.definitions.first().map(|first| first.since);
+        if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&op.domain)) {
             let name = mention.operator();
             let message = format!(
                 "`{}` is there from version {} on, and this asks for {} at most.",
@@ -134,21 +134,21 @@ impl Check<'_> {
             );
             return Err(RuleError::new(opset.at.clone(), message));
         }
-        match wrong.filter(|_| !known.fits.contains(&true)) {
+        match wrong.filter(|_| !op.fits.contains(&true)) {
             Some(wrong) => Err(wrong),
             None => Ok(()),
         }
     }
 
     /// Refuses a name for attributes of two kinds, which are never the same.
-    fn check_bound<'k>(&self, all: impl Iterator<Item = &'k Known<'k>>) -> Result<(), RuleError> {
+    fn check_bound<'k>(&self, all: impl Iterator<Item = &'k RuleOp<'k>>) -> Result<(), RuleError> {
         let mut bound: Vec<(usize, &NodeAttr, Vec<&str>)> = Vec::new();
-        for known in all {
-            for attr in &known.mention.node.attrs {
+        for op in all {
+            for attr in &op.mention.node.attrs {
                 let AttrTerm::Bound(at) = attr.value.value else {
                     continue;
                 };
-                let kinds: Vec<&str> = known
+                let kinds: Vec<&str> = op
                     .definitions
                     .iter()
                     .flat_map(|one| one.attributes.iter().flatten())
@@ -240,7 +240,7 @@ impl Check<'_> {
 }
 
 fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
-    let Some(found) = attrs.iter().find(|attr| attr.name == given.name.value) else {
+    let Some(definition) = attrs.iter().find(|attr| attr.name == given.name.value) else {
         let message = format!(
             "`{}` has no attribute `{}`.",
             mention.operator(),
@@ -255,19 +255,19 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
         return Some(error.help(help).candidates(names));
     };
     let kinds = kinds(&given.value.value, mention.is_replacement);
-    if kinds.is_empty() || kinds.contains(&found.kind) {
+    if kinds.is_empty() || kinds.contains(&definition.kind) {
         return None;
     }
     let message = format!(
         "The attribute `{}` of `{}` is {}, and this is {}.",
-        found.name,
+        definition.name,
         mention.operator(),
-        with_article(found.kind),
+        with_article(definition.kind),
         with_article(kinds[0])
     );
     let is_whole = kinds.contains(&"int") || kinds.contains(&"ints");
     let error = RuleError::new(given.value.at.clone(), message);
-    Some(match is_whole && found.kind.starts_with("float") {
+    Some(match is_whole && definition.kind.starts_with("float") {
         true => error.help("A float has a point: `1.0`."),
         false => error,
     })

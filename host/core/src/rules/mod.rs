@@ -91,11 +91,11 @@ pub fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
     let Some(own) = namespace(name) else {
         return false;
     };
-    let known = ops
+    let namespaces = ops
         .names()
         .filter_map(namespace)
         .collect::<std::collections::BTreeSet<_>>();
-    let near = suggest::nearest(&own, known.iter().map(String::as_str));
+    let near = suggest::nearest(&own, namespaces.iter().map(String::as_str));
     let last = &name[own.len()..];
-    !known.contains(&own) && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))
+    !namespaces.contains(&own) && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))
 }

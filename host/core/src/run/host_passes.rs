@@ -1,6 +1,7 @@
 //! Passes of the host itself: one that applies another to some functions, one that filters functions,
 //! and one that prints.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use passdock_abi::{OpId, SymbolId};
@@ -100,18 +101,13 @@ fn no_match(regex: &str, module: &Module) -> PassError {
 /// kept one calls must be kept, too.
 pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassRef {
     create_host_pass(PassInfo::new("Filter"), move |module, _| {
-        let dropped = |f: &&Arc<Function>| !keep(f);
-        let dropped: Vec<SymbolId> = module
-            .functions()
-            .filter(dropped)
-            .map(|f| f.name())
-            .collect();
-        let mut kept = module.clone();
+        let dropped = module.functions().filter(|f| !keep(f));
+        let dropped: HashSet<SymbolId> = dropped.map(|f| f.name()).collect();
+        let mut filtered = module.clone();
         if !dropped.is_empty() {
-            let mut dropped = dropped.into_iter().peekable();
-            kept.retain(|function| dropped.next_if_eq(&function.name()).is_none());
+            filtered.retain(|function| !dropped.contains(&function.name()));
         }
-        Ok(kept)
+        Ok(filtered)
     })
 }
 

@@ -184,7 +184,7 @@ impl LeafCall<'_> {
             .map_err(|failure| failure_error(*failure, failed.as_deref()))?;
         let changes_interface = self.pass.declaration().changes_interface;
         if let (Some(after), false, None) = (&after, changes_interface, failed) {
-            verify::kept_module(module, after)?;
+            verify::check_module(module, after)?;
         }
         Ok(after.unwrap_or_else(|| module.clone()))
     }
@@ -220,7 +220,7 @@ impl LeafCall<'_> {
                     emitted_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
                 } else if let Some(after) = after {
                     if !declared.changes_interface {
-                        verify::kept(before, &after).map_err(in_function)?;
+                        verify::check_function(before, &after).map_err(in_function)?;
                     }
                     changed.push(after);
                     brought.extend(outcome.brought);

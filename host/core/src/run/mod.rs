@@ -252,11 +252,23 @@ impl Run<'_> {
 
     /// Runs one pass, from `should_run` on.
     fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
+        let callee = Callee::pass(&job.pass.declaration().info.name, file_of(job.pass));
+        let entered = callee.enter();
+        let outcome = self.recorded_pass(job, module, callee);
+        entered.leave();
+        outcome
+    }
+
+    /// Runs one pass, which the record of calls names.
+    fn recorded_pass(
+        &mut self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<Outcome, PassError> {
         let Job { pass, plan, .. } = job;
         let (info, provider) = (&pass.declaration().info, pass.provider());
         let in_pass = |error: PassError| error.in_pass(&info.name, provider);
-        let callee = Callee::pass(&info.name, file_of(pass));
-        let _entered = callee.enter();
         let frame = ContextFrame::around(self.cx, callee);
         let call = PassCall {
             module,
@@ -301,10 +313,8 @@ impl Run<'_> {
         callee: Callee<'_>,
     ) -> Result<(Module, Rewrites), PassError> {
         let called = leaf::call(self, job, module, callee);
-        let called = called.and_then(|(after, rewrites)| {
-            let after = self.verified(module, after)?;
-            Ok((after, rewrites))
-        });
+        let called =
+            called.and_then(|(after, rewrites)| Ok((self.verified(module, after)?, rewrites)));
         let name = &job.pass.declaration().info.name;
         if called.is_ok() && file_of(job.pass).is_some() && !self.foreign.contains(name) {
             self.foreign.push(name.clone());
@@ -331,10 +341,9 @@ impl Run<'_> {
     /// before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            first
-                .required
-                .iter()
-                .for_each(|step| self.done.remember(step));
+            for step in &first.required {
+                self.done.remember(step);
+            }
         }
     }
 

@@ -31,33 +31,33 @@ impl Run<'_> {
         result: &Result<Outcome, PassError>,
     ) {
         let seconds = recorder.seconds_since(start);
-        // A pass that runs others is told of as a whole.
-        if let (Ok(Outcome::Ran(after, _)), None, false) = (result, &step.plan, self.is_inner) {
-            recorder.keep(|| PassRun {
-                pass: step.pass.clone(),
-                requested_by: step.requested_by.clone(),
-                before: before.clone(),
-                after: after.clone(),
-            });
-        }
-        let ops_after = match result {
-            Ok(Outcome::Ran(after, _)) if !after.is_same(before) => Some(after.op_count()),
-            _ => None,
-        };
-        if let (Ok(Outcome::Ran(after, _)), Some(_), None) = (result, ops_after, &step.plan) {
-            recorder.note_changes(&step.pass.info().name, before, after);
-        }
-        let changes = match (result, ops_after) {
-            (Ok(Outcome::Ran(after, _)), Some(ops)) if ops == before.op_count() => {
-                changes(before, after)
+        let is_leaf = step.plan.is_none();
+        let (mut ops_after, mut differences) = (None, BTreeMap::new());
+        if let Ok(Outcome::Ran(after, _)) = result {
+            // A pass that runs others is told of as a whole.
+            if is_leaf && !self.is_inner {
+                recorder.keep(|| PassRun {
+                    pass: step.pass.clone(),
+                    requested_by: step.requested_by.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                });
             }
-            _ => BTreeMap::new(),
-        };
+            if !after.is_same(before) {
+                ops_after = Some(after.op_count());
+                if is_leaf {
+                    recorder.note_changes(&step.pass.info().name, before, after);
+                }
+                if ops_after == Some(before.op_count()) {
+                    differences = changes(before, after);
+                }
+            }
+        }
         recorder.update(at, |record| {
-            record.changes = changes;
+            record.changes = differences;
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
-            if let (Ok(Outcome::Ran(_, rewrites)), None) = (result, &step.plan) {
+            if let (Ok(Outcome::Ran(_, rewrites)), true) = (result, is_leaf) {
                 record.rewrites.clone_from(rewrites);
             }
             (record.status, record.reason) = match (result, ops_after) {
@@ -105,8 +105,8 @@ impl Run<'_> {
 /// What isn't as it was in the functions of a module, counted by names.
 fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for (_, function, known) in after.changed_since(before) {
-        let counts = known.and_then(|known| function.differences(known));
+    for (_, function, before) in after.changed_since(before) {
+        let counts = before.and_then(|before| function.differences(before));
         for (what, count) in counts.into_iter().flatten() {
             *all.entry(what.to_owned()).or_default() += count;
         }

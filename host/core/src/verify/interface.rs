@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, PassError, PassFault};
 const MAIN: &str = "main";
 
 /// An error if a pass changed a function's interface.
-pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError> {
+pub(crate) fn check_function(before: &Function, after: &Function) -> Result<(), PassError> {
     let difference = interface::difference(before, after);
     difference.map_or(Ok(()), |what| Err(changed(&what)))
 }
@@ -28,8 +28,8 @@ fn undeclared(message: impl Into<String>) -> PassError {
 }
 
 /// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
-pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassError> {
-    kept_main(before, after)?;
+pub(crate) fn check_module(before: &Module, after: &Module) -> Result<(), PassError> {
+    check_main(before, after)?;
     for (name, new, old) in after.changed_since(before) {
         if let Some(what) = old.and_then(|old| interface::opset_difference(old, new)) {
             let mut error = changed(&what);
@@ -40,18 +40,18 @@ pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassErr
     Ok(())
 }
 
-fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
+fn check_main(before: &Module, after: &Module) -> Result<(), PassError> {
     let Some(old) = before.function_named(MAIN) else {
         return Ok(());
     };
-    let kept = match after.function_named(MAIN) {
+    let checked = match after.function_named(MAIN) {
         Some(new) if std::ptr::eq(old, new) => Ok(()),
-        Some(new) => kept(old, new),
+        Some(new) => check_function(old, new),
         None => Err(undeclared(
             "The pass removed the function without having declared that it changes the interface.",
         )),
     };
-    kept.map_err(|mut error| {
+    checked.map_err(|mut error| {
         error.function = Some(MAIN.to_owned());
         error
     })
@@ -70,7 +70,7 @@ mod tests {
         let parse = |header: &str| {
             text::parse(&format!("module {{ {header} {{ return %x, %x }} }}")).unwrap()
         };
-        match kept_main(&parse(before), &parse(after)) {
+        match check_main(&parse(before), &parse(after)) {
             Ok(()) => "kept".to_owned(),
             Err(error) => error.to_string(),
         }
@@ -124,8 +124,8 @@ mod tests {
             .unwrap()
         };
         let before = module(17, "%y");
-        assert!(kept_module(&before, &module(17, "%z")).is_ok());
-        let error = kept_module(&before, &module(18, "%y")).unwrap_err();
+        assert!(check_module(&before, &module(17, "%z")).is_ok());
+        let error = check_module(&before, &module(18, "%y")).unwrap_err();
         assert_eq!(error.function.as_deref(), Some("a.F"));
         assert!(error.message.ends_with("was 17 and is 18."), "{error}");
     }

@@ -5,7 +5,7 @@ mod interface;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-pub(crate) use interface::{kept, kept_module};
+pub(crate) use interface::{check_function, check_module};
 use passdock_abi::SymbolId;
 use passdock_crash::caught;
 use passdock_diagnostic::excerpt::{self, Part};
@@ -81,18 +81,18 @@ pub fn broken(module: &Module, ran: &[String]) -> Option<PassError> {
     if ran.is_empty() {
         return None;
     }
-    let found = guarded(None, || all(module)).err()?;
+    let violation = guarded(None, || all(module)).err()?;
     let by = match ran {
         [one] => format!("the pass `{one}` wrote where it may only read"),
         _ => "a pass wrote where it may only read".to_owned(),
     };
-    let message = format!("The IR is broken: {by}. {}", found.message);
+    let message = format!("The IR is broken: {by}. {}", violation.message);
     let mut error = PassError::new(ErrorKind::Broken, message);
     if let [_, _, ..] = ran {
         let names = suggest::listed(ran.iter().map(String::as_str));
         error = error.note(format!("it is one of {names}"));
     }
-    error.function.clone_from(&found.function);
+    error.function.clone_from(&violation.function);
     Some(match ran {
         [_] => error.help("A pass may change a function only by the functions of the host."),
         _ => error.help("`--verify all` says which pass it was."),

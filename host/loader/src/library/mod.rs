@@ -243,7 +243,10 @@ impl Plugin {
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();
+            let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());
+            let entered = callee.enter();
             let loaded = self.load_now(host);
+            entered.leave();
             LOADING.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             loaded.map_err(|kind| PluginError::new(self.origin.clone(), kind))
         });
@@ -251,8 +254,6 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());
-        let _entered = callee.enter();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File { identity } => {

@@ -44,12 +44,12 @@ impl Question<'_> {
         let none = "its definition gives it none";
         let values = self.first_answer(name, none, |definition| {
             let function = which(&definition.entry)?;
-            let asked = self.asked(op, definition);
+            let queried = self.queried(op, definition);
             let call = OpCall {
                 query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
-            let answers = asked.answers(call, function);
+            let answers = queried.answers(call, function);
             let body = answers.and_then(|call| call.body.ok_or_else(no_answer));
             Some(body.and_then(|body| {
                 let session = self.session;
@@ -58,7 +58,7 @@ impl Question<'_> {
                 copied.map_err(|error| match error.status {
                     // A body that this function has no room for isn't wrong.
                     Status::NOT_FOUND => error,
-                    _ => asked.blame(error),
+                    _ => queried.blame(error),
                 })
             }))
         });
@@ -145,8 +145,8 @@ fn replace_op(
         if value.is_none() || args.contains(&value) {
             continue;
         }
-        let (known, made) = (function.value(result).ty, function.value(value).ty);
-        if let Some(ty) = function.merge_types(made, known) {
+        let (declared, inferred) = (function.value(result).ty, function.value(value).ty);
+        if let Some(ty) = function.merge_types(inferred, declared) {
             function.set_type(value, ty)?;
         }
     }

@@ -46,8 +46,8 @@ impl Question<'_> {
 
     /// The definition of an op in the function, which has to be there.
     pub(super) fn required_definition(&self, name: SymbolId) -> Edit<LoadedOp> {
-        let found = self.definition(name);
-        found.ok_or_else(|| EditFailure::not_found(UNDEFINED))
+        let definition = self.definition(name);
+        definition.ok_or_else(|| EditFailure::not_found(UNDEFINED))
     }
 
     /// Returns the first answer of the definitions of an op: `ask` asks one of them, and returns `NOT_FOUND` with the

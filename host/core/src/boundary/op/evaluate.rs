@@ -58,14 +58,14 @@ impl Question<'_> {
             return Ok(());
         };
         let _overridden = OperandOverride::new(self.session, op, operands)?;
-        let asked = self.asked(op, &definition);
+        let queried = self.queried(op, &definition);
         let mut call = OpCall::new(self.session, op);
         let status = call.run(function, &definition)?;
         match (status, call.refusal.take()) {
             (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-            (Status::PANICKED, reason) => Err(asked.wrong(status, reason)),
-            (_, Some(why)) => Err(asked.blame(EditFailure::refused(why))),
-            (_, None) => Err(asked.wrong(status, None)),
+            (Status::PANICKED, reason) => Err(queried.wrong(status, reason)),
+            (_, Some(why)) => Err(queried.blame(EditFailure::refused(why))),
+            (_, None) => Err(queried.wrong(status, None)),
         }
     }
 
@@ -74,8 +74,8 @@ impl Question<'_> {
     fn results(&self, op: OpId, max_bytes: u64, count: usize) -> Edit<Vec<EvaluatedResult>> {
         let session = self.session;
         let name = self.check_results(op, count)?;
-        if let Some(known) = known_results(session, op, max_bytes)? {
-            return Ok(known);
+        if let Some(results) = known_results(session, op, max_bytes)? {
+            return Ok(results);
         }
         let definition = self.required_definition(name)?;
         let Some(function) = definition.entry.evaluate else {
@@ -89,8 +89,8 @@ impl Question<'_> {
             budget: Some(max_bytes),
             ..OpCall::new(session, op)
         };
-        let asked = self.asked(op, &definition);
-        let mut results = asked.answers(call, function)?.results;
+        let queried = self.queried(op, &definition);
+        let mut results = queried.answers(call, function)?.results;
         results.sort_by_key(|(index, ..)| *index);
         if results.len() != count {
             return Err(EditFailure::not_found(
@@ -128,9 +128,9 @@ impl Question<'_> {
             let why = format!("{value} is {would}, and the model declares {is}");
             return Err(EditFailure::not_found(why));
         }
-        let definition = asked.describe();
+        let definition = queried.describe();
         let message = format!("{definition} evaluates {value} to {would}, but its type is {is}.");
-        Err(asked.blame(EditFailure::refused(message)))
+        Err(queried.blame(EditFailure::refused(message)))
     }
 }
 

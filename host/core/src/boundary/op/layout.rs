@@ -64,7 +64,7 @@ impl Question<'_> {
                 query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
-            let answers = self.asked(op, definition).answers(call, function);
+            let answers = self.queried(op, definition).answers(call, function);
             Some(answers.and_then(|OpCall { body, layouts, .. }| {
                 let body = body.ok_or_else(no_answer)?;
                 let (taken, given) = (layouts.operands, layouts.results);
@@ -127,7 +127,7 @@ impl OpCall<'_> {
         // SAFETY: see above.
         let layout = unsafe { input::long_text(layout, "layout", MAX_LAYOUT)? }.to_owned();
         let list = list(&mut self.layouts);
-        list.retain(|(known, _)| *known != index);
+        list.retain(|(at, _)| *at != index);
         list.push((index, layout));
         Ok(())
     }

@@ -61,10 +61,10 @@ pub(in crate::boundary) struct OpCall<'c> {
     types: Vec<(u32, TypeId)>,
     dims: Vec<(u32, Box<[Dim]>)>,
     /// The dims made for `operand_dims`, which live until the call ends.
-    asked: Vec<Box<[Dim]>>,
+    operand_dims: Vec<Box<[Dim]>>,
     /// The old pools that were outgrown when types and expressions were added: the definition may
     /// still hold slices of them.
-    left: Vec<OutgrownPools>,
+    outgrown: Vec<OutgrownPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
     /// What may be answered beside types and results: a body, layouts.
     pub(in crate::boundary) query: OpQuery<'c>,
@@ -82,8 +82,8 @@ impl<'c> OpCall<'c> {
             budget: None,
             types: Vec::new(),
             dims: Vec::new(),
-            asked: Vec::new(),
-            left: Vec::new(),
+            operand_dims: Vec::new(),
+            outgrown: Vec::new(),
             results: Vec::new(),
             query: OpQuery::Nothing,
             body: None,
@@ -113,7 +113,7 @@ impl<'c> OpCall<'c> {
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
         // call and the reference live until it returns.
         let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };
-        drop(entered);
+        entered.leave();
         self.session.with(|state| {
             // A definition can't have edited; what the host broke stays broken.
             if state.set_access(before) == Access::Broken {
@@ -170,15 +170,16 @@ impl<'c> OpCall<'c> {
     unsafe fn intern(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
         self.may_add()?;
         let parts = [desc.dim_count, desc.layout_count, desc.item_count];
-        let made = self.session.with(|state| {
+        let ty = self.session.with(|state| {
             let function = state.own();
             let parts = parts.iter().fold(0, |sum, &n| n.saturating_add(sum));
-            self.left.extend(function.reserve_type(parts.min(MAX_LIST)));
+            self.outgrown
+                .extend(function.reserve_type(parts.min(MAX_LIST)));
             // SAFETY: the caller's promise.
             unsafe { describe::add_type(function, desc) }
         });
         self.session.refresh();
-        made
+        ty
     }
 }
 
@@ -231,7 +232,7 @@ impl Question<'_> {
             .with(|state| Ok(state.read()?.live_op(op)?.name))
     }
 
-    fn asked<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> QueriedDefinition<'q> {
+    fn queried<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> QueriedDefinition<'q> {
         QueriedDefinition {
             question: self,
             op,
@@ -241,7 +242,7 @@ impl Question<'_> {
 
     pub(in crate::boundary) fn infer(&self, op: OpId) -> Edit {
         let Question { context, session } = *self;
-        let found = session.with(|state| {
+        let name = session.with(|state| {
             let name = state.read()?.live_op(op)?.name;
             // The op may have changed since the elements of its results were inferred.
             if state.has_extras() {
@@ -251,7 +252,7 @@ impl Question<'_> {
             }
             Ok(name)
         });
-        let Some(definition) = self.definition(found?) else {
+        let Some(definition) = self.definition(name?) else {
             return Ok(());
         };
         let Some(function) = definition.entry.infer else {
@@ -265,14 +266,14 @@ impl Question<'_> {
         if is_settled {
             return Ok(());
         }
-        let asked = self.asked(op, &definition);
+        let queried = self.queried(op, &definition);
         let mut call = OpCall::new(session, op);
         let status = call.run(function, &definition)?;
         match (status, call.refusal.take()) {
             (Status::OK, None) => {
                 // Elements are kept for a pass, so they are said anew to each.
                 let may_settle = call.dims.is_empty();
-                keep_inferred(call).map_err(|error| asked.blame(error))?;
+                keep_inferred(call).map_err(|error| queried.blame(error))?;
                 session.with(|state| {
                     if may_settle && let Some(premises) = state.premises(op) {
                         settle(defs, state.function(), premises);
@@ -284,9 +285,9 @@ impl Question<'_> {
             // The types inferred before the refusal are valid; contradictions are reported.
             (Status::REFUSED, Some(why)) => {
                 let _ = keep_inferred(call);
-                Err(asked.wrong(status, Some(why)))
+                Err(queried.wrong(status, Some(why)))
             }
-            (status, said) => Err(asked.wrong(status, said)),
+            (status, reason) => Err(queried.wrong(status, reason)),
         }
     }
 }
@@ -331,7 +332,7 @@ impl OpCall<'_> {
         self.check_result(index)?;
         // SAFETY: see above.
         let ty = unsafe { self.intern(desc)? };
-        self.types.retain(|(known, _)| *known != index);
+        self.types.retain(|(at, _)| *at != index);
         self.types.push((index, ty));
         Ok(())
     }
@@ -341,7 +342,7 @@ impl OpCall<'_> {
         self.session
             .with(|state| describe::check_dims(state.function(), dims))?;
         if dims.len() <= MAX_SHAPE_DATA {
-            self.dims.retain(|(known, _)| *known != index);
+            self.dims.retain(|(at, _)| *at != index);
             self.dims.push((index, dims.into()));
         }
         Ok(())
@@ -349,7 +350,7 @@ impl OpCall<'_> {
 
     pub(in crate::boundary) fn operand_dims(&mut self, index: u32) -> Edit<&[Dim]> {
         let op = self.op;
-        let known = self.session.with(|state| {
+        let dims = self.session.with(|state| {
             let value = state.function().operand(op, index as usize);
             if value.is_none() {
                 return Ok(None);
@@ -359,14 +360,14 @@ impl OpCall<'_> {
             }
             Ok(constant_dims(state.function(), value))
         })?;
-        let Some(dims) = known else {
+        let Some(dims) = dims else {
             let message = "Nothing is known of the operand's elements.";
             return Err(EditFailure::not_found(message));
         };
-        let at = self.asked.len();
-        self.asked.push(dims);
+        let at = self.operand_dims.len();
+        self.operand_dims.push(dims);
         // Taken where the box stays: moving a box ends the pointers to what it holds.
-        Ok(&self.asked[at])
+        Ok(&self.operand_dims[at])
     }
 
     pub(in crate::boundary) fn add_expr(
@@ -376,13 +377,13 @@ impl OpCall<'_> {
         rhs: Dim,
     ) -> Edit<Dim> {
         self.may_add()?;
-        let made = self.session.with(|state| {
+        let dim = self.session.with(|state| {
             let function = state.own();
-            self.left.extend(function.reserve_exprs(MAX_NEW_EXPRS));
+            self.outgrown.extend(function.reserve_exprs(MAX_NEW_EXPRS));
             functions::checked_expr(function, kind, lhs, rhs)
         });
         self.session.refresh();
-        made
+        dim
     }
 
     pub(in crate::boundary) unsafe fn add_type(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
@@ -405,7 +406,7 @@ impl OpCall<'_> {
             self.refusal = Some("its results are larger than the limit".to_owned());
             return Err(EditFailure::not_found(""));
         };
-        if self.results.iter().any(|(known, ..)| *known == index) {
+        if self.results.iter().any(|(at, ..)| *at == index) {
             return Err(EditFailure::refused("The result has room already."));
         }
         // SAFETY: see above.
@@ -427,7 +428,7 @@ impl OpCall<'_> {
 
     pub(in crate::boundary) unsafe fn refuse(&mut self, reason: Str) -> Edit {
         // SAFETY: see above.
-        let reason = unsafe { input::said_text(reason, "reason", input::MAX_SAID_BYTES)? };
+        let reason = unsafe { input::lossy_text(reason, "reason", input::MAX_MESSAGE_BYTES)? };
         self.refusal = Some(match reason.trim_end_matches('.') {
             "" => "its definition doesn't say why".to_owned(),
             reason => reason.to_owned(),

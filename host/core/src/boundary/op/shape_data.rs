@@ -20,7 +20,7 @@ pub(in crate::boundary) fn known_results(
             return Ok(None);
         }
         let results: Vec<ValueId> = state.read()?.results(op).collect();
-        let mut known = Vec::with_capacity(results.len());
+        let mut constants = Vec::with_capacity(results.len());
         for &result in &results {
             let dims = state.extras().dims.get(&result);
             let numbers = dims.and_then(|dims| dims.iter().map(|dim| dim.as_const()).collect());
@@ -32,12 +32,12 @@ pub(in crate::boundary) fn known_results(
             let bytes = integer_bytes(function.ty(ty).dtype, &numbers);
             let count = function.constant_elements(ty)?;
             match bytes {
-                Some(bytes) if count == Some(numbers.len() as u64) => known.push((ty, bytes)),
+                Some(bytes) if count == Some(numbers.len() as u64) => constants.push((ty, bytes)),
                 _ => return Ok(None),
             }
         }
-        let total: u64 = known.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        Ok((!known.is_empty() && total <= max_bytes).then_some(known))
+        let total: u64 = constants.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        Ok((!constants.is_empty() && total <= max_bytes).then_some(constants))
     })
 }
 

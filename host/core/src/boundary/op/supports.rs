@@ -34,7 +34,7 @@ impl Question<'_> {
                 }
                 (status, reason) => Some(Err(EditFailure {
                     status: Status::PANICKED,
-                    ..self.asked(op, definition).wrong(status, reason)
+                    ..self.queried(op, definition).wrong(status, reason)
                 })),
             }
         })

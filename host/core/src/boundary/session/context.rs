@@ -77,10 +77,10 @@ impl Blamed {
     /// definition, or is about that op and names it.
     fn of(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
         let about = op.and_then(|op| self.by_op.get(op));
-        let about = about.filter(|(said, by)| message.contains(said) || message.contains(&by.op));
+        let about = about.filter(|(text, by)| message.contains(text) || message.contains(&by.op));
         let last = || {
             let last = self.by_op.get(&self.last);
-            last.filter(|(said, _)| message.contains(said))
+            last.filter(|(text, _)| message.contains(text))
         };
         about.or_else(last).map(|(_, by)| by.clone())
     }
@@ -132,16 +132,16 @@ impl<'a> ContextSession<'a> {
     /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
     /// though others of its frame may have.
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
-        let asked = self.asked_ops.get().then_some(self.frame);
-        asked?.missing_definition()
+        let frame = self.asked_ops.get().then_some(self.frame);
+        frame?.missing_definition()
     }
 
     /// Remembers that a definition was asked and what was wrong with it, for what the pass says.
     #[cold]
-    pub(in crate::boundary) fn blame(&self, op: String, said: String, by: BlamedDefinition) {
+    pub(in crate::boundary) fn blame(&self, op: String, message: String, by: BlamedDefinition) {
         let mut blamed = self.extras().blamed.borrow_mut();
         blamed.last.clone_from(&op);
-        blamed.by_op.insert(op, (said, by));
+        blamed.by_op.insert(op, (message, by));
     }
 
     /// The definition that a message about an op comes from.
@@ -211,8 +211,8 @@ impl<'a> ContextSession<'a> {
     /// The failure of a pass that returned `status`.
     #[cold]
     pub(in crate::boundary) fn failure(&self, status: Status) -> CallFailure {
-        let said = self.take_failure();
-        let mut failure = said.unwrap_or_else(|| CallFailure {
+        let failure = self.take_failure();
+        let mut failure = failure.unwrap_or_else(|| CallFailure {
             silent: true,
             ..CallFailure::new(match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
@@ -280,27 +280,27 @@ impl ContextSession<'_> {
         Ok(self.setting(value.map_err(EditFailure::not_found)?))
     }
 
-    pub(in crate::boundary) unsafe fn emit(&self, said: &abi::Diagnostic) -> Edit {
+    pub(in crate::boundary) unsafe fn emit(&self, desc: &abi::Diagnostic) -> Edit {
         // SAFETY: see above.
-        let mut diagnostic = unsafe { described(self, said)? };
+        let mut diagnostic = unsafe { described(self, desc)? };
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
         diagnostic.definition = self.blamed(message, op);
         self.extras().diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     }
 
-    pub(in crate::boundary) unsafe fn fail(&self, said: &abi::Failure) -> Edit {
+    pub(in crate::boundary) unsafe fn fail(&self, desc: &abi::Failure) -> Edit {
         // SAFETY: see above.
         let (message, file) = unsafe {
-            let message = input::said_text(said.message, "message", input::MAX_SAID_BYTES)?;
-            let file = input::text(said.file, "source file").unwrap_or_default();
+            let message = input::lossy_text(desc.message, "message", input::MAX_MESSAGE_BYTES)?;
+            let file = input::text(desc.file, "source file").unwrap_or_default();
             (message, file)
         };
-        let panic_at = format!("{file}:{}:{}", said.line, said.column);
+        let panic_at = format!("{file}:{}:{}", desc.line, desc.column);
         let panic_at = (!file.is_empty()).then_some(panic_at);
         // Without a word it is as if it had said nothing, but for the place.
         if !message.is_empty() || panic_at.is_some() {
-            self.keep_failure(said.op, said.function, message, panic_at);
+            self.keep_failure(desc.op, desc.function, message, panic_at);
         }
         Ok(())
     }
@@ -333,17 +333,19 @@ pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mu
 }
 
 /// A severity as the host has it: the next milder one that it knows; and whether it knows this one.
-fn severity(said: abi::Severity) -> (Severity, bool) {
-    let known = [
+fn severity(code: abi::Severity) -> (Severity, bool) {
+    let severities = [
         (abi::Severity::BUG, Severity::Bug),
         (abi::Severity::ERROR, Severity::Error),
         (abi::Severity::WARNING, Severity::Warning),
         (abi::Severity::NOTE, Severity::Note),
         (abi::Severity::HELP, Severity::Help),
     ];
-    let next = known.into_iter().find(|(known, _)| said <= *known);
+    let next = severities
+        .into_iter()
+        .find(|(severity, _)| code <= *severity);
     let (next, severity) = next.unwrap_or((abi::Severity::HELP, Severity::Help));
-    (severity, said == next)
+    (severity, code == next)
 }
 
 /// The most notes of one diagnostic that are kept, and the most places that it points at.
@@ -356,29 +358,29 @@ const MAX_CODE_BYTES: usize = 100;
 ///
 /// # Safety
 /// As [`input::list`] and [`input::text`], for all that it points to.
-unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edit<Diagnostic> {
-    let (severity, is_known) = severity(said.severity);
+unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edit<Diagnostic> {
+    let (severity, is_known) = severity(desc.severity);
     // SAFETY: the caller's promise, here and below.
-    let heard = |text, what| unsafe { input::said_text(text, what, MAX_SYMBOL_BYTES) };
-    let message = heard(said.message, "message")?;
-    let help = heard(said.help, "help")?;
+    let lossy_text = |text, what| unsafe { input::lossy_text(text, what, MAX_SYMBOL_BYTES) };
+    let message = lossy_text(desc.message, "message")?;
+    let help = lossy_text(desc.help, "help")?;
     // SAFETY: as above.
     let (code, notes, labels) = unsafe {
         (
-            input::said_text(said.code, "code of the diagnostic", MAX_CODE_BYTES)?,
-            input::list(said.notes, said.note_count, "notes")?,
-            input::strided(said.labels, said.label_count, said.label_stride, "labels")?,
+            input::lossy_text(desc.code, "code of the diagnostic", MAX_CODE_BYTES)?,
+            input::list(desc.notes, desc.note_count, "notes")?,
+            input::strided(desc.labels, desc.label_count, desc.label_stride, "labels")?,
         )
     };
     let mut diagnostic = Diagnostic::new(severity, &code, message);
     diagnostic.help = (!help.is_empty()).then_some(help);
     for note in notes.iter().take(MAX_PARTS) {
-        diagnostic.notes.push(heard(*note, "note")?);
+        diagnostic.notes.push(lossy_text(*note, "note")?);
     }
     if !is_known {
         diagnostic.notes.push(format!(
             "This host knows no severity {}, which the plugin gave it.",
-            said.severity.0
+            desc.severity.0
         ));
     }
     for (what, count) in [("notes", notes.len()), ("places", labels.len())] {
@@ -392,16 +394,16 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
     for label in labels.iter().take(MAX_PARTS) {
         let label = label?;
         let function = match label.function {
-            symbol::EMPTY => said.function,
+            symbol::EMPTY => desc.function,
             function => function,
         };
-        let attr = &heard(label.attr, "name of the attribute")?;
+        let attr = &lossy_text(label.attr, "name of the attribute")?;
         let (part, index) = (label.part, label.index);
         let shown = session.excerpt(label.op, function, Part { part, index, attr });
-        diagnostic.point_at(shown, &heard(label.text, "text of the label")?);
+        diagnostic.point_at(shown, &lossy_text(label.text, "text of the label")?);
     }
     if labels.len() == 0 {
-        diagnostic.point_at(session.excerpt(said.op, said.function, Part::WHOLE), "");
+        diagnostic.point_at(session.excerpt(desc.op, desc.function, Part::WHOLE), "");
     }
     Ok(diagnostic)
 }

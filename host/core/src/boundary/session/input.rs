@@ -67,13 +67,13 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
     if size > MAX_STRUCT {
         return Err(wrong_size::<T>(size));
     }
-    let (at, known) = (at.cast::<u8>(), size_of::<T>());
+    let (at, len) = (at.cast::<u8>(), size_of::<T>());
     // SAFETY: the caller's promise.
-    let rest = unsafe { std::slice::from_raw_parts(at.add(known), size - known) };
+    let rest = unsafe { std::slice::from_raw_parts(at.add(len), size - len) };
     match rest.iter().all(|&byte| byte == 0) {
         true => Ok(()),
         false => Err(EditFailure::unsupported(format!(
-            "This host knows {known} bytes of `{}`, and something is said behind them.",
+            "This host knows {len} bytes of `{}`, and something is said behind them.",
             T::NAME
         ))),
     }
@@ -247,14 +247,14 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
 }
 
 /// The most bytes of a text for the user that are kept.
-pub(in crate::boundary) const MAX_SAID_BYTES: usize = 1 << 14;
+pub(in crate::boundary) const MAX_MESSAGE_BYTES: usize = 1 << 14;
 
 /// A text for the user that nobody would learn of if it were refused: what is beyond `limit` bytes of it is left out,
 /// and what isn't UTF-8 is replaced.
 ///
 /// # Safety
 /// As [`text`].
-pub(in crate::boundary) unsafe fn said_text(
+pub(in crate::boundary) unsafe fn lossy_text(
     text: abi::Str,
     what: &str,
     limit: usize,
@@ -262,9 +262,9 @@ pub(in crate::boundary) unsafe fn said_text(
     // SAFETY: the caller's promise.
     let bytes = unsafe { list(text.ptr, text.len, what)? };
     match bytes.split_at_checked(limit) {
-        Some((kept, rest)) if !rest.is_empty() => {
-            let kept = String::from_utf8_lossy(kept);
-            Ok(format!("{kept}… ({} more bytes are left out)", rest.len()))
+        Some((start, rest)) if !rest.is_empty() => {
+            let start = String::from_utf8_lossy(start);
+            Ok(format!("{start}… ({} more bytes are left out)", rest.len()))
         }
         _ => Ok(String::from_utf8_lossy(bytes).into_owned()),
     }
@@ -326,7 +326,7 @@ mod tests {
             len: bytes.len(),
         };
         // SAFETY: the bytes live until it returns.
-        unsafe { said_text(text, "message", MAX_SAID_BYTES) }.unwrap()
+        unsafe { lossy_text(text, "message", MAX_MESSAGE_BYTES) }.unwrap()
     }
 
     #[test]
@@ -336,6 +336,6 @@ mod tests {
         let long = said("é".repeat(100_000).as_bytes());
         assert!(long.starts_with("éé"));
         assert!(long.ends_with("é… (183616 more bytes are left out)"));
-        assert_eq!(said(&[b'x'; MAX_SAID_BYTES]).len(), MAX_SAID_BYTES);
+        assert_eq!(said(&[b'x'; MAX_MESSAGE_BYTES]).len(), MAX_MESSAGE_BYTES);
     }
 }

@@ -20,11 +20,11 @@ impl LaidOutBuffers {
     ) -> LaidOutBuffers {
         let mut texts = vec![body];
         let body = Str::new(&texts[0]);
-        let mut dense = |(count, said): (usize, Vec<(u32, String)>)| {
+        let mut dense = |(count, layouts): (usize, Vec<(u32, String)>)| {
             let mut list = vec![Str::EMPTY; count];
-            for (index, text) in said {
-                if let Some(place) = list.get_mut(index as usize) {
-                    *place = Str::new(&text);
+            for (index, text) in layouts {
+                if let Some(slot) = list.get_mut(index as usize) {
+                    *slot = Str::new(&text);
                     texts.push(text);
                 }
             }

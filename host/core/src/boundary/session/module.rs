@@ -54,20 +54,20 @@ impl<'a> ModuleSession<'a> {
         name: SymbolId,
         look: impl FnOnce(&Function) -> T,
     ) -> Option<T> {
-        let found = self.with(|state| match state.edited(name) {
+        let result = self.with(|state| match state.edited(name) {
             Some(session) => session.with(|state| Ok(Some(look(state.function())))),
             None => Ok(state.module.get().function(name).map(|f| look(f))),
         });
-        found.ok().flatten()
+        result.ok().flatten()
     }
 
     /// The names that its functions, as they are now, share with operators.
     pub(super) fn shared_names(&self, defs: &OpDefs) -> SharedNames {
-        let mut known = self.shared_names.borrow_mut();
-        match &*known {
-            Some(known) if known.is_of(defs) => known.clone(),
+        let mut cached = self.shared_names.borrow_mut();
+        match &*cached {
+            Some(cached) if cached.is_of(defs) => cached.clone(),
             _ => match self.with(|state| Ok(SharedNames::new(defs, state.module()))) {
-                Ok(names) => known.insert(names).clone(),
+                Ok(names) => cached.insert(names).clone(),
                 // Nothing asks for them while the host changes the module.
                 Err(_) => SharedNames::none(defs),
             },
@@ -76,8 +76,8 @@ impl<'a> ModuleSession<'a> {
 
     /// Whether a function, as they are now, has this name.
     pub(super) fn names(&self, name: SymbolId) -> bool {
-        let found = self.with(|state| Ok(state.module().function(name).is_some()));
-        found.unwrap_or(false)
+        let result = self.with(|state| Ok(state.module().function(name).is_some()));
+        result.unwrap_or(false)
     }
 
     /// The edited module; `None` if it is as it was.
@@ -242,9 +242,9 @@ impl ModuleState<'_> {
             }
             let function = self.now(name)?;
             let module = self.editable()?;
-            let known = module.function(name);
-            let same = known.is_some_and(|f| function.is_unchanged(f));
-            if !same {
+            let before = module.function(name);
+            let is_same = before.is_some_and(|f| function.is_unchanged(f));
+            if !is_same {
                 module.replace(function)?;
             }
         }
@@ -300,9 +300,9 @@ impl ModuleSession<'_> {
     pub(in crate::boundary) fn snapshot(&self, name: SymbolId) -> Edit<FunctionRef> {
         self.with(|state| {
             let function = state.now(name)?;
-            let made = Fixed::new(FunctionSession::held(function, Access::Read));
-            let reference = made.reference();
-            state.extras().snapshots.insert(reference.handle, made);
+            let snapshot = Fixed::new(FunctionSession::held(function, Access::Read));
+            let reference = snapshot.reference();
+            state.extras().snapshots.insert(reference.handle, snapshot);
             Ok(reference)
         })
     }

@@ -92,7 +92,9 @@ impl Drop for Foreign {
             let entered = keeper.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's own function and data, called once; libraries stay loaded.
             let failure = ending::free(|| unsafe { drop(self.data) });
-            std::mem::drop(entered);
+            if let Some(entered) = entered {
+                entered.leave();
+            }
             if let (Some(keeper), Some(failure)) = (keeper, failure) {
                 keeper.tell(&failure);
             }
@@ -107,7 +109,7 @@ impl FunctionState {
         // SAFETY: see above.
         let name = unsafe { input::list(name.ptr, name.len, "bytes of the name")? };
         let function = self.read()?;
-        let found = with_current(|context| {
+        let column = with_current(|context| {
             let operators = Operators::with(context.op_defs(), context.shared_names());
             analyses::column(function, &operators, name)
         });
@@ -117,7 +119,9 @@ impl FunctionState {
             let operators = Operators::with(&defs, SharedNames::none(&defs));
             analyses::column(function, &operators, name)
         };
-        found.unwrap_or_else(otherwise).ok_or_else(|| unknown(name))
+        column
+            .unwrap_or_else(otherwise)
+            .ok_or_else(|| unknown(name))
     }
 
     pub(in crate::boundary) unsafe fn get(
@@ -127,11 +131,11 @@ impl FunctionState {
     ) -> Edit<*mut c_void> {
         // SAFETY: see above.
         let key = unsafe { key(owner, name)? };
-        let Some(kept) = self.read()?.cached(&key) else {
+        let Some(cached) = self.read()?.cached(&key) else {
             // Asked each time before something is worked out: no sentence is made.
             return Err(EditFailure::not_found(""));
         };
-        data(&**kept)
+        data(&**cached)
     }
 
     pub(in crate::boundary) unsafe fn preserve(&mut self, owner: *const c_void, name: Str) -> Edit {
@@ -151,11 +155,11 @@ impl FunctionState {
 #[cold]
 fn unknown(name: &[u8]) -> EditFailure {
     let name = &String::from_utf8_lossy(name);
-    let known = || analyses::list().iter().map(|known| known.name);
+    let names = || analyses::list().iter().map(|analysis| analysis.name);
     EditFailure::not_found(format!(
         "The host has no analysis `{name}`; it has {}.{}",
-        suggest::listed(known()),
-        suggest::did_you_mean(name, known())
+        suggest::listed(names()),
+        suggest::did_you_mean(name, names())
     ))
 }
 
@@ -184,8 +188,8 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
 
 /// The data of a kept result, if a plugin put it there.
 #[inline]
-fn data(kept: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
-    match kept.downcast_ref::<Foreign>() {
+fn data(cached: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
+    match cached.downcast_ref::<Foreign>() {
         Some(foreign) => Ok(foreign.data),
         None => Err(strange_owner()),
     }
@@ -233,11 +237,11 @@ pub(in crate::boundary) unsafe extern "C" fn put(
                 }
             }
             let foreign = Arc::new(foreign);
-            let kept = match state.edited() {
+            let cached = match state.edited() {
                 Some(function) => function.update_cache(key, foreign),
                 None => state.read()?.cache(key, foreign),
             };
-            data(&**kept)
+            data(&**cached)
         })
     }
 }

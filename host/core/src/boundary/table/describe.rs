@@ -289,14 +289,14 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
 pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     let exprs = f.view().exprs.len;
     for dim in dims {
-        let known = match dim.kind {
+        let is_valid = match dim.kind {
             DimKind::UNKNOWN | DimKind::CONST => true,
             DimKind::SYMBOL => symbol_of(dim).is_some_and(|id| f.symbols().get(id).is_some()),
             DimKind::EXPR => u32::try_from(dim.value).is_ok_and(|id| id < exprs),
             DimKind(kind) => return Err(input::unknown("dim", kind)),
         };
         let denoted = dim.denotation.is_none() || f.symbols().get(dim.denotation).is_some();
-        if !known || !denoted {
+        if !is_valid || !denoted {
             let message = format!(
                 "A dim of kind {} and value {} means nothing in this function.",
                 dim.kind.0, dim.value

@@ -144,9 +144,9 @@ impl FunctionState {
                 "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
             )),
             _ if version == 0 => function.remove_opset(domain),
-            Some(known) if known == version => Ok(()),
-            Some(known) if known > version => Err(EditFailure::refused(format!(
-                "The function's version of the domain `{}` is {known} and can't become \
+            Some(current) if current == version => Ok(()),
+            Some(current) if current > version => Err(EditFailure::refused(format!(
+                "The function's version of the domain `{}` is {current} and can't become \
                  {version}: what its ops mean may have come with a later one.",
                 if text.is_empty() { "onnx" } else { text }
             ))),
@@ -198,8 +198,8 @@ impl FunctionSession {
                 return Ok(module.function(name).is_some());
             }
             let symbols = state.read()?.symbols();
-            let asked = with_current(|context| context.names_function(symbols, name));
-            Ok(asked.unwrap_or(false))
+            let is_function = with_current(|context| context.names_function(symbols, name));
+            Ok(is_function.unwrap_or(false))
         });
         u32::from(named.unwrap_or(false))
     }

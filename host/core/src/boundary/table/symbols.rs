@@ -36,9 +36,9 @@ unsafe fn symbol(
     gate::guard(SymbolId::NONE, || {
         // SAFETY: the caller's promise.
         let (symbols, text) = unsafe { (symbols(handle), input::text(text, "symbol")) };
-        let found = symbols.zip(text.ok());
-        let found = found.and_then(|(symbols, text)| look_up(symbols, text));
-        found.unwrap_or(SymbolId::NONE)
+        let symbol = symbols.zip(text.ok());
+        let symbol = symbol.and_then(|(symbols, text)| look_up(symbols, text));
+        symbol.unwrap_or(SymbolId::NONE)
     })
 }
 

@@ -266,8 +266,8 @@ impl PassInstrument for PassTimingInstrument {
         if state.entered == 0 {
             state.clear();
             if let Some(path) = &self.trace {
-                let made = Target::new(path);
-                state.file = Some(made.map_err(|error| super::in_file(path, &error))?);
+                let target = Target::new(path);
+                state.file = Some(target.map_err(|error| super::in_file(path, &error))?);
             }
             state.start = Some(Instant::now());
         }

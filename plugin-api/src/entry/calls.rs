@@ -1,4 +1,4 @@
-//! The state of a table's entry, and the calls of the author's code for it.
+//! What runs inside the gate: the author's passes are called.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -6,8 +6,10 @@ use std::ffi::c_void;
 use passdock_abi::Status;
 
 use crate::data::{PassError, PassResult};
-use crate::ffi::{self, describe, Tables};
+use crate::ffi::{describe, FunctionHandle, Tables};
+use crate::ir::Module;
 use crate::pass::PassContext;
+use crate::plugin::{FunctionPass, ModulePass};
 
 /// A part of the plugin and the host that calls it: the state of an entry.
 pub(super) struct Bound<T> {
@@ -29,17 +31,31 @@ impl<T> Bound<T> {
     }
 }
 
-/// Runs the author's code inside the gate, and returns the status of its result. An error and a panic are reported to
-/// the host as the pass's failure.
+/// Calls a function pass.
+pub(super) fn function_pass<'c>(
+    pass: &'static Bound<FunctionPass>,
+    mut function: FunctionHandle,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || status((pass.part)(&mut function, cx), cx)
+}
+
+/// Calls a module pass.
+pub(super) fn module_pass<'c>(
+    pass: &'static Bound<ModulePass>,
+    mut module: Module<'c>,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || status((pass.part)(&mut module, cx), cx)
+}
+
+/// Returns the status of a result, and reports to the host why it is an error.
 #[inline]
-pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
-    let run = || match body() {
+pub(super) fn status(result: PassResult, cx: &PassContext) -> Status {
+    match result {
         Ok(()) => Status::OK,
         Err(error) => failed(error, cx),
-    };
-    ffi::enter(cx.tables, run, |panic| {
-        cx.raw_fail(&describe::panicked(panic))
-    })
+    }
 }
 
 #[cold]

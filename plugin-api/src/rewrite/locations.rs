@@ -11,12 +11,12 @@ use crate::ir::Function;
 
 /// What the ops come from that rewrites made.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct SourceLocations {
     /// What each rewrite took, one after the other.
     parts: Vec<Part>,
     /// Where the parts of each rewrite stand.
     rewrites: Vec<Range<usize>>,
-    made: Vec<OpId>,
+    created: Vec<OpId>,
     /// The rewrite that made each op, plus 1.
     by_op: Vec<u32>,
 }
@@ -28,24 +28,24 @@ enum Part {
     Rewrite(usize),
 }
 
-impl Places {
+impl SourceLocations {
     /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already
     /// stands for others goes on doing so.
-    pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
+    pub(super) fn note(&mut self, from: &[(OpId, LocId)], created: &[OpId]) {
         let start = self.parts.len();
-        let stand = made.iter().map(|op| (*op, LocId::NONE));
+        let stand = created.iter().map(|op| (*op, LocId::NONE));
         for (op, loc) in stand.chain(from.iter().copied()) {
             let rewrite = self.rewrite_of(op).map(Part::Rewrite);
             self.parts.push(rewrite.unwrap_or(Part::Loc(loc)));
         }
         self.rewrites.push(start..self.parts.len());
-        for op in made {
+        for op in created {
             let at = op.0 as usize;
             if at >= self.by_op.len() {
                 self.by_op.resize(at + 1, 0);
             }
             self.by_op[at] = self.rewrites.len() as u32;
-            self.made.push(*op);
+            self.created.push(*op);
         }
     }
 
@@ -55,19 +55,19 @@ impl Places {
     }
 
     /// Gives each op that is still there the location of all that it comes from.
-    pub(super) fn tell(self, f: &mut Function) -> Result<(), EditError> {
-        let mut known = vec![None; self.rewrites.len()];
+    pub(super) fn set_locations(self, f: &mut Function) -> Result<(), EditError> {
+        let mut locs = vec![None; self.rewrites.len()];
         let mut seen = vec![0; self.rewrites.len()];
-        for op in &self.made {
+        for op in &self.created {
             let rewrite = match self.rewrite_of(*op) {
                 Some(rewrite) if f.is_live(*op) => rewrite,
                 _ => continue,
             };
-            let loc = match known[rewrite] {
+            let loc = match locs[rewrite] {
                 Some(loc) => loc,
                 None => f.fused_locs(&self.locs_of(rewrite, &mut seen))?,
             };
-            known[rewrite] = Some(loc);
+            locs[rewrite] = Some(loc);
             if f.loc(*op) != loc {
                 f.set_loc(*op, loc)?;
             }
