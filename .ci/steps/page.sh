@@ -1,5 +1,5 @@
-# The page of a run: its types, its tests, and whether the committed file is what the sources make. `page.sh browse
-# [MODEL]` opens the page of a model of 3,000 ops, and of MODEL, in Chromium, clicks, searches and types.
+# Checks the HTML report: its types, its tests, and that the committed file matches the sources. `page.sh browse
+# [MODEL]` also tests the reports of a model with 3,000 ops and of MODEL in Chromium, with the mouse and the keyboard.
 web=host/tools/web
 need node
 need npm
@@ -17,7 +17,7 @@ version=$(node --version | sed 's/v\([0-9]*\).*/\1/')
 [ -n "${CHROMIUM:-}" ] || need chromium chromium
 cargo build
 shots=$(fresh "$TARGET/page")
-# Most ops are in scopes as an exporter makes them, 300 in one alone. Passes remove, make and change some.
+# Most ops are in scopes like those of an exporter; one scope has 300. Passes remove, create and change some ops.
 awk 'BEGIN {
   print "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n%zero = const f32[] 0.0"
   last = "%x"
