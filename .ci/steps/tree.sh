@@ -4,7 +4,7 @@ given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
 profile=dist
 
 # Builds packages with optimisation and without this machine's paths, which panic messages would contain:
-# `build_to_give [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `given_built` to the directory of the results.
+# `build_to_give [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `given_built`, the directory of the results.
 build_to_give() {
   local command=() system
   while [ "$1" != -- ]; do command+=("$1") && shift; done
