@@ -316,7 +316,7 @@ function arrowHead(): SVGDefsElement {
   return shape("defs", {}, marker);
 }
 
-/** Returns a smooth line through points. Each corner is the control point of a curve between the midpoints of its sides. */
+/** Returns a smooth line through points: each corner is the control point of a curve between the adjacent midpoints. */
 export function curve(points: [number, number][]): string {
   const [first, ...rest] = points;
   if (!first) return "";
