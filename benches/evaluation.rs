@@ -101,7 +101,7 @@ fn ints(shape: &[usize], elements: Vec<i64>) -> Tensor<'static> {
 
 /// Measures one evaluation, per item.
 fn run(name: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], items: usize) -> Figure {
-    let inputs: Vec<_> = inputs.iter().map(|input| Some(input.borrow())).collect();
+    let inputs: Vec<_> = inputs.iter().map(|input| Some(input.clone())).collect();
     let attrs: Vec<_> = attrs
         .iter()
         .map(|&(name, value)| (name, EvalAttr::Int(value)))

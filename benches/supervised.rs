@@ -77,7 +77,7 @@ mod supervised {
         report(what, noted, "<= 5 ns");
     }
 
-    /// Returns the minimum time of each run, measured alternately. Time spent waiting for a core isn't a cost of the run.
+    /// Returns the minimum time of each run, measured alternately, without the time spent waiting for a core.
     fn least<const N: usize>(
         request: &Request,
         runs: [&dyn Fn(&Request) -> Report; N],

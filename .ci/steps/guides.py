@@ -60,6 +60,7 @@ def main():
         print(guide.relative_to(ROOT), flush=True)
         directory = HOME / guide.stem
         directory.mkdir()
+        (directory / "examples").symlink_to(ROOT / "examples")
         wrong += read(guide, directory, ["console"], follow)
     if wrong and not os.environ.get("UPDATE_EXPECT"):
         wrong.append(f"{len(wrong)} commands print something else; UPDATE_EXPECT=1 corrects the guides")

@@ -1,5 +1,6 @@
 # Checks the HTML report: its types, its tests, and that the committed file matches the sources. `page.sh browse
 # [MODEL]` also tests the reports of a model with 3,000 ops and of MODEL in Chromium, with the mouse and the keyboard.
+# `page.sh picture` writes the README's picture, docs/images/report.png.
 web=host/tools/web
 need node
 need npm
@@ -12,9 +13,17 @@ version=$(node --version | sed 's/v\([0-9]*\).*/\1/')
   npm test
   npm run build -- --check
 )
-[ "${1:-}" = browse ] || return 0
+[ -n "${1:-}" ] || return 0
 
 [ -n "${CHROMIUM:-}" ] || need chromium chromium
+if [ "$1" = picture ]; then
+  cargo build --release
+  shots=$(fresh "$TARGET/page")
+  "$TARGET/release/passdock" run examples/models/digits.onnx -o "$shots/digits.onnx" --report "$shots/report.html"
+  "${CHROMIUM:-chromium}" --headless --no-sandbox --hide-scrollbars --window-size=1200,1150 --virtual-time-budget=4000 \
+    --user-data-dir="$shots/profile" --screenshot="$PWD/docs/images/report.png" "file://$shots/report.html"
+  return 0
+fi
 cargo build
 shots=$(fresh "$TARGET/page")
 # Most ops are in scopes like those of an exporter; one scope has 300. Passes remove, create and change some ops.

@@ -38,9 +38,9 @@ pub fn check(input: &str) -> bool {
 fn check_error(error: &RuleError, input: &str) {
     assert!(!error.message.is_empty());
     assert!(error.message.len() < input.len() + 256, "{error}");
-    let place = input.get(error.at.clone());
-    assert!(place.is_some(), "no place: {:?}", error.at);
-    assert!(error.known.iter().all(|word| !word.is_empty()), "{error}");
+    let span = input.get(error.at.clone());
+    assert!(span.is_some(), "no such span: {:?}", error.at);
+    assert!(!error.candidates.iter().any(String::is_empty), "{error}");
 }
 
 fn check_rules(rules: &[Rule], input: &str) {

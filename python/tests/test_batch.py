@@ -214,7 +214,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     assert {said["code"] for said in (exits, killed, hangs)} == {"crashed"}
     assert exits["message"].startswith("The pass `tests.Behave` ended the process with status 3.")
     assert exits["message"].endswith("this is the end")
-    assert killed["message"].startswith("The pass `tests.Behave` was killed by SIGSEGV.")
+    assert killed["message"].startswith("The pass `tests.Behave` crashed: SIGSEGV")
     assert hangs["message"] == "The pass `tests.Behave` was still running after 3 s, and was ended."
     assert hangs["pass"] == "tests.Behave"
     # What failed is tried again, and what is done isn't; the command reads the file.

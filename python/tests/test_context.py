@@ -196,7 +196,7 @@ def test_r031_a_name_in_both_lists_is_disabled() -> None:
 
 
 def test_r032_build_config() -> None:
-    """KEEP. `build_config` is another way to say `PassContext`, with the arguments of the first documents."""
+    """KEEP. `build_config` creates a `PassContext` with the argument names of TVM's first documents."""
     ctx = build_config(opt_level=3, required_pass=["A"], disabled_pass={"B"})
     assert isinstance(ctx, PassContext)
     assert (ctx.opt_level, ctx.required_pass, ctx.disabled_pass, ctx.instruments) == (3, ("A",), ("B",), ())

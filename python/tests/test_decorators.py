@@ -44,7 +44,9 @@ def test_r158_a_printed_info() -> None:
 
 
 def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
-    """KEEP. The decorators take a function, or a class with `transform_module` or `transform_function`, and are called directly, too."""
+    """KEEP. The decorators accept a function, or a class with `transform_module` or `transform_function`, and can
+    also be called directly.
+    """
 
     @prim_func_pass(opt_level=0)
     class Prim:
@@ -58,7 +60,7 @@ def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
 
 
 def test_r161_a_class_keeps_what_it_is() -> None:
-    """KEEP. A decorated class makes passes; arguments, attributes, name, documentation and module are its own."""
+    """KEEP. A decorated class makes passes; its arguments, attributes, name, documentation and module are kept."""
 
     class Plain:
         """What it does."""
@@ -260,7 +262,9 @@ def test_a_name_that_is_said_is_one() -> None:
 
 
 def test_r162_all_are_passes_with_an_info() -> None:
-    """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an `info`."""
+    """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an
+    `info`.
+    """
     made = module_pass(add_abs, opt_level=3)
     assert isinstance(made, Pass)
     assert isinstance(Sequential([]), Pass)
@@ -270,7 +274,7 @@ def test_r162_all_are_passes_with_an_info() -> None:
 
 
 def test_r163_a_bare_decorator_says_the_right_form() -> None:
-    """KEEP. A decorator without a level is refused, by a message that shows the right form."""
+    """KEEP. A decorator without a level is rejected with a message that shows the right form."""
     with pytest.raises(ValueError, match=r"@module_pass\(opt_level=1\)"):
 
         @module_pass  # type: ignore[call-overload]
@@ -279,7 +283,7 @@ def test_r163_a_bare_decorator_says_the_right_form() -> None:
 
 
 def test_r164_what_cant_be_called_is_refused() -> None:
-    """FIX. What is no function and no class is a TypeError.
+    """FIX. An argument that is neither a function nor a class is a TypeError.
 
     TVM: an AttributeError about `__name__`.
     """
@@ -288,7 +292,7 @@ def test_r164_what_cant_be_called_is_refused() -> None:
 
 
 def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
-    """FIX. A class without its method, or a function of other arguments, is refused when it is decorated.
+    """FIX. A class without its method, or a function with other parameters, is rejected when it is decorated.
 
     TVM: it fails when it runs.
     """
@@ -314,7 +318,7 @@ def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
 def test_r166_a_call_may_say_the_context() -> None:
     """FIX. `pass(mod, ctx)` runs under that context.
 
-    TVM: its documentation says so, and it is a TypeError.
+    TVM: documented, but a TypeError.
     """
     levels: list[int] = []
 
@@ -332,13 +336,13 @@ def test_r166_a_call_may_say_the_context() -> None:
 
 
 def test_r167_a_pass_is_called_with_a_module_only() -> None:
-    """KEEP. A pass that is called with something else than a module is a TypeError."""
+    """KEEP. Calling a pass with anything but a module is a TypeError."""
     with pytest.raises(TypeError, match=r"a pass runs on a passdock\.Module, not on int"):
         recorder([], "One")(5)  # type: ignore[arg-type]
 
 
 def test_r171_passes_of_python_and_of_plugins_mix() -> None:
-    """KEEP. Passes and instruments of Python, of plugins and of the host mix freely, by the same rules."""
+    """KEEP. Passes and instruments of Python, of plugins and of the host can be combined, under the same rules."""
     events: list[str] = []
     timing = passdock.instrument.PassTimingInstrument()
     passes = [recorder(events, "First"), get_pass("FoldConstant"), recorder(events, "Last")]
@@ -372,7 +376,7 @@ def test_r171_passes_of_python_and_of_plugins_mix() -> None:
 
 
 def test_r173_a_function_for_each_standard_pass() -> None:
-    """KEEP. There is a plain function for each standard pass, called after it."""
+    """KEEP. There is a plain function for each standard pass, with its name."""
     from passdock import relax
 
     assert relax.FoldConstant().info.name == "relax.transform.FoldConstant"

@@ -448,7 +448,9 @@ def test_r119_instruments_are_not_watched() -> None:
 
 
 def test_r168_classes_are_made_instruments() -> None:
-    """KEEP. `@pass_instrument` works with and without parentheses, and on classes only; a subclass is one, too."""
+    """KEEP. `@pass_instrument` works with and without parentheses, and only on classes; a subclass is an
+    instrument, too.
+    """
 
     @pass_instrument
     class Plain:
@@ -468,9 +470,9 @@ def test_r168_classes_are_made_instruments() -> None:
 
 
 def test_r169_misspelt_callbacks_are_refused() -> None:
-    """FIX. A callback whose name is nearly right, or that takes other arguments, is refused when the class is made.
+    """FIX. A callback with a similar but wrong name, or with other parameters, is rejected when the class is made.
 
-    TVM: the one is never called, the other fails when it is called.
+    TVM: the former is never called, the latter fails when it is called.
     """
     with pytest.raises(TypeError, match=r"Misspelt\.run_befor_pass is never called; did you mean run_before_pass\?"):
 
@@ -487,7 +489,7 @@ def test_r169_misspelt_callbacks_are_refused() -> None:
 
 
 def test_r170_attributes_and_methods_stay_usable() -> None:
-    """KEEP. An instrument's own attributes and methods stay usable, in its context and afterwards."""
+    """KEEP. An instrument's own attributes and methods remain usable, in its context and afterwards."""
 
     @pass_instrument
     class Collects:

@@ -21,7 +21,7 @@ from support import Watch, add_abs, check, double_params, module, one_function, 
 
 
 def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
-    """KEEP. Passes made of functions and classes without a name are called after them."""
+    """KEEP. A pass made from a function or class without a name is named after it."""
 
     @module_pass(opt_level=0)
     class Cleanup(ModulePass):
@@ -34,7 +34,7 @@ def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
 
 
 def test_r004_a_level_has_to_be_said() -> None:
-    """KEEP. A pass without a level is refused."""
+    """KEEP. A pass without a level is rejected."""
     with pytest.raises(
         ValueError, match=r"Please provide opt_level for the module pass\b.*@module_pass\(opt_level=1\)"
     ):

@@ -60,7 +60,7 @@ def test_aliases_of_passes(row: list[list[str]]) -> None:
     assert [canonical(name) for name in theirs] == stands_for
 
 
-@rows("Near, and not the same")
+@rows("Similar passes under other names")
 def test_passes_that_are_near(row: list[list[str]]) -> None:
     theirs, ours, _ = row
     assert all(map(is_unknown, theirs))
@@ -87,7 +87,7 @@ def test_names_of_python(row: list[list[str]]) -> None:
         assert found is not None
 
 
-@rows("Instruments by name")
+@rows("Instruments")
 def test_aliases_of_instruments(row: list[list[str]], tmp_path: Path) -> None:
     theirs, (ours,) = row
     options = {"dir": tmp_path / "dump"} if ours == "dump" else {}
@@ -108,7 +108,7 @@ def test_config_keys(row: list[list[str]]) -> None:
         assert context.get_config(key) == context.get_config(ours) == context.config[key]
 
 
-@rows("What isn't here")
+@rows("Not available")
 def test_what_is_not_here(row: list[list[str]]) -> None:
     assert all(map(is_unknown, row[0]))
 

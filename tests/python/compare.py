@@ -6,7 +6,7 @@
 Models: those given, and without any the `light` ones of onnx's wheel, those that fusible.py makes and those of
 `--models`. Each tool runs with its defaults as a process of its own, `--runs` times in turn with the others; the
 least time and the least peak of memory count. What it made is judged by verdict.py. `--update` writes
-docs/comparison.md. `--latency` prints how fast ONNX Runtime runs passdock's results, and runs no other tool.
+docs/comparison.md and the table of README.md. `--latency` prints how fast ONNX Runtime runs passdock's results, and runs no other tool.
 
 Nothing large is imported here: a child's peak of memory is at least what its parent had when it started.
 """
@@ -17,11 +17,13 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/comparison.md"
+README = HERE.parents[1] / "README.md"
 LIGHT = "backend/test/data/light"
 # What costs are compared with: a process of Python that loads and saves.
 BASELINE = "load_and_save"
@@ -163,6 +165,31 @@ def totals_table(results):
     return len(common), table(head, lines)
 
 
+def readme_table(results):
+    """README.md's table: the costs and faults of each tool, and the ops left, over the models that all tools take."""
+    common = [(original, found) for original, found in results.values() if all(found.values())]
+    lines = []
+    for tool in TOOLS:
+        pairs = [(original, found[tool]) for original, found in results.values()]
+        kinds = [kind for original, result in pairs if result for kind in faults(original, result)]
+        seconds = sum(found[tool]["seconds"] for _, found in common)
+        peak = max(found[tool]["peak"] for _, found in common)
+        left = sum(found[tool]["ops"] for _, found in common)
+        lines.append([f"**{tool}**" if tool == OURS else f"{tool} {version(tool)}", f"{seconds:.1f}", f"{peak / 1e6:,.0f} MB",
+                      sum(result is None for _, result in pairs), *map(kinds.count, MARKS), f"{left:,}"])
+    before = sum(original["ops"] for original, _ in common)
+    head = [f"{len(common)} models", "seconds", "peak memory", "failed", "invalid", "interface changed", "results changed",
+            f"ops left of {before:,}"]
+    return [row(head), "|---" + "|---:" * (len(head) - 1) + "|", *map(row, lines)]
+
+
+def readme(results):
+    """README.md with its table written again."""
+    text = README.read_text()
+    start = text.index("\n", text.index("<!-- comparison")) + 1
+    return text[:start] + "\n".join(readme_table(results)) + "\n" + text[text.index("<!-- /comparison"):]
+
+
 def latency_table(results):
     """How long ONNX Runtime takes for each model and for passdock's result."""
     lines = [[name, *costs(found[OURS])[-3:]] for name, (_, found) in results.items()]
@@ -196,9 +223,9 @@ def costs(result):
 
 def page(results):
     count, totals = totals_table(results)
-    intro = PAGE.read_text().split("\n## ")[0].rstrip() if PAGE.exists() else "# What other tools make of the same models"
-    return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and mistakes", "",
-                      f"Seconds are sums over the {count} models that every tool takes, memory is the most for one of them.",
+    intro = PAGE.read_text().split("\n## Ops\n")[0].rstrip() if PAGE.exists() else "# Comparison with other tools"
+    return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and errors", "",
+                      f"Seconds are sums over the {count} models that every tool accepts; memory is the maximum for one of them.",
                       "", *totals, "", "## Latency", "", *latency_table(results), "", "## Each model", "", *details_table(results), ""])
 
 
@@ -232,6 +259,7 @@ def main():
     print("", *latency_table(results), "", f"slower than {SLOWER}: {', '.join(slower(results)) or 'none'}", sep="\n")
     if args.update:
         PAGE.write_text(page(results))
+        README.write_text(readme(results))
     return 0
 
 

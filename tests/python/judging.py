@@ -296,9 +296,9 @@ def finds_pass_and_ops(passdock, work):
     return shrunk(passdock, work, model)
 
 
-def runs_the_readme(passdock, work):
+def runs_the_guide(passdock, work):
     prepare(work, residual(work))
-    lines = (ROOT / "README.md").read_text().splitlines()
+    lines = (ROOT / "docs/guides/debug-a-model.md").read_text().splitlines()
     commands = [line.split("#")[0].split() for line in lines if "--check numerics" in line or line.startswith("passdock compare")]
     claim(len(commands) >= 3, commands)
     shutil.copy(work / "residual.onnx", work / "before.onnx")
@@ -339,7 +339,7 @@ CHECKS = [
     takes_inputs_from_files,
     verifies_what_a_run_makes,
     finds_pass_and_ops,
-    runs_the_readme,
+    runs_the_guide,
 ]
 
 # Of real models, those that differ in what makes shrinking hard: computed shapes, thousands of ops, branches, sizes that are

@@ -3,7 +3,7 @@
 //! Where the rule speaks of values that come from a file, a test of the conformance suite shows the
 //! same for TOML.
 
-/// KEEP. What a pass requires is a list; a string is refused.
+/// KEEP. `required` is a list; a string is rejected.
 ///
 /// ```
 /// passdock::PassInfo::new("a").required(["b"]);
@@ -25,7 +25,7 @@ pub fn r005_required_is_a_list() {}
 /// ```
 pub fn r026_contexts_are_read_only() {}
 
-/// KEEP. The lists of names take any collection.
+/// KEEP. The lists of names accept any collection.
 ///
 /// ```
 /// # use std::collections::BTreeSet;
@@ -37,14 +37,14 @@ pub fn r027_names_come_in_any_collection() {}
 
 /// FIX. A string isn't a list of names.
 ///
-/// TVM: it is split in letters.
+/// TVM: it is split into letters.
 ///
 /// ```compile_fail,E0277
 /// passdock::PassContext::builder().disabled_pass("FoldConstant");
 /// ```
 pub fn r028_a_string_is_no_list_of_names() {}
 
-/// KEEP. Names are strings, levels are integers from 0 on, and there are no other fields.
+/// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 ///
 /// ```compile_fail,E0308
 /// passdock::PassContext::builder().opt_level("2");
@@ -57,14 +57,14 @@ pub fn r028_a_string_is_no_list_of_names() {}
 /// ```
 pub fn r030_other_types_are_refused() {}
 
-/// KEEP. A config value is a value; there is no None.
+/// KEEP. A config value can't be None.
 ///
 /// ```compile_fail,E0277
 /// passdock::PassContext::builder().config("tir.limit", None::<i64>);
 /// ```
 pub fn r039_none_is_no_config_value() {}
 
-/// KEEP. The caller's config value isn't changed: it is moved, or cloned before.
+/// KEEP. The caller's config value isn't changed: it is moved or cloned.
 ///
 /// ```compile_fail,E0382
 /// let value = passdock::toml::Value::from(8);
@@ -73,7 +73,7 @@ pub fn r039_none_is_no_config_value() {}
 /// ```
 pub fn r041_the_callers_value_is_not_changed() {}
 
-/// KEEP. A Sequential takes a list of passes; a single pass is refused.
+/// KEEP. A Sequential takes a list of passes; a single pass is rejected.
 ///
 /// ```compile_fail,E0277
 /// let pass = passdock::Registry::new().get_pass("a").unwrap();
@@ -81,9 +81,9 @@ pub fn r041_the_callers_value_is_not_changed() {}
 /// ```
 pub fn r070_a_sequential_takes_a_list() {}
 
-/// FIX. A child is a pass; there is no None.
+/// FIX. A child must be a pass, not None.
 ///
-/// TVM: a None child fails at run time, after others ran.
+/// TVM: a None child fails at run time, after other passes ran.
 ///
 /// ```compile_fail,E0277
 /// let pass = passdock::Registry::new().get_pass("a").unwrap();
@@ -91,9 +91,9 @@ pub fn r070_a_sequential_takes_a_list() {}
 /// ```
 pub fn r071_every_child_is_a_pass() {}
 
-/// FIX. A module pass edits its module in place; there is no None that it could return.
+/// FIX. A module pass edits its module in place; it can't return None.
 ///
-/// TVM: None is an error at run time, which doesn't name the pass.
+/// TVM: None is an error at run time that doesn't name the pass.
 ///
 /// ```
 /// # use passdock::{PassInfo, create_module_pass};
@@ -105,7 +105,7 @@ pub fn r071_every_child_is_a_pass() {}
 /// ```
 pub fn r078_a_module_pass_returns_no_module() {}
 
-/// FIX. A pass is called with a module; there is no None.
+/// FIX. A pass can't be called with None.
 ///
 /// TVM: it fails after instruments were called with None.
 ///
@@ -137,7 +137,7 @@ pub fn r079_a_pass_is_called_with_a_module() {}
 /// ```
 pub fn r083_a_function_pass_reads_its_module() {}
 
-/// FIX. A function pass edits its function in place; there is no None that it could return.
+/// FIX. A function pass edits its function in place; it can't return None.
 ///
 /// TVM: None is stored in the module.
 ///
@@ -147,7 +147,7 @@ pub fn r083_a_function_pass_reads_its_module() {}
 /// ```
 pub fn r084_a_function_pass_returns_no_function() {}
 
-/// FIX. Nor anything of another kind.
+/// FIX. It can't return a value of another kind either.
 ///
 /// TVM: a TypeError that names neither pass nor function.
 ///
@@ -157,7 +157,7 @@ pub fn r084_a_function_pass_returns_no_function() {}
 /// ```
 pub fn r085_a_function_pass_returns_nothing_else() {}
 
-/// FIX. Nor does a prim function pass; functions are removed by module passes.
+/// FIX. A prim function pass can't return None either; module passes remove functions.
 ///
 /// TVM: None removes the function.
 ///
@@ -167,7 +167,7 @@ pub fn r085_a_function_pass_returns_nothing_else() {}
 /// ```
 pub fn r086_a_prim_function_pass_removes_nothing() {}
 
-/// FIX. `should_run` answers a bool.
+/// FIX. `should_run` returns a bool.
 ///
 /// TVM: None or a string is a TypeError that doesn't name the instrument.
 ///
@@ -197,9 +197,9 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 /// ```
 pub fn r105_should_run_answers_a_bool() {}
 
-/// FIX. Instruments get a module to read.
+/// FIX. Instruments get a read-only module.
 ///
-/// TVM: what one changes in `run_before_pass` is seen by the pass.
+/// TVM: changes in `run_before_pass` are seen by the pass.
 ///
 /// ```compile_fail,E0596
 /// # use passdock::{InstrumentResult, PassCall, PassInstrument};

@@ -1,4 +1,4 @@
-//! The documentation in archives: Markdown without links to files that the archive doesn't have.
+//! The documentation of archives and of the site: Markdown whose links lead to files that are there.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,12 +8,19 @@ use regex_lite::{Captures, Regex};
 
 use crate::project::Project;
 
-/// Pages for passdock's developers, which only the checkout has.
-const NOT_FOR_USERS: [&str; 3] = ["conformance.md", "decisions.md", "pass-call.md"];
+/// The pages at the top of the checkout.
+const PAGES: [&str; 6] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+];
 
-/// Writes the user documentation to a directory.
+/// Writes the documentation into a directory.
 pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
-    let mut files = vec![PathBuf::from("CHANGELOG.md")];
+    let mut files = PAGES.map(PathBuf::from).to_vec();
     let folders = [
         ("docs", "md"),
         ("docs/guides", "md"),
@@ -25,7 +32,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.context("a document has a name")?;
             let is_one = path.extension().is_some_and(|known| known == extension);
-            if is_one && !NOT_FOR_USERS.contains(&name) {
+            if is_one {
                 files.push(Path::new(folder).join(name));
             }
         }
@@ -43,7 +50,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces links to files that the archive doesn't have with their text. The text of a link may contain brackets.
+/// Markdown in which links that the archive hasn't are their text. A link's text may have brackets in it.
 fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
     let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
     let replaced = link.replace_all(text, |found: &Captures<'_>| {
@@ -58,7 +65,7 @@ fn is_elsewhere(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// Returns the path of a link's file, relative to the root of the checkout.
+/// A link's file, from the top of the checkout.
 fn within(folder: &Path, target: &str) -> Option<PathBuf> {
     let path = target.split('#').next().unwrap_or(target);
     let mut whole = PathBuf::new();

@@ -5,7 +5,6 @@
 
 mod args;
 mod check_command;
-mod child;
 mod command;
 mod help;
 mod in_full;

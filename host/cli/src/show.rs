@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
+use passdock::diagnostic::table::wrap;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::{Output, StagedModel, WriteOptions};
@@ -297,27 +298,11 @@ pub(crate) fn columns() -> Option<usize> {
 
 /// Words with commas between them, on lines of this width; `head` begins the first, `indent` the others.
 pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width: usize) -> String {
-    let (mut text, mut line) = (String::new(), safe(head));
-    let mut is_first = true;
-    for (at, word) in words.iter().enumerate() {
-        let mut word = safe(word.as_ref());
-        if at + 1 < words.len() {
-            word.push(',');
-        }
-        let space = usize::from(!is_first);
-        if !is_first && line.chars().count() + space + word.chars().count() > width {
-            text += &line;
-            text.push('\n');
-            line = indent.to_owned();
-            is_first = true;
-        }
-        if !is_first {
-            line.push(' ');
-        }
-        line += &word;
-        is_first = false;
-    }
-    text + &line + "\n"
+    let words = words.iter().enumerate().map(|(at, word)| {
+        let comma = if at + 1 < words.len() { "," } else { "" };
+        safe(word.as_ref()) + comma
+    });
+    wrap(&safe(head), words, indent, width).join("\n") + "\n"
 }
 
 /// A time as people read it.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use passdock_crash::{CallKind, Culprit, Termination};
 pub use passdock_diagnostic::capitalized;
-use passdock_diagnostic::excerpt::Excerpt;
-use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
+use passdock_diagnostic::{Diagnostic, Snippet, suggest};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
 use serde::{Deserialize, Serialize};
 
@@ -46,37 +45,18 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PassError(Box<ErrorParts>);
 
-/// The parts of an error. Another process gets all of them but the underlying error and the site.
+/// The parts of an error: a diagnostic, whose fields can be read and set as the error's own, and what programs need
+/// besides. Another process gets all of them but the underlying error and the site.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ErrorParts {
     /// The kind of error.
     pub kind: ErrorKind,
-    /// The message: a whole sentence, without the names that the other fields hold.
-    pub message: String,
-    /// The pass that failed.
-    pub pass: Option<String>,
-    /// The plugin that provides the pass.
-    pub plugin: Option<Provider>,
-    /// The passes that ran the failed pass, innermost first.
-    pub run_by: Vec<String>,
-    /// The definition of an op that failed, or that calls the op wrong, when the pass asked it.
-    pub definition: Option<BlamedDefinition>,
+    /// The message, without the names that the other fields hold, and all that it is about. The code is the kind's.
+    pub diagnostic: Diagnostic,
     /// Whether a pass asked for what is wrong: then the pass has failed, and not the user's request.
     pub is_inner: bool,
-    /// The function that the pass worked on.
-    pub function: Option<String>,
-    /// The op that the pass failed on.
-    pub op: Option<String>,
-    /// The location of the op, or of the line in a file.
-    pub location: Option<String>,
-    /// The line of text that the error is about.
-    pub snippet: Option<Box<Snippet>>,
-    /// Other places that the error is about.
-    pub labels: Vec<Label>,
-    /// The advice on what to do.
-    pub help: Option<String>,
-    /// Further remarks: errors on the way out, and the pass or pipeline that asked for a name.
-    pub notes: Vec<String>,
+    /// The fault of the pass that [`ErrorKind::Failed`] doesn't distinguish.
+    pub fault: Option<PassFault>,
     /// The underlying error.
     #[serde(skip)]
     pub source: Option<Cause>,
@@ -88,32 +68,13 @@ pub struct ErrorParts {
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A cause by which checks of plugins tell failures of passes apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureMark {
-    /// The pass returned a status and nothing else.
+/// A failure that is the fault of the pass, whatever module it was given: checks of plugins report it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PassFault {
+    /// The pass returned a status and no message.
     Unexplained,
     /// The pass changed an interface without having declared it.
     UndeclaredChange,
-}
-
-impl FailureMark {
-    /// Whether the mark is the cause of an error.
-    pub(crate) fn is_on(self, error: &PassError) -> bool {
-        let cause = error.source.as_deref();
-        cause.and_then(|cause| cause.downcast_ref()) == Some(&self)
-    }
-}
-
-impl Error for FailureMark {}
-
-impl fmt::Display for FailureMark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FailureMark::Unexplained => "the pass answered a status and nothing else",
-            FailureMark::UndeclaredChange => "the pass doesn't declare that it changes interfaces",
-        })
-    }
 }
 
 /// The plugin that provides a pass or an instrument.
@@ -125,126 +86,95 @@ pub struct Provider {
     pub origin: Origin,
 }
 
-/// The kind of an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// A name that a pass can't have.
-    Name,
-    /// No pass has that name.
-    UnknownPass,
-    /// No instrument has that name.
-    UnknownInstrument,
-    /// Two passes or instruments have the same name.
-    Duplicate,
-    /// Passes require each other.
-    Cycle,
-    /// A required pass is disabled.
-    RequiredDisabled,
-    /// A Sequential is nested too deeply.
-    TooDeep,
-    /// A config key, field or value is invalid.
-    Config,
-    /// A pipeline file is invalid.
-    Pipeline,
-    /// A file of rules is invalid.
-    Rules,
-    /// Arguments of the command line, or files and directories that they name, are invalid.
-    Usage,
-    /// A context can't be built, entered or left.
-    Context,
-    /// A plugin can't be used.
-    Plugin,
-    /// The pass emitted error diagnostics, which say why it failed.
-    Diagnostics,
-    /// The pass returned a failure.
-    #[default]
-    Failed,
-    /// The pass panicked.
-    Panicked,
-    /// The process terminated in a pass: by a signal, by `exit`, or because it took too long.
-    Crashed,
-    /// The pass left invalid IR.
-    Verify,
-    /// The IR that a pass was given, or that is to be written, is invalid: a pass before wrote where it may only read.
-    Broken,
-    /// An instrument failed.
-    Instrument,
-    /// The pass changed what the model computes.
-    Numerics,
-    /// The check of what the model computes couldn't be made.
-    NotChecked,
-    /// The model can't be read.
-    Read,
-    /// The result can't be written.
-    Write,
-    /// A check of a model can't be made, or its result leaves nothing to look for.
-    Check,
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident $code:literal $exit_status:literal,)*) => {
+        /// The kind of an error.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum ErrorKind {
+            $($(#[$meta])* $kind,)*
+        }
+
+        impl ErrorKind {
+            /// The stable code that diagnostics carry.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(ErrorKind::$kind => $code,)*
+                }
+            }
+
+            /// The exit status of a program that ends with this error: 1 for a pass, the model or the
+            /// output, 2 for the user's request, 3 for a plugin.
+            pub fn exit_status(self) -> u8 {
+                match self {
+                    $(ErrorKind::$kind => $exit_status,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorKind {
-    /// The stable code that diagnostics carry.
-    pub fn code(self) -> &'static str {
-        match self {
-            ErrorKind::Name => "pass-name",
-            ErrorKind::UnknownPass => "unknown-pass",
-            ErrorKind::UnknownInstrument => "unknown-instrument",
-            ErrorKind::Duplicate => "duplicate-pass",
-            ErrorKind::Cycle => "required-cycle",
-            ErrorKind::RequiredDisabled => "required-disabled",
-            ErrorKind::TooDeep => "too-deep",
-            ErrorKind::Config => "config",
-            ErrorKind::Pipeline => "pipeline",
-            ErrorKind::Rules => "rules",
-            ErrorKind::Usage => "usage",
-            ErrorKind::Context => "context",
-            ErrorKind::Plugin => "plugin",
-            ErrorKind::Diagnostics => "error-diagnostics",
-            ErrorKind::Failed => "pass-failed",
-            ErrorKind::Panicked => "pass-panicked",
-            ErrorKind::Crashed => "crashed",
-            ErrorKind::Verify => "verify",
-            ErrorKind::Broken => "broken",
-            ErrorKind::Instrument => "instrument",
-            ErrorKind::Numerics => "numerics",
-            ErrorKind::NotChecked => "not-checked",
-            ErrorKind::Read => "read",
-            ErrorKind::Write => "write",
-            ErrorKind::Check => "check",
-        }
-    }
-
-    /// The exit status of a program that ends with this error: 1 for a pass, the model or the
-    /// output, 2 for the user's request, 3 for a plugin.
-    pub fn exit_status(self) -> u8 {
-        match self {
-            ErrorKind::Diagnostics
-            | ErrorKind::Failed
-            | ErrorKind::Panicked
-            | ErrorKind::Crashed
-            | ErrorKind::Verify
-            | ErrorKind::Broken
-            | ErrorKind::Instrument
-            | ErrorKind::Numerics
-            | ErrorKind::NotChecked
-            | ErrorKind::Context
-            | ErrorKind::Read
-            | ErrorKind::Write
-            | ErrorKind::Check => 1,
-            ErrorKind::Plugin => 3,
-            _ => 2,
-        }
-    }
+// Each kind with its code and its exit status.
+kinds! {
+    /// A name that a pass can't have.
+    Name "pass-name" 2,
+    /// No pass has that name.
+    UnknownPass "unknown-pass" 2,
+    /// No instrument has that name.
+    UnknownInstrument "unknown-instrument" 2,
+    /// Two passes or instruments have the same name.
+    Duplicate "duplicate-pass" 2,
+    /// Passes require each other.
+    Cycle "required-cycle" 2,
+    /// A required pass is disabled.
+    RequiredDisabled "required-disabled" 2,
+    /// A Sequential is nested too deeply.
+    TooDeep "too-deep" 2,
+    /// A config key, field or value is invalid.
+    Config "config" 2,
+    /// A pipeline file is invalid.
+    Pipeline "pipeline" 2,
+    /// A file of rules is invalid.
+    Rules "rules" 2,
+    /// Arguments of the command line, or files and directories that they name, are invalid.
+    Usage "usage" 2,
+    /// A context can't be built, entered or left.
+    Context "context" 1,
+    /// A plugin can't be used.
+    Plugin "plugin" 3,
+    /// The pass emitted error diagnostics, which say why it failed.
+    Diagnostics "error-diagnostics" 1,
+    /// The pass returned a failure.
+    #[default]
+    Failed "pass-failed" 1,
+    /// The pass panicked.
+    Panicked "pass-panicked" 1,
+    /// The process terminated in a pass: by a signal, by `exit`, or because it took too long.
+    Crashed "crashed" 1,
+    /// The pass left invalid IR.
+    Verify "verify" 1,
+    /// The IR that a pass was given, or that is to be written, is invalid: a pass before wrote where it may only read.
+    Broken "broken" 1,
+    /// An instrument failed.
+    Instrument "instrument" 1,
+    /// The pass changed what the model computes.
+    Numerics "numerics" 1,
+    /// The check of what the model computes couldn't be made.
+    NotChecked "not-checked" 1,
+    /// The model can't be read.
+    Read "read" 1,
+    /// The result can't be written.
+    Write "write" 1,
+    /// A check of a model can't be made, or its result leaves nothing to look for.
+    Check "check" 1,
 }
 
 impl PassError {
     /// An error with a kind and a message only.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> PassError {
-        PassError(Box::new(ErrorParts {
-            kind,
-            message: message.into(),
-            ..ErrorParts::default()
-        }))
+        let mut error = PassError(Box::default());
+        (error.kind, error.message) = (kind, message.into());
+        error
     }
 
     /// The error of a pass that emitted error diagnostics. They are shown by themselves, so the
@@ -274,11 +204,11 @@ impl PassError {
         let mut error = PassError::new(ErrorKind::Crashed, message)
             .help("Nothing was written, and the model that was read is as it was.");
         error.function = culprit.and_then(|culprit| culprit.function.clone());
-        // The pass's own is told with the pass.
+        // The pass's own plugin is set with the pass.
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
         }
-        // What spoils the heap shows later, in somebody else's code.
+        // A corrupted heap shows later, in other code.
         let before = termination.called_before.as_ref().filter(|before| {
             let plugin = culprit.and_then(|culprit| culprit.plugin.as_ref());
             before.plugin.is_some() && before.plugin.as_ref() != plugin
@@ -290,18 +220,13 @@ impl PassError {
                  shows later"
             ));
         }
-        if culprit.is_none()
+        let is_uncertain = culprit.is_none()
             || termination.on_other_thread
             || before.is_some()
-            || cause.name() == "SIGABRT"
-        {
-            let names = termination.loaded.iter().map(|file| format!("`{file}`"));
-            let names: Vec<String> = names.collect();
-            if !names.is_empty() {
-                error
-                    .notes
-                    .push(format!("loaded by then: {}", names.join(", ")));
-            }
+            || cause.name() == "SIGABRT";
+        if is_uncertain && !termination.loaded.is_empty() {
+            let names = suggest::listed(termination.loaded.iter().map(String::as_str));
+            error.notes.push(format!("loaded by then: {names}"));
         }
         error.termination = Some(Box::new(termination.clone()));
         error
@@ -316,11 +241,11 @@ impl PassError {
     }
 
     /// Names the failed pass, if none is named yet.
-    pub fn in_pass(mut self, name: &str, plugin: Option<&Provider>) -> PassError {
+    pub fn in_pass(mut self, name: &str, provider: Option<&Provider>) -> PassError {
         // Of IR that was broken before, it is the wrong one.
         if self.pass.is_none() && self.kind != ErrorKind::Broken {
             self.pass = Some(name.to_owned());
-            self.plugin = plugin.cloned();
+            self.set_provider(provider);
         }
         self
     }
@@ -335,13 +260,16 @@ impl PassError {
         self
     }
 
-    /// Adds the op that the error is about, as an excerpt shows it.
-    pub(crate) fn at(mut self, shown: Excerpt) -> PassError {
-        self.function = shown.function;
-        self.op = shown.op;
-        self.location = shown.location;
-        self.snippet = shown.snippet.map(Box::new);
-        self.labels = shown.others;
+    /// Sets the plugin that the failed pass is of.
+    pub(crate) fn set_provider(&mut self, provider: Option<&Provider>) {
+        self.plugin = provider.map(|provider| provider.plugin.clone());
+        self.file = provider.and_then(Provider::file);
+    }
+
+    /// Adds the line of text that the error is about.
+    pub fn snippet(mut self, snippet: Snippet) -> PassError {
+        self.location = Some(snippet.location());
+        self.snippet = Some(snippet);
         self
     }
 
@@ -366,28 +294,15 @@ impl PassError {
     /// The error as a diagnostic, for reports and terminals.
     pub fn to_diagnostic(&self) -> Diagnostic {
         Diagnostic {
-            severity: Severity::Error,
             code: self.kind.code().to_owned(),
-            message: self.message.clone(),
-            pass: self.pass.clone(),
-            plugin: self.plugin.as_ref().map(|p| p.plugin.clone()),
-            file: self.plugin.as_ref().and_then(Provider::file),
-            run_by: self.run_by.clone(),
-            definition: self.definition.clone(),
-            function: self.function.clone(),
-            op: self.op.clone(),
-            location: self.location.clone(),
-            help: self.help.clone(),
-            notes: self.notes.clone(),
-            snippet: self.snippet.as_deref().cloned(),
-            labels: self.labels.clone(),
+            ..self.diagnostic.clone()
         }
     }
 }
 
 impl Provider {
     /// The provider that a plugin is.
-    pub fn of(plugin: &Plugin) -> Provider {
+    pub fn new(plugin: &Plugin) -> Provider {
         Provider {
             plugin: plugin.name().to_owned(),
             origin: plugin.origin().clone(),
@@ -414,13 +329,29 @@ impl DerefMut for PassError {
     }
 }
 
+impl Deref for ErrorParts {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+}
+
+impl DerefMut for ErrorParts {
+    fn deref_mut(&mut self) -> &mut Diagnostic {
+        &mut self.diagnostic
+    }
+}
+
 /// The whole error on one line: pass, plugin, function, op, location, message, help and notes.
 impl fmt::Display for PassError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pass) = &self.pass {
             write!(f, "Error in pass {pass}")?;
-            if let Some(plugin) = &self.plugin {
-                write!(f, " of plugin {}", plugin.origin)?;
+            match (&self.file, &self.plugin) {
+                (Some(file), _) => write!(f, " of plugin `{file}`")?,
+                (None, Some(plugin)) => write!(f, " of plugin `{plugin}` (built in)")?,
+                (None, None) => {}
             }
             for outer in &self.run_by {
                 write!(f, ", run by {outer}")?;

@@ -25,7 +25,6 @@ pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;
 #[cfg(unix)]
 pub use shared::{SharedRecord, inherited};
-pub use signal_hook::low_level::signal_name;
 pub use termination::{Culprit, Termination, TerminationCause};
 #[cfg(unix)]
 pub use watch::{Then, finish, flush_streams, ignore_terminal_stops, lose_channel, watch};

@@ -1,6 +1,7 @@
 //! The termination of a process: its cause, and the plugin code that ran.
 
 use std::fmt;
+use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 use signal_hook::low_level::signal_name;
@@ -113,6 +114,22 @@ impl Termination {
         let instrument = self.culprit.as_ref().filter(is_instrument);
         let at = instrument.or(self.running_pass())?;
         (at.number > 0).then_some((at.kind, at.number))
+    }
+}
+
+impl From<ExitStatus> for TerminationCause {
+    fn from(status: ExitStatus) -> TerminationCause {
+        #[cfg(unix)]
+        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+            return TerminationCause::Signal {
+                signal,
+                address: None,
+                stack_overflow: false,
+            };
+        }
+        TerminationCause::Exit {
+            status: status.code(),
+        }
     }
 }
 

@@ -9,7 +9,6 @@
 mod buffer;
 mod diagnostic;
 pub mod excerpt;
-mod fit;
 mod memory;
 mod render;
 pub mod suggest;

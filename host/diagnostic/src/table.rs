@@ -2,146 +2,21 @@
 
 use std::time::Duration;
 
-use crate::fit;
 use crate::terminal::safe_line;
 
-/// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
-/// heading begins with `>` are on its right side.
+/// A table: headings, then rows, columns as wide as their widest cell. A column without an entry is left out. The
+/// cells of a column whose heading begins with `>` are aligned to the right.
 pub struct TextTable<const N: usize> {
-    columns: [&'static str; N],
-    rows: Vec<[String; N]>,
-    /// Lines below rows, each with the number of rows above it.
-    lines: Vec<(usize, String)>,
-    within: Option<usize>,
+    is_right: [bool; N],
+    /// The headings, then the rows.
+    rows: Vec<Row<N>>,
+    width: usize,
 }
 
-impl<const N: usize> TextTable<N> {
-    /// A table without rows.
-    pub fn new(columns: [&'static str; N]) -> TextTable<N> {
-        TextTable {
-            columns,
-            rows: Vec::new(),
-            lines: Vec::new(),
-            within: None,
-        }
-    }
-
-    /// A table of these rows.
-    pub fn of(
-        columns: [&'static str; N],
-        rows: impl IntoIterator<Item = [String; N]>,
-    ) -> TextTable<N> {
-        let mut table = TextTable::new(columns);
-        rows.into_iter().for_each(|row| table.row(row));
-        table
-    }
-
-    /// Adds a row.
-    pub fn row(&mut self, cells: [String; N]) {
-        self.rows
-            .push(cells.map(|cell| safe_line(&cell).into_owned()));
-    }
-
-    /// Adds lines below the last row, which go across all columns.
-    pub fn line(&mut self, text: &str) {
-        for line in text.lines() {
-            let line = safe_line(line).into_owned();
-            self.lines.push((self.rows.len(), line));
-        }
-    }
-
-    /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough
-    /// the last columns stand below the others. Words aren't broken.
-    pub fn within(mut self, columns: Option<usize>) -> TextTable<N> {
-        self.within = columns;
-        self
-    }
-
-    /// The text, each line ended; without headings if there are no rows.
-    pub fn render(&self) -> String {
-        self.render_columns((0..N).collect())
-    }
-
-    /// The text of [`TextTable::render`] without the columns in which no row says anything.
-    pub fn render_filled(&self) -> String {
-        let says = |column: &usize| self.rows.iter().any(|row| !row[*column].is_empty());
-        self.render_columns((0..N).filter(says).collect())
-    }
-
-    fn render_columns(&self, shown: Vec<usize>) -> String {
-        if self.rows.is_empty() {
-            let lines = self.lines.iter().map(|(_, line)| format!("{line}\n"));
-            return lines.collect();
-        }
-        let headings = self
-            .columns
-            .map(|heading| heading.trim_start_matches('>').to_owned());
-        let layout = self.layout(&headings, shown);
-        let rows = [&headings].into_iter().chain(&self.rows);
-        let mut text = String::new();
-        let mut lines = self.lines.iter().peekable();
-        for (above, row) in rows.enumerate() {
-            self.write_row(&mut text, row, &layout);
-            while let Some((_, line)) = lines.next_if(|(rows, _)| *rows == above) {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-        text
-    }
-
-    /// Which columns stand beside each other, how wide, and which ones below.
-    fn layout(&self, headings: &[String; N], mut shown: Vec<usize>) -> Layout {
-        let rows = || [headings].into_iter().chain(&self.rows);
-        let widest = |measure: fn(&str) -> usize, shown: &[usize]| -> Vec<usize> {
-            let column = |&at: &usize| rows().map(|row| measure(&row[at])).max();
-            shown.iter().map(|at| column(at).unwrap_or(0)).collect()
-        };
-        let mut widths = widest(|cell| cell.chars().count(), &shown);
-        let most = self.within.unwrap_or(usize::MAX);
-        let least = widest(fit::least, &shown);
-        let mut below = Vec::new();
-        let narrow = loop {
-            let narrow = fit::narrowed(&widths, &least[..widths.len()], most);
-            if narrow.is_some() || shown.len() < 2 {
-                break narrow;
-            }
-            below.splice(..0, shown.pop());
-            widths.pop();
-        };
-        Layout {
-            beside: shown.into_iter().zip(narrow.unwrap_or(widths)).collect(),
-            below,
-            most,
-        }
-    }
-
-    fn write_row(&self, text: &mut String, row: &[String; N], layout: &Layout) {
-        let columns = layout.beside.iter();
-        let cells = columns.map(|&(at, width)| (at, width, fit::lines(&row[at], width)));
-        let cells: Vec<(usize, usize, Vec<String>)> = cells.collect();
-        let height = cells.iter().map(|(.., lines)| lines.len()).max();
-        for at_line in 0..height.unwrap_or(0) {
-            let mut line = String::new();
-            for (at, width, lines) in &cells {
-                let cell = lines.get(at_line).map_or("", String::as_str);
-                let width = *width.min(&WIDEST);
-                line += &match self.columns[*at].starts_with('>') {
-                    true => format!("{cell:>width$}  "),
-                    false => format!("{cell:width$}  "),
-                };
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        for &at in layout.below.iter().filter(|&&at| !row[at].is_empty()) {
-            let cell = format!("{BELOW}{}", row[at]);
-            for line in fit::lines(&cell, layout.most) {
-                text.push_str(line.trim_end());
-                text.push('\n');
-            }
-        }
-    }
+/// A row, and the lines below it, which go across all columns.
+struct Row<const N: usize> {
+    cells: [String; N],
+    lines: Vec<String>,
 }
 
 /// The width up to which columns are aligned: a longer cell moves the rest of its row only.
@@ -150,14 +25,170 @@ const WIDEST: usize = 1000;
 /// What a cell below its row is indented by.
 const BELOW: &str = "      ";
 
-/// Where the columns of a table stand.
-struct Layout {
-    /// Columns and their widths.
-    beside: Vec<(usize, usize)>,
-    /// The columns that stand below the others.
-    below: Vec<usize>,
-    /// The width of the table.
-    most: usize,
+impl<const N: usize> TextTable<N> {
+    /// Creates a table without rows.
+    pub fn new(headings: [&'static str; N]) -> TextTable<N> {
+        let mut table = TextTable {
+            is_right: headings.map(|heading| heading.starts_with('>')),
+            rows: Vec::new(),
+            width: usize::MAX,
+        };
+        table.row(headings.map(|heading| heading.trim_start_matches('>').to_owned()));
+        table
+    }
+
+    /// Creates a table of these rows.
+    pub fn from_rows(
+        headings: [&'static str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> TextTable<N> {
+        let mut table = TextTable::new(headings);
+        rows.into_iter().for_each(|row| table.row(row));
+        table
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: [String; N]) {
+        self.rows.push(Row {
+            cells: cells.map(|cell| safe_line(&cell).into_owned()),
+            lines: Vec::new(),
+        });
+    }
+
+    /// Adds lines below the last row, which go across all columns.
+    pub fn line(&mut self, text: &str) {
+        if let Some(row) = self.rows.last_mut() {
+            let lines = text.lines().map(|line| safe_line(line).into_owned());
+            row.lines.extend(lines);
+        }
+    }
+
+    /// Limits the width: cells that are too long continue in the next line, and where that isn't enough, the last
+    /// columns are below the others. Words aren't broken.
+    pub fn within(mut self, width: Option<usize>) -> TextTable<N> {
+        self.width = width.unwrap_or(usize::MAX);
+        self
+    }
+
+    /// Renders the table, each line ended; without headings if there are no rows.
+    pub fn render(&self) -> String {
+        let (columns, below) = self.layout();
+        let lines = self.rows.iter().flat_map(|row| {
+            let lines = match self.rows.len() {
+                1 => Vec::new(),
+                _ => self.row_lines(&row.cells, &columns, &below),
+            };
+            lines.into_iter().chain(row.lines.iter().cloned())
+        });
+        lines
+            .map(|line| line.trim_end().to_owned() + "\n")
+            .collect()
+    }
+
+    /// Returns the columns side by side with their widths, and the columns below these.
+    fn layout(&self) -> (Vec<(usize, usize)>, Vec<usize>) {
+        let has_entry = |at: &usize| self.rows[1..].iter().any(|row| !row.cells[*at].is_empty());
+        let mut columns: Vec<usize> = (0..N).filter(has_entry).collect();
+        let bounds = columns.iter().map(|&at| {
+            let widest = |measure: fn(&str) -> usize| {
+                let cells = self.rows.iter().map(|row| measure(&row.cells[at]));
+                cells.max().unwrap_or(0)
+            };
+            (widest(longest_word), widest(char_count))
+        });
+        let bounds: Vec<(usize, usize)> = bounds.collect();
+        let mut counts = (1..=columns.len()).rev();
+        let widths = counts.find_map(|count| narrowed(&bounds[..count], self.width));
+        let widths =
+            widths.unwrap_or_else(|| bounds.iter().take(1).map(|(word, _)| *word).collect());
+        let below = columns.split_off(widths.len());
+        (columns.into_iter().zip(widths).collect(), below)
+    }
+
+    fn row_lines(
+        &self,
+        cells: &[String; N],
+        columns: &[(usize, usize)],
+        below: &[usize],
+    ) -> Vec<String> {
+        let parts = columns.iter();
+        let parts = parts.map(|&(at, width)| (at, width, cell_lines(&cells[at], width)));
+        let parts: Vec<_> = parts.collect();
+        let height = parts.iter().map(|(.., lines)| lines.len()).max();
+        let lines = (0..height.unwrap_or(0)).map(|number| {
+            let parts = parts.iter().map(|(at, width, lines)| {
+                let part = lines.get(number).map_or("", String::as_str);
+                let width = *width.min(&WIDEST);
+                match self.is_right[*at] {
+                    true => format!("{part:>width$}  "),
+                    false => format!("{part:width$}  "),
+                }
+            });
+            parts.collect()
+        });
+        let below = below.iter().map(|&at| &cells[at]);
+        let below = below.filter(|cell| !cell.is_empty());
+        let below = below.flat_map(|cell| cell_lines(&format!("{BELOW}{cell}"), self.width));
+        lines.chain(below).collect()
+    }
+}
+
+/// Returns widths of columns that together are within `most`, with two blanks between them: the widest are narrowed,
+/// none below its longest word. `None`: there are none. `bounds` has the longest word and the widest cell of each column.
+fn narrowed(bounds: &[(usize, usize)], most: usize) -> Option<Vec<usize>> {
+    let gaps = 2 * bounds.len().saturating_sub(1);
+    let limits = 0..=bounds.iter().map(|(_, widest)| *widest).max()?;
+    let mut widths = limits.rev().map(|limit| -> Vec<usize> {
+        let widths = bounds
+            .iter()
+            .map(|(word, widest)| *widest.min(&limit.max(*word)));
+        widths.collect()
+    });
+    widths.find(|widths| widths.iter().sum::<usize>() + gaps <= most)
+}
+
+fn char_count(cell: &str) -> usize {
+    cell.chars().count()
+}
+
+/// Returns the width of the longest word of a cell, and of what it is indented by.
+fn longest_word(cell: &str) -> usize {
+    indent(cell).len() + cell.split(' ').map(char_count).max().unwrap_or(0)
+}
+
+fn indent(cell: &str) -> &str {
+    &cell[..cell.len() - cell.trim_start_matches(' ').len()]
+}
+
+/// Returns a cell as lines of a width, broken between words.
+fn cell_lines(cell: &str, width: usize) -> Vec<String> {
+    let indent = indent(cell);
+    wrap(indent, cell[indent.len()..].split(' '), indent, width)
+}
+
+/// Puts words on lines of a width; `head` begins the first line, `indent` the others. A word that is too long has a
+/// line of its own.
+pub fn wrap(
+    head: &str,
+    words: impl IntoIterator<Item: AsRef<str>>,
+    indent: &str,
+    width: usize,
+) -> Vec<String> {
+    let (mut lines, mut line, mut is_empty) = (Vec::new(), head.to_owned(), true);
+    for word in words {
+        let word = word.as_ref();
+        if !is_empty && char_count(&line) + 1 + char_count(word) > width {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line += word;
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
 }
 
 /// A number of bytes as people read it: `864 B`, `4.6 MB`.
@@ -198,12 +229,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_without_a_word_may_be_left_out() {
+    fn columns_without_an_entry_are_left_out() {
         let mut table = TextTable::new(["a", ">b", ">c"]);
         table.row(["x".to_owned(), String::new(), "1".to_owned()]);
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
-        assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
-        assert_eq!(table.render(), "a   b   c\nx       1\nyy     22\n");
+        assert_eq!(table.render(), "a    c\nx    1\nyy  22\n");
     }
 
     #[test]
@@ -214,7 +244,7 @@ mod tests {
             "what it is for".to_owned(),
         ];
         let table = |columns| {
-            let table = TextTable::of(["a", ">b", "c"], [row.clone()]);
+            let table = TextTable::from_rows(["a", ">b", "c"], [row.clone()]);
             table.within(Some(columns)).render()
         };
         assert_eq!(table(30), "a     b  c\nname  7  what it is for\n");
@@ -233,7 +263,7 @@ mod tests {
     fn a_cell_may_have_any_length() {
         let long = "n".repeat(70_000);
         let row = |cell: &str| [cell.to_owned(), "1".to_owned()];
-        let table = || TextTable::of(["a", ">b"], [row(&long), row("x")]);
+        let table = || TextTable::from_rows(["a", ">b"], [row(&long), row("x")]);
         let blanks = " ".repeat(999);
         let text = format!("a{blanks}  b\n{long}  1\nx{blanks}  1\n");
         assert_eq!(table().render(), text);
@@ -249,5 +279,28 @@ mod tests {
         table.row(["yy".to_owned(), "22".to_owned()]);
         let text = "a    b\nx    1\n  longer than a column\n  with a\nbreak and \\u{1b}\nyy  22\n";
         assert_eq!(table.render(), text);
+    }
+
+    #[test]
+    fn the_widest_columns_are_narrowed_first() {
+        assert_eq!(
+            narrowed(&[(10, 10), (8, 40), (5, 5)], 40),
+            Some(vec![10, 21, 5])
+        );
+        assert_eq!(narrowed(&[(5, 30), (5, 40)], 42), Some(vec![20, 20]));
+        assert_eq!(narrowed(&[(10, 10), (35, 40)], 40), None);
+    }
+
+    #[test]
+    fn cells_are_broken_between_words() {
+        assert_eq!(cell_lines("one two three", 7), ["one two", "three"]);
+        assert_eq!(cell_lines("  a bb ccc", 6), ["  a bb", "  ccc"]);
+        assert_eq!(cell_lines("longest of all", 3), ["longest", "of", "all"]);
+        assert_eq!(longest_word("  a bb ccc"), 5);
+        let words = ["4 ops,", "2 kB"];
+        assert_eq!(
+            wrap("model: ", words, "  ", 14),
+            ["model: 4 ops,", "  2 kB"]
+        );
     }
 }

@@ -45,6 +45,15 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Cuts a text after `longest` characters.
+pub fn shortened(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// Whether a stream takes colours that `is_terminal`: one that isn't dumb, unless `NO_COLOR` is set.
 pub fn takes_color(is_terminal: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

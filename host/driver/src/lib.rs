@@ -9,6 +9,8 @@
 
 pub mod batch;
 mod bodies;
+#[cfg(unix)]
+mod children;
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;

@@ -8,6 +8,7 @@ use passdock_core::{ErrorKind, PassError, suggest};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::queries::{
     FunctionResult, callee, function_results, operands_inside, set_results, unused_constants,
@@ -23,9 +24,10 @@ pub struct Bounds {
 }
 
 /// A part of a model.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct ModelPart {
     /// The part, as a model.
+    #[serde(skip)]
     pub module: Module,
     /// The number of ops in the whole main graph.
     pub ops_before: usize,

@@ -49,15 +49,6 @@ pub(crate) fn is_present(f: &Function, result: ValueId) -> bool {
     value.flags & Value::ABSENT == 0 || value.use_count > 0
 }
 
-/// Cuts a text after `longest` characters.
-pub(crate) fn shortened(mut text: String, longest: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(longest) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
 /// A result of a function: the value, its name and its type.
 pub(crate) type FunctionResult = (ValueId, String, TypeId);
 

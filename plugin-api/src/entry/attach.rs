@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use super::calls::{self, Bound};
+use super::bound::{enter, Bound};
 use super::table;
-use crate::ffi::{self, describe, Tables};
+use crate::ffi::{self, Tables};
 use crate::ir::{Function, Module};
 use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
@@ -68,21 +68,13 @@ pub unsafe fn attach(
     };
     ffi::install_hook();
     let tables: &'static Tables = Box::leak(Box::new(tables));
-    let table: &'static abi::Plugin = Box::leak(Box::new(table::of(plugin, tables)));
+    let table: &'static abi::Plugin = Box::leak(Box::new(table::new(plugin, tables)));
     attached.push(Attached {
         host,
         table,
         _tables: tables,
     });
     table
-}
-
-/// Runs code of the author's inside the gate; a panic is reported as the pass's failure.
-#[inline]
-pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> Status) -> Status {
-    ffi::enter(cx.tables, body, |panic| {
-        cx.raw_fail(&describe::panicked(panic))
-    })
 }
 
 // The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
@@ -96,15 +88,15 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the function is the pass's.
-    let (pass, cx, function) = unsafe {
-        let pass = Bound::<FunctionPass>::of(state);
+    let (pass, cx, mut function) = unsafe {
+        let pass = Bound::<FunctionPass>::from_state(state);
         (
             pass,
             PassContext::from_raw(pass.tables, context, module),
             Function::from_raw(pass.tables, *function),
         )
     };
-    enter(&cx, calls::function_pass(pass, function, &cx))
+    enter(&cx, || (pass.part)(&mut function, &cx))
 }
 
 /// The host calls a module pass.
@@ -114,15 +106,15 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; the module is the pass's.
-    let (pass, cx, module) = unsafe {
-        let pass = Bound::<ModulePass>::of(state);
+    let (pass, cx, mut module) = unsafe {
+        let pass = Bound::<ModulePass>::from_state(state);
         (
             pass,
             PassContext::from_raw(pass.tables, context, ptr::null()),
             Module::from_raw(pass.tables, *module),
         )
     };
-    enter(&cx, calls::module_pass(pass, module, &cx))
+    enter(&cx, || (pass.part)(&mut module, &cx))
 }
 
 /// The host asks a function of an op's definition: that of a number in [`OpDef::functions`].
@@ -134,7 +126,7 @@ pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
 ) -> Status {
     // SAFETY: see above.
     let (bound, call) = unsafe {
-        let bound = Bound::<&OpDef>::of(state);
+        let bound = Bound::<&OpDef>::from_state(state);
         (bound, OpCall::from_raw(bound.tables, call, *function, op))
     };
     let body = || match bound.part.functions()[FUNCTION].map(|run| run(&call)) {

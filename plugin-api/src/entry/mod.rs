@@ -1,7 +1,7 @@
 //! What the host calls: the plugin's table and the C functions in it, each through the gate.
 
 mod attach;
-mod calls;
+mod bound;
 mod table;
 mod watch;
 

@@ -3,14 +3,14 @@
 use passdock_abi as abi;
 
 use super::attach::{run_function, run_module, run_op};
-use super::calls::Bound;
+use super::bound::Bound;
 use super::watch;
 use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};
 use crate::plugin::{FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec};
 
 /// The table of a plugin for the host with these tables. Its entries live for ever.
-pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
+pub(super) fn new(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
     let passes = pass_entries(plugin.passes, tables);
     let ops = op_entries(plugin.ops, tables);
     let instruments = watch::entries(plugin.instruments, tables);

@@ -7,8 +7,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::Status;
 
-use super::attach::enter;
-use super::calls::{status, Bound};
+use super::bound::{enter, Bound};
 use crate::data::PassError;
 use crate::ffi::{end, prefix, text, Tables, Texts};
 use crate::ir::Module;
@@ -37,12 +36,12 @@ pub(super) fn entries(
         .leak(),
         create: Some(create),
         destroy: Some(destroy),
-        enter_pass_ctx: Some(enter_pass_ctx),
-        exit_pass_ctx: Some(exit_pass_ctx),
+        enter_pass_ctx: Some(watch_context::<ENTER>),
+        exit_pass_ctx: Some(watch_context::<EXIT>),
         should_run: Some(should_run),
-        run_before_pass: Some(run_before_pass),
-        run_after_pass: Some(run_after_pass),
-        pass_failed: Some(pass_failed),
+        run_before_pass: Some(watch_pass::<BEFORE>),
+        run_after_pass: Some(watch_pass::<AFTER>),
+        pass_failed: Some(watch_pass::<FAILED>),
         report: Some(report),
         ..abi::InstrumentEntry::EMPTY
     });
@@ -59,10 +58,10 @@ unsafe extern "C" fn create(
     out: *mut *mut c_void,
 ) -> Status {
     // SAFETY: see above.
-    let bound = unsafe { Bound::<MakeInstrument>::of(state) };
+    let bound = unsafe { Bound::<MakeInstrument>::from_state(state) };
     // SAFETY: see above.
     let cx = unsafe { PassContext::from_raw(bound.tables, context, ptr::null()) };
-    let create = || {
+    enter(&cx, || {
         let instance = Box::new(Instance {
             instrument: (bound.part)(&cx)?,
             tables: bound.tables,
@@ -71,8 +70,7 @@ unsafe extern "C" fn create(
         // SAFETY: see above.
         unsafe { out.write(Box::into_raw(instance).cast()) };
         Ok(())
-    };
-    enter(&cx, || status(create(), &cx))
+    })
 }
 
 unsafe extern "C" fn destroy(instance: *mut c_void) {
@@ -95,7 +93,7 @@ unsafe fn call(
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
     // SAFETY: the caller's promise.
     let cx = unsafe { PassContext::from_raw(instance.tables, context, ptr::null()) };
-    enter(&cx, || status(body(instance, &cx), &cx))
+    enter(&cx, || body(instance, &cx))
 }
 
 /// Calls an instance around a pass, with the module, the pass and the message of its failure.
@@ -134,14 +132,23 @@ unsafe fn call_around(
     unsafe { call(instance, context, body) }
 }
 
-unsafe extern "C" fn enter_pass_ctx(instance: *mut c_void, context: *mut abi::Context) -> Status {
-    // SAFETY: see above.
-    unsafe { call(instance, context, |it, cx| it.instrument.enter_pass_ctx(cx)) }
-}
+// The callbacks around contexts and around passes.
+const ENTER: usize = 0;
+const EXIT: usize = 1;
+const BEFORE: usize = 2;
+const AFTER: usize = 3;
+const FAILED: usize = 4;
 
-unsafe extern "C" fn exit_pass_ctx(instance: *mut c_void, context: *mut abi::Context) -> Status {
+unsafe extern "C" fn watch_context<const CALLBACK: usize>(
+    instance: *mut c_void,
+    context: *mut abi::Context,
+) -> Status {
+    let body = |it: &mut Instance, cx: &PassContext| match CALLBACK {
+        ENTER => it.instrument.enter_pass_ctx(cx),
+        _ => it.instrument.exit_pass_ctx(cx),
+    };
     // SAFETY: see above.
-    unsafe { call(instance, context, |it, cx| it.instrument.exit_pass_ctx(cx)) }
+    unsafe { call(instance, context, body) }
 }
 
 unsafe extern "C" fn should_run(
@@ -160,35 +167,7 @@ unsafe extern "C" fn should_run(
     }
 }
 
-unsafe extern "C" fn run_before_pass(
-    instance: *mut c_void,
-    context: *mut abi::Context,
-    module: *const abi::ModuleRef,
-    pass: *const abi::PassInfo,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
-            it.run_before_pass(m, info, cx)
-        })
-    }
-}
-
-unsafe extern "C" fn run_after_pass(
-    instance: *mut c_void,
-    context: *mut abi::Context,
-    module: *const abi::ModuleRef,
-    pass: *const abi::PassInfo,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
-            it.run_after_pass(m, info, cx)
-        })
-    }
-}
-
-unsafe extern "C" fn pass_failed(
+unsafe extern "C" fn watch_pass<const CALLBACK: usize>(
     instance: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -200,7 +179,11 @@ unsafe extern "C" fn pass_failed(
             instance,
             context,
             (module, pass),
-            |it, m, info, cx, error| it.pass_failed(m, info, error, cx),
+            |it, m, info, cx, error| match CALLBACK {
+                BEFORE => it.run_before_pass(m, info, cx),
+                AFTER => it.run_after_pass(m, info, cx),
+                _ => it.pass_failed(m, info, error, cx),
+            },
         )
     }
 }

@@ -175,6 +175,7 @@ macro_rules! seen {
         seen
     }};
 }
+pub(crate) use seen;
 
 /// Columns of records by the record's type.
 macro_rules! records {

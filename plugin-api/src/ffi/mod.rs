@@ -17,7 +17,7 @@ mod tables;
 
 pub(crate) use column::{Record, Records};
 pub(crate) use describe::Borrowed;
-pub(crate) use function::Alive;
+pub(crate) use function::{seen, Alive};
 pub use function::{Function, FunctionHandle};
 pub use gate::{end, enter, Panicked};
 pub(crate) use gate::{install_hook, running};

@@ -13,7 +13,7 @@ use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 use super::name::Name;
 use crate::data::EditError;
 use crate::ffi::descriptions::{FunctionDesc, OutlineDesc};
-use crate::ffi::{Alive, Function, FunctionHandle, RawSymbols, Records, Tables};
+use crate::ffi::{seen, Alive, Function, FunctionHandle, RawSymbols, Records, Tables};
 
 /// A module: functions in order.
 ///
@@ -41,16 +41,6 @@ pub struct Module<'h> {
     snapshots: RefCell<Vec<Alive>>,
     /// The pass's run, which no snapshot outlives.
     run: PhantomData<&'h ()>,
-}
-
-/// A field of the view. There is never a reference to the whole view, of which an older host has less
-/// than this side knows.
-macro_rules! seen {
-    ($self:ident.$field:ident) => {{
-        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and has all fields of
-        // the oldest host.
-        unsafe { std::ptr::addr_of!((*$self.view).$field).read() }
-    }};
 }
 
 impl<'h> Module<'h> {

@@ -119,8 +119,8 @@ fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
         }
         Test::OneOf(term, literals) if !condition.negated => {
             let subject = Subject::new(term)?;
-            let term = |literal: &Literal| number(&Term::Literal(literal.clone()));
-            let numbers = literals.iter().map(term).collect::<Option<Vec<f64>>>()?;
+            let numbers: Option<Vec<f64>> = literals.iter().map(Literal::number).collect();
+            let numbers = numbers?;
             let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
             let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             Some((subject, least, most))
@@ -131,8 +131,7 @@ fn asked(condition: &Condition) -> Option<(Subject<'_>, f64, f64)> {
 
 fn number(term: &Term) -> Option<f64> {
     match term {
-        Term::Literal(Literal::Int(int)) => Some(*int as f64),
-        Term::Literal(Literal::Float(float)) => Some(*float),
+        Term::Literal(literal) => literal.number(),
         _ => None,
     }
 }

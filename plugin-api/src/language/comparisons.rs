@@ -3,7 +3,7 @@
 use passdock_abi::DType;
 
 use super::parse::{Parsed, Parser};
-use super::rule::{AttrTerm, Literal, Relation, RuleError, Spanned, Term};
+use super::rule::{AttrTerm, Literal, Relation, Spanned, Term};
 
 /// What a term comes to, as far as its text tells.
 #[derive(Clone, Copy, PartialEq)]
@@ -65,15 +65,12 @@ impl Parser<'_> {
                 other.name()
             ),
         };
-        let help = match &at.value {
+        let error = self.error(at.at.clone(), message);
+        Err(match &at.value {
             Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
-                format!("Without quotes: `{}`.", text)
+                error.help(format!("Without quotes: `{}`.", text))
             }
-            _ => String::new(),
-        };
-        Err(RuleError {
-            help,
-            ..self.error(at.at.clone(), message)
+            _ => error,
         })
     }
 
@@ -94,28 +91,17 @@ impl Parser<'_> {
                 if !is_attr && DType::from_name(word).is_some() {
                     return Ok(Sort::DType);
                 }
+                if is_attr {
+                    return Err(self.no_attribute(term.at.clone(), word));
+                }
                 let error = self.error(term.at.clone(), format!("There is no dtype `{}`.", word));
-                return Err(match is_attr {
-                    true => RuleError {
-                        message: format!("No attribute is `{}`.", word),
-                        help: format!("A text stands in quotes: `\"{}\"`.", word),
-                        ..error
-                    },
-                    false => {
-                        let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
-                        let known: Vec<String> = known.map(str::to_owned).collect();
-                        RuleError {
-                            help: match here(word) {
-                                Some(name) => format!("It is called `{}` here.", name),
-                                None => format!("There are {}.", known.join(", ")),
-                            },
-                            known: if here(word).is_some() {
-                                Vec::new()
-                            } else {
-                                known
-                            },
-                            ..error
-                        }
+                return Err(match here(word) {
+                    Some(name) => error.help(format!("It is called `{}` here.", name)),
+                    None => {
+                        let names = DType::ALL.iter().filter_map(|dtype| dtype.name());
+                        let names: Vec<&str> = names.collect();
+                        let help = format!("There are {}.", names.join(", "));
+                        error.help(help).candidates(names)
                     }
                 });
             }

@@ -2,9 +2,7 @@
 
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
-use super::rule::{
-    AttrTerm, Condition, Literal, Operand, Relation, RuleError, Spanned, Term, Test,
-};
+use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, Spanned, Term, Test};
 
 /// What conditions compare.
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
@@ -56,16 +54,14 @@ impl Parser<'_> {
             Some((_, predicate)) => predicate,
             None => {
                 let names: Vec<&str> = PREDICATES.iter().map(|(name, _)| *name).collect();
+                let help = format!(
+                    "There are {}, identity, and to compare {}.",
+                    names.join(", "),
+                    TERMS.join(", ")
+                );
                 let words = [&names[..], &["identity"], &TERMS[..]].concat();
-                return Err(RuleError {
-                    known: words.into_iter().map(str::to_owned).collect(),
-                    help: format!(
-                        "There are {}, identity, and to compare {}.",
-                        names.join(", "),
-                        TERMS.join(", ")
-                    ),
-                    ..self.error(at, format!("There is no condition `{}`.", word))
-                });
+                let error = self.error(at, format!("There is no condition `{}`.", word));
+                return Err(error.help(help).candidates(words));
             }
         };
         let operands = self.list(")", Parser::known_operand)?;
@@ -167,14 +163,9 @@ impl Parser<'_> {
                 }
             }
             _ => {
-                return Err(RuleError {
-                    known: TERMS.iter().map(|term| (*term).to_owned()).collect(),
-                    help: format!("There are {}.", TERMS.join(", ")),
-                    ..self.error(
-                        at,
-                        format!("There is nothing called `{}` to compare.", word),
-                    )
-                });
+                let message = format!("There is nothing called `{}` to compare.", word);
+                let help = format!("There are {}.", TERMS.join(", "));
+                return Err(self.error(at, message).help(help).candidates(TERMS));
             }
         };
         self.expect(")")?;
@@ -198,18 +189,11 @@ impl Parser<'_> {
             let name = self.word("an attribute's name")?;
             let at = self.since(start);
             let found = self.rule.attrs.iter().position(|attr| *attr == name);
-            return match found {
-                Some(at) => Ok(AttrTerm::Bound(at)),
-                None => Err(RuleError {
-                    known: self
-                        .rule
-                        .attrs
-                        .iter()
-                        .map(|name| format!("${}", name))
-                        .collect(),
-                    ..self.error(at, format!("The pattern binds no attribute `${}`.", name))
-                }),
-            };
+            return found.map(AttrTerm::Bound).ok_or_else(|| {
+                let names = self.rule.attrs.iter().map(|name| format!("${}", name));
+                let message = format!("The pattern binds no attribute `${}`.", name);
+                self.error(at, message).candidates(names)
+            });
         }
         Ok(AttrTerm::Literal(self.attr_literal()?))
     }

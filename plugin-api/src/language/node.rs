@@ -38,9 +38,9 @@ impl Parser<'_> {
                 }
             } else if matches!(self.peek(), Token::Word(_)) {
                 let node = self.node(names.clone())?;
-                let made = names.into_iter().enumerate();
-                let made = made.map(|(index, name)| (name, Operand::Made { node, index }));
-                self.named.extend(made);
+                let results = names.into_iter().enumerate();
+                let results = results.map(|(index, name)| (name, Operand::Created { node, index }));
+                self.named.extend(results);
             } else if let [name] = &names[..] {
                 let value = self.result()?;
                 self.named.push((name.clone(), value));
@@ -91,9 +91,9 @@ impl Parser<'_> {
 
     /// Reads an op, and returns its index among those of its side of the arrow.
     fn node(&mut self, mut results: Vec<String>) -> Parsed<usize> {
-        let is_made = self.rule.after.is_some();
+        let is_replacement = self.rule.after.is_some();
         let mut operators = vec![self.operator()?];
-        while !is_made && self.eat("|") {
+        while !is_replacement && self.eat("|") {
             operators.push(self.operator()?);
         }
         self.begin_operands(&operators[operators.len() - 1])?;
@@ -101,7 +101,7 @@ impl Parser<'_> {
             self.nested(|parser| parser.list(")", |parser| parser.place(Parser::operand)))?;
         let is_list = |one: &Spanned<Operand>| matches!(one.value, Operand::List(_));
         let before_last = &operands[..operands.len().saturating_sub(1)];
-        if !is_made && before_last.iter().any(is_list) {
+        if !is_replacement && before_last.iter().any(is_list) {
             let message = "Only the last operand can stand for all that follow (`...`).";
             return Err(self.error(self.at(), message));
         }
@@ -118,7 +118,7 @@ impl Parser<'_> {
         if self.eat("{") {
             self.list("}", |parser| parser.node_attr(&mut node))?;
         }
-        let nodes = match is_made {
+        let nodes = match is_replacement {
             true => &mut self.after().nodes,
             false => &mut self.rule.nodes,
         };
@@ -132,10 +132,10 @@ impl Parser<'_> {
 
     fn operand(&mut self) -> Parsed<Operand> {
         let start = self.at().start;
-        let is_made = self.rule.after.is_some();
+        let is_replacement = self.rule.after.is_some();
         match self.peek() {
             Token::Word(word) if word == "_" || word == "none" => {
-                let is_any = word == "_" && !is_made;
+                let is_any = word == "_" && !is_replacement;
                 self.advance();
                 Ok(if is_any {
                     Operand::Any
@@ -145,25 +145,23 @@ impl Parser<'_> {
             }
             Token::Word(_) => {
                 let (node, index) = (self.node(Vec::new())?, 0);
-                Ok(match is_made {
-                    true => Operand::Made { node, index },
+                Ok(match is_replacement {
+                    true => Operand::Created { node, index },
                     false => Operand::Result { node, index },
                 })
             }
-            Token::Mark("%") if is_made => self.replacement_value(),
+            Token::Mark("%") if is_replacement => self.replacement_value(),
             Token::Mark("%") => self.pattern_value(),
             Token::Mark("[") => match self.literal()? {
                 Literal::Ints(ints) => Ok(Operand::Ints(ints)),
                 _ => Err(self.misplaced(start, "a list of integers")),
             },
             _ => {
-                let about = !is_made && self.eat("~");
-                let value = match self.literal()? {
-                    Literal::Int(value) => value as f64,
-                    Literal::Float(value) => value,
-                    _ => return Err(self.misplaced(start, "an operand")),
-                };
-                Ok(Operand::Number(Number { value, about }))
+                let about = !is_replacement && self.eat("~");
+                match self.literal()?.number() {
+                    Some(value) => Ok(Operand::Number(Number { value, about })),
+                    None => Err(self.misplaced(start, "an operand")),
+                }
             }
         }
     }
@@ -195,16 +193,17 @@ impl Parser<'_> {
     fn replacement_value(&mut self) -> Parsed<Operand> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         let (_, _) = (self.eat("..."), self.eat("?"));
-        let made = self.named.iter().rev().find(|(other, _)| *other == name);
-        let made = made.map(|(_, made)| made.clone());
-        made.or_else(|| self.find(&name))
+        let created = self.named.iter().rev().find(|(other, _)| *other == name);
+        let created = created.map(|(_, value)| value.clone());
+        created
+            .or_else(|| self.find(&name))
             .ok_or_else(|| self.unknown(at, &name))
     }
 
     /// Reads an attribute of an op, or the attributes of another op that it starts with.
     fn node_attr(&mut self, node: &mut Node) -> Parsed<()> {
-        let is_made = self.rule.after.is_some();
-        if is_made && self.eat("..") {
+        let is_replacement = self.rule.after.is_some();
+        if is_replacement && self.eat("..") {
             let Spanned { value: name, at } = self.place(Parser::value_name)?;
             return match self.find(&name) {
                 Some(Operand::Result { node: like, .. }) => {
@@ -216,7 +215,7 @@ impl Parser<'_> {
         }
         let name = self.place(|parser| parser.word("an attribute's name"))?;
         self.expect("=")?;
-        let value = self.place(match is_made {
+        let value = self.place(match is_replacement {
             true => Parser::attr_term,
             false => Parser::pattern_attr,
         })?;
@@ -242,11 +241,14 @@ impl Parser<'_> {
     pub(crate) fn attr_literal(&mut self) -> Parsed<Literal> {
         let at = self.at();
         match self.literal()? {
-            Literal::Word(word) => Err(RuleError {
-                help: format!("A text stands in quotes: `\"{}\"`.", word),
-                ..self.error(at, format!("No attribute is `{}`.", word))
-            }),
+            Literal::Word(word) => Err(self.no_attribute(at, &word)),
             literal => Ok(literal),
         }
+    }
+
+    /// Returns the error about a word in the place of an attribute's value.
+    pub(crate) fn no_attribute(&self, at: Range<usize>, word: &str) -> RuleError {
+        let error = self.error(at, format!("No attribute is `{}`.", word));
+        error.help(format!("A text stands in quotes: `\"{}\"`.", word))
     }
 }

@@ -118,13 +118,12 @@ pub(crate) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t str, name: &str) -> Parsed<Parser<'t>> {
-        let tokens = tokens(text).map_err(|error| RuleError {
-            rule: name.to_owned(),
-            ..error
-        })?;
         Ok(Parser {
             text,
-            tokens,
+            tokens: tokens(text).map_err(|error| RuleError {
+                rule: name.to_owned(),
+                ..error
+            })?,
             next: 0,
             depth: 0,
             rule_name: name.to_owned(),
@@ -204,13 +203,8 @@ impl<'t> Parser<'t> {
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "the end".to_owned(),
         };
-        RuleError {
-            help: self.habit(),
-            ..self.error(
-                self.at(),
-                format!("Here has to be {}, not {}.", what, found),
-            )
-        }
+        let message = format!("Here has to be {}, not {}.", what, found);
+        self.error(self.at(), message).help(self.habit())
     }
 
     /// What to write in place of something that other languages have.
@@ -291,10 +285,8 @@ impl<'t> Parser<'t> {
             return Err(self.expected("`(`"));
         }
         let message = format!("`{}` is no op: that has its operands in `(…)`.", name);
-        Err(RuleError {
-            help: format!("A value begins with `%`: `%{}`.", name),
-            ..self.error(at.clone(), message)
-        })
+        let error = self.error(at.clone(), message);
+        Err(error.help(format!("A value begins with `%`: `%{}`.", name)))
     }
 
     /// Something with its place.
@@ -430,22 +422,15 @@ impl<'t> Parser<'t> {
     pub(crate) fn unknown(&self, at: Range<usize>, name: &str) -> RuleError {
         let rule = &self.rule;
         let results = rule.nodes.iter().flat_map(|node| &node.results);
-        let known: Vec<String> = rule
-            .values
-            .iter()
-            .chain(&rule.lists)
-            .chain(results)
-            .filter(|n| !n.is_empty())
-            .map(|n| format!("`%{}`", n))
-            .collect();
-        RuleError {
-            help: match known.is_empty() {
-                true => String::new(),
-                false => format!("The pattern has {}.", known.join(", ")),
-            },
-            known: known.iter().map(|name| name.replace('`', "")).collect(),
-            ..self.error(at, format!("The pattern has no value `%{}`.", name))
-        }
+        let names = rule.values.iter().chain(&rule.lists).chain(results);
+        let names = names.filter(|name| !name.is_empty());
+        let names: Vec<String> = names.map(|name| format!("%{}", name)).collect();
+        let help = match names.is_empty() {
+            true => String::new(),
+            false => format!("The pattern has `{}`.", names.join("`, `")),
+        };
+        let error = self.error(at, format!("The pattern has no value `%{}`.", name));
+        error.help(help).candidates(names)
     }
 
     pub(crate) fn literal(&mut self) -> Parsed<Literal> {
@@ -459,12 +444,7 @@ impl<'t> Parser<'t> {
             if let Some(ints) = ints.collect::<Option<Vec<i64>>>() {
                 return Ok(Literal::Ints(ints));
             }
-            let floats = items.iter().map(|item| match item {
-                Literal::Int(int) => Some(*int as f64),
-                Literal::Float(float) => Some(*float),
-                _ => None,
-            });
-            let floats = floats.collect::<Option<Vec<f64>>>();
+            let floats: Option<Vec<f64>> = items.iter().map(Literal::number).collect();
             return floats
                 .map(Literal::Floats)
                 .ok_or_else(|| self.misplaced(start, "a list of numbers"));

@@ -45,12 +45,12 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the ops of the pattern and those of the replacement, in the order of the text; `true` stands with those
-    /// that the rule makes.
+    /// Returns the ops of the pattern and of the replacement, in the order of the text, each with whether it belongs to
+    /// the replacement.
     pub fn ops(&self) -> Vec<(&Node, bool)> {
-        let made = self.after.iter().flat_map(|after| &after.nodes);
+        let created = self.after.iter().flat_map(|after| &after.nodes);
         let matched = self.nodes.iter().map(|node| (node, false));
-        let mut ops: Vec<_> = matched.chain(made.map(|node| (node, true))).collect();
+        let mut ops: Vec<_> = matched.chain(created.map(|node| (node, true))).collect();
         ops.sort_by_key(|(node, _)| node.operators[0].at.start);
         ops
     }
@@ -117,8 +117,8 @@ pub enum Operand {
         /// Which of its results.
         index: usize,
     },
-    /// A result of an op of the replacement that was made before.
-    Made {
+    /// A result of an earlier op of the replacement.
+    Created {
         /// The op, by its place among the replacement's.
         node: usize,
         /// Which of its results.
@@ -154,6 +154,17 @@ pub enum Literal {
     Floats(Vec<f64>),
     /// A word: a dtype.
     Word(String),
+}
+
+impl Literal {
+    /// Returns the number that it is.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Literal::Int(int) => Some(*int as f64),
+            Literal::Float(float) => Some(*float),
+            _ => None,
+        }
+    }
 }
 
 /// A condition, with its place in the text.
@@ -260,8 +271,8 @@ pub struct RuleError {
     pub message: String,
     /// What to do; may be empty.
     pub help: String,
-    /// The words that could stand at this place, if it has one that nobody knows.
-    pub known: Vec<String>,
+    /// The words that could stand in the place of an unknown one.
+    pub candidates: Vec<String>,
 }
 
 impl RuleError {
@@ -272,8 +283,20 @@ impl RuleError {
             at,
             message: message.into(),
             help: String::new(),
-            known: Vec::new(),
+            candidates: Vec::new(),
         }
+    }
+
+    /// Sets what to do.
+    pub fn help(mut self, help: impl Into<String>) -> RuleError {
+        self.help = help.into();
+        self
+    }
+
+    /// Sets the words that could stand in the place of an unknown one.
+    pub fn candidates<N: Into<String>>(mut self, words: impl IntoIterator<Item = N>) -> RuleError {
+        self.candidates = words.into_iter().map(Into::into).collect();
+        self
     }
 }
 

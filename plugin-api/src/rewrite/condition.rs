@@ -65,8 +65,8 @@ fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, Ed
     })
 }
 
-/// What a term comes to.
-enum Known {
+/// The value of a term.
+enum TermValue {
     Number(f64),
     Attr(AttrValue),
     DType(DType),
@@ -80,19 +80,18 @@ fn compare(
     relation: Relation,
     right: &Term,
 ) -> Result<Option<bool>, EditError> {
-    let (left, right) = match (known(f, found, left)?, known(f, found, right)?) {
+    let (left, right) = match (value_of(f, found, left)?, value_of(f, found, right)?) {
         (Some(left), Some(right)) => (left, right),
         _ => return Ok(None),
     };
-    let number = |known: &Known| match known {
-        Known::Number(number) => Some(*number),
-        Known::Attr(AttrValue::Int(int)) => Some(*int as f64),
-        Known::Attr(AttrValue::Float(float)) => Some(f64::from(*float)),
-        Known::Literal(Literal::Int(int)) => Some(*int as f64),
-        Known::Literal(Literal::Float(float)) => Some(*float),
+    let number = |value: &TermValue| match value {
+        TermValue::Number(number) => Some(*number),
+        TermValue::Attr(AttrValue::Int(int)) => Some(*int as f64),
+        TermValue::Attr(AttrValue::Float(float)) => Some(f64::from(*float)),
+        TermValue::Literal(literal) => literal.number(),
         _ => None,
     };
-    let is_float = |known: &Known| matches!(known, Known::Attr(AttrValue::Float(_)));
+    let is_float = |value: &TermValue| matches!(value, TermValue::Attr(AttrValue::Float(_)));
     let is_rounded = is_float(&left) || is_float(&right);
     if let (Some(left), Some(right)) = (number(&left), number(&right)) {
         // An attribute is a float32: compared with 0.1 as that. What is counted isn't.
@@ -110,14 +109,14 @@ fn compare(
         }));
     }
     let equal = match (&left, &right) {
-        (Known::Attr(a), Known::Attr(b)) => Some(a == b),
-        (Known::Attr(value), Known::Literal(literal))
-        | (Known::Literal(literal), Known::Attr(value)) => Some(is_literal(value, literal)),
-        (Known::DType(dtype), Known::Literal(Literal::Word(name)))
-        | (Known::Literal(Literal::Word(name)), Known::DType(dtype)) => {
+        (TermValue::Attr(a), TermValue::Attr(b)) => Some(a == b),
+        (TermValue::Attr(value), TermValue::Literal(literal))
+        | (TermValue::Literal(literal), TermValue::Attr(value)) => Some(is_literal(value, literal)),
+        (TermValue::DType(dtype), TermValue::Literal(Literal::Word(name)))
+        | (TermValue::Literal(Literal::Word(name)), TermValue::DType(dtype)) => {
             Some(dtype.name() == Some(name.as_str()))
         }
-        (Known::DType(a), Known::DType(b)) => Some(a == b),
+        (TermValue::DType(a), TermValue::DType(b)) => Some(a == b),
         _ => None,
     };
     Ok(match relation {
@@ -127,22 +126,24 @@ fn compare(
     })
 }
 
-fn known(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<Known>, EditError> {
+fn value_of(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<TermValue>, EditError> {
     let value = |operand: &Operand| found.bound(f, operand);
-    let count = |count: usize| Some(Known::Number(count as f64));
+    let count = |count: usize| Some(TermValue::Number(count as f64));
     Ok(match term {
-        Term::Literal(literal) => Some(Known::Literal(literal.clone())),
-        Term::Attr(term) => attr(found, term).map(Known::Attr),
-        Term::Opset(domain) => f.opset(domain).map(|version| Known::Number(version as f64)),
+        Term::Literal(literal) => Some(TermValue::Literal(literal.clone())),
+        Term::Attr(term) => attr(found, term).map(TermValue::Attr),
+        Term::Opset(domain) => f
+            .opset(domain)
+            .map(|version| TermValue::Number(version as f64)),
         Term::Rank(a) => f.rank(value(a)).and_then(count),
         Term::Uses(a) => value(a).option().and_then(|a| count(f.use_count(a))),
         Term::Size(a) => f
             .type_of(value(a))
             .element_count()
-            .map(|size| Known::Number(size as f64)),
+            .map(|size| TermValue::Number(size as f64)),
         Term::DType(a) => Some(f.dtype(value(a)))
             .filter(|dtype| *dtype != DType::NONE)
-            .map(Known::DType),
+            .map(TermValue::DType),
         Term::Dim(a, at) => {
             let dims = f.dims(value(a));
             let dim = dims.and_then(|dims| {
@@ -151,7 +152,9 @@ fn known(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<Known>, 
                 usize::try_from(at).ok().and_then(|at| dims.get(at))
             });
             match dim {
-                Some(dim) if dim.kind == DimKind::CONST => Some(Known::Number(dim.value as f64)),
+                Some(dim) if dim.kind == DimKind::CONST => {
+                    Some(TermValue::Number(dim.value as f64))
+                }
                 _ => None,
             }
         }

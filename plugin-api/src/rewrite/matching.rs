@@ -230,7 +230,7 @@ impl<'r> Search<'_, 'r> {
             Operand::Value(at) => Ok(self.bind(*at, value)),
             Operand::Any | Operand::List(_) => Ok(true),
             // Only replacements have these.
-            Operand::Made { .. } => Ok(false),
+            Operand::Created { .. } => Ok(false),
             Operand::Number(number) => number::is_everywhere(self.f, value, *number),
             Operand::Ints(ints) => match self.f.constant(value) {
                 Some(_) => Ok(self

@@ -234,7 +234,7 @@ impl<'r> Rewriter<'r> {
     fn dtype_beside(&self, node: &Node, found: &Match<'_>, made: &[Vec<ValueId>]) -> DType {
         let operands = node.operands.iter().map(|operand| &operand.value);
         let dtypes = operands.map(|operand| match operand {
-            Operand::Made { node, index } => self.f.dtype(made[*node][*index]),
+            Operand::Created { node, index } => self.f.dtype(made[*node][*index]),
             operand => self.f.dtype(found.bound(self.f, operand)),
         });
         let mut known = dtypes.filter(|dtype| *dtype != DType::NONE);
@@ -250,7 +250,7 @@ impl<'r> Rewriter<'r> {
     ) -> Result<Vec<ValueId>, EditError> {
         Ok(match operand {
             Operand::List(at) => found.lists[*at].clone(),
-            Operand::Made { node, index } => vec![made[*node][*index]],
+            Operand::Created { node, index } => vec![made[*node][*index]],
             Operand::Number(number) => vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?],
             Operand::Ints(ints) => vec![self.ints(ints)?],
             // One that is left out is none of the pattern's.

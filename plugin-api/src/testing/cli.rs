@@ -62,12 +62,6 @@ impl Check {
         self
     }
 
-    /// A further argument of `passdock run`: `--config`, `-O3`, ….
-    pub fn argument(mut self, argument: impl Into<OsString>) -> Check {
-        self.arguments.push(argument.into());
-        self
-    }
-
     /// Further arguments of `passdock run`, in this order: `["--config", "acme.Quantize.bits=4"]`.
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Check {
         self.arguments.extend(arguments.into_iter().map(Into::into));

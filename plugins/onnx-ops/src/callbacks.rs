@@ -61,7 +61,7 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
 /// The body of every operator that has one.
 pub(crate) fn decompose(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
-    let Some(body) = operator.body() else {
+    let Some(body) = operator.body else {
         return Err(Refusal::new("it isn't made of others"));
     };
     let text = render(operator, body, &Infer::new(host, &call))?;
@@ -135,7 +135,7 @@ fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> 
 
 /// The facts of the results as the operator's rule says them, and why it stopped if it did.
 fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, Answer) {
-    let Some(rule) = operator.rule() else {
+    let Some(rule) = operator.rule else {
         return (Vec::new(), Err(Stop::Unknown));
     };
     let op = Infer::new(host, call);
@@ -144,7 +144,7 @@ fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, 
         Some(evaluate) => {
             let known = operator.check(call).map_err(Stop::from);
             known.and_then(|()| rule(&op)).map(|()| {
-                match operator.moved() {
+                match operator.moves {
                     Moves::Nothing => compute_known(&op, evaluate),
                     moved => carry(&op, moved, evaluate),
                 };
@@ -202,7 +202,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
             None => None,
         });
     }
-    let results = evaluate(call)?;
+    let results = evaluate.results(call)?;
     if results.len() < rooms.len() {
         return Err(Refusal::new("not all of its results are computed"));
     }

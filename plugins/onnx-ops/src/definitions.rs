@@ -90,13 +90,13 @@ const fn definition(operator: &Operator, attrs: &'static [AttrDef]) -> OpDef {
     if operator.attrs.is_some() {
         definition = definition.attrs(attrs);
     }
-    if operator.rule().is_some() {
+    if operator.rule.is_some() {
         definition = definition.infer(callbacks::infer);
     }
     if operator.evaluate.is_some() {
         definition = definition.evaluate(callbacks::evaluate);
     }
-    if operator.body().is_some() {
+    if operator.body.is_some() {
         definition = definition.decompose(callbacks::decompose);
     }
     if layout::rule(operator).is_some() {

@@ -1,13 +1,13 @@
 //! Evaluation without a host.
 
-use crate::eval::{Call, Folded, refuse};
+use crate::eval::{Call, FoldedAll, refuse};
 use crate::ops;
 
 /// Evaluates an op without a host; its attributes' defaults are those of its operator.
 ///
 /// # Errors
 /// The reason why it isn't folded.
-pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
+pub fn evaluate<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let Some(operator) = ops::find(call.name, call.version) else {
         return refuse!("no definition of {} is known", call.name);
     };
@@ -16,7 +16,7 @@ pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(evaluate) = operator.evaluate else {
         return refuse!("there is no evaluation of {}", call.name);
     };
-    let results = evaluate(&Call {
+    let results = evaluate.results(&Call {
         attr_defs: operator.attrs.unwrap_or_default(),
         ..*call
     })?;

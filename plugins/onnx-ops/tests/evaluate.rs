@@ -253,33 +253,29 @@ fn every_element_type_comes_back_as_it_was() {
         let same = |what: &str, back: &Tensor| {
             assert_eq!(format!("{x:?}"), format!("{back:?}"), "{what}");
         };
-        let turned = result("onnx.Transpose", &[Some(x.borrow())], vec![]);
+        let turned = result("onnx.Transpose", &[Some(x.clone())], vec![]);
         same(
             "Transpose",
             &result("onnx.Transpose", &[Some(turned)], vec![]),
         );
         same(
             "Gather",
-            &result("onnx.Gather", &[Some(x.borrow()), all()], vec![]),
+            &result("onnx.Gather", &[Some(x.clone()), all()], vec![]),
         );
         let backwards = |x: Tensor| {
             let walk = [list(&[-1]), list(&[i64::MIN]), list(&[1]), list(&[-1])];
             let inputs: Vec<_> = [Some(x)].into_iter().chain(walk).collect();
             result("onnx.Slice", &inputs, vec![])
         };
-        same("Slice", &backwards(backwards(x.borrow())));
-        let twice = [Some(x.borrow()), Some(x.borrow())];
+        same("Slice", &backwards(backwards(x.clone())));
+        let twice = [Some(x.clone()), Some(x.clone())];
         let twice = result("onnx.Concat", &twice, vec![("axis", EvalAttr::Int(1))]);
         let first = [Some(twice), list(&[0]), list(&[5]), list(&[1])];
         same("Concat and Slice", &result("onnx.Slice", &first, vec![]));
-        let padded = result("onnx.Pad", &[Some(x.borrow()), list(&[1, 0, 0, 2])], vec![]);
+        let padded = result("onnx.Pad", &[Some(x.clone()), list(&[1, 0, 0, 2])], vec![]);
         let cut = [Some(padded), list(&[-1, 0, 0, -2])];
         same("Pad", &result("onnx.Pad", &cut, vec![]));
-        let scattered = [
-            Some(x.borrow()),
-            ints(&[3, 1], &[2, 0, 1]),
-            Some(x.borrow()),
-        ];
+        let scattered = [Some(x.clone()), ints(&[3, 1], &[2, 0, 1]), Some(x.clone())];
         let scattered = result("onnx.ScatterND", &scattered, vec![]);
         let ordered = [Some(scattered), ints(&[3], &[2, 0, 1])];
         same("ScatterND", &result("onnx.Gather", &ordered, vec![]));
@@ -292,7 +288,7 @@ fn small_elements_survive_a_wider_type() {
     for x in matrices().filter(is_small) {
         for wide in [DType::F32, DType::F64, DType::BF16] {
             let to = |dtype: DType| vec![("to", EvalAttr::Int(dtype.0.into()))];
-            let widened = result("onnx.Cast", &[Some(x.borrow())], to(wide));
+            let widened = result("onnx.Cast", &[Some(x.clone())], to(wide));
             let back = result("onnx.Cast", &[Some(widened)], to(x.dtype()));
             let (x, back) = (format!("{x:?}"), format!("{back:?}"));
             assert_eq!(x, back, "through {wide:?}");

@@ -46,7 +46,8 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     while let Some(step) = steps.pop() {
         match step {
             Step::Enter(region) => {
-                steps.push(Step::Leave(merger.ops.len(), merger.constants.len()));
+                let counts = [merger.ops.hashes.len(), merger.constants.hashes.len()];
+                steps.push(Step::Leave(counts));
                 steps.extend(f.first_op(region).map(Step::Op));
                 merger.enter(f, region)?;
             }
@@ -55,13 +56,13 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
                 steps.extend(f.regions(op).iter().rev().copied().map(Step::Enter));
                 merger.visit(f, op)?;
             }
-            Step::Leave(ops, constants) => {
+            Step::Leave([ops, constants]) => {
                 merger.ops.truncate(ops);
                 merger.constants.truncate(constants);
             }
         }
     }
-    merger.tell_locations(f)
+    merger.fuse_locations(f)
 }
 
 /// A step to do. Regions may be nested deeper than the stack is.
@@ -69,7 +70,7 @@ enum Step {
     Enter(RegionId),
     Op(OpId),
     /// Forgets what was found since there were so many ops and constants.
-    Leave(usize, usize),
+    Leave([usize; 2]),
 }
 
 struct Merger {
@@ -101,8 +102,8 @@ impl Merger {
         }
         Ok(Merger {
             signatures: Signatures::new(f, cx)?,
-            ops: Scoped::with_capacity(f.op_count()),
-            constants: Scoped::with_capacity(0),
+            ops: Scoped::new(),
+            constants: Scoped::new(),
             candidates,
             given_out: RegionResults::new(f),
             merged: BTreeMap::new(),
@@ -179,7 +180,7 @@ impl Merger {
         Ok(true)
     }
 
-    fn tell_locations(self, f: &mut Function) -> PassResult {
+    fn fuse_locations(self, f: &mut Function) -> PassResult {
         for (op, mut locs) in self.merged {
             let own = f.loc(op);
             locs.insert(0, own);
@@ -200,15 +201,11 @@ struct Scoped<T> {
 }
 
 impl<T: Copy> Scoped<T> {
-    fn with_capacity(capacity: usize) -> Scoped<T> {
+    fn new() -> Scoped<T> {
         Scoped {
-            by_hash: HashMap::with_capacity(capacity),
-            hashes: Vec::with_capacity(capacity),
+            by_hash: HashMap::new(),
+            hashes: Vec::new(),
         }
-    }
-
-    fn len(&self) -> usize {
-        self.hashes.len()
     }
 
     fn push(&mut self, hash: u64, entry: T) {

@@ -159,8 +159,8 @@ fn fold(
     only.keys().for_each(|op| flags.set(op.index(), true));
     let limits = budget::Limits::new(f, &options);
     let useful = budget::useful(f, &flags, &limits);
-    let mut forward = Forward::new(flags, useful, only, &limits);
-    forward.run(f, cx)?;
+    let mut forward = Forward::new(cx, flags, useful, only, &limits);
+    forward.run(f)?;
     let plan = Plan::new(f, &forward, &limits);
     if tells {
         report::emit(f, cx, &forward, &plan);
@@ -169,7 +169,7 @@ fn fold(
 }
 
 /// Puts constants where the plan says so, erases what nobody needs any more; answers who has the constants now.
-fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> Result<Vec<OpId>, PassError> {
+fn apply(f: &mut Function, forward: &Forward<'_>, plan: &Plan) -> Result<Vec<OpId>, PassError> {
     let (mut left, mut users) = (forward.left.clone(), Vec::new());
     // Those who use a value are gone before what gives it.
     for (index, folded) in forward.folded.iter().enumerate().rev() {

@@ -287,10 +287,7 @@ fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
     fields.set_item("code", error.kind.code())?;
     fields.set_item("exit_status", error.exit_status())?;
     fields.set_item("pass_name", &error.pass)?;
-    fields.set_item(
-        "plugin",
-        error.plugin.as_ref().map(|plugin| plugin.plugin.clone()),
-    )?;
+    fields.set_item("plugin", &error.plugin)?;
     fields.set_item("function", &error.function)?;
     fields.set_item("op_name", &error.op)?;
     fields.set_item("location", &error.location)?;

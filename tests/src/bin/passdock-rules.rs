@@ -87,7 +87,7 @@ fn shown_node(pattern: &Rule, node: &Node) -> Value {
         Operand::Result { node, index } => json!(["result", node, index]),
         Operand::Number(number) => json!(["number", number.value]),
         Operand::Ints(ints) => json!(["ints", ints]),
-        Operand::Made { .. } => unreachable!("a pattern makes nothing"),
+        Operand::Created { .. } => unreachable!("a pattern creates nothing"),
     };
     let attr = |NodeAttr { name, value, .. }: &NodeAttr| match &value.value {
         AttrTerm::Bound(at) => json!([name.value, "bound", pattern.attrs[*at]]),

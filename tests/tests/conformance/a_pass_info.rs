@@ -9,7 +9,7 @@ use crate::rule::by_hand;
 use crate::system::{Info, cx, pass, runs};
 use crate::tvm;
 
-/// KEEP. A pass has a name, a level and the list of what it requires, to read.
+/// KEEP. A pass has a readable name, level and list of required passes.
 #[test]
 fn r001_name_level_and_required() {
     rule!(|s| {
@@ -30,7 +30,7 @@ fn r001_name_level_and_required() {
     .keep("r001");
 }
 
-/// FIX. What is required is nothing, unless it is given.
+/// FIX. The list of required passes is empty by default.
 ///
 /// TVM: `PassInfo(0, "x", None)` is a TypeError.
 #[test]
@@ -53,10 +53,10 @@ fn r005_required_is_a_list() {
     .keep("r005");
 }
 
-/// FIX. A name that is empty, begins or ends with a blank or holds a control character is refused,
-/// before anything runs.
+/// FIX. A name that is empty, starts or ends with a space or contains a control character is
+/// rejected before anything runs.
 ///
-/// TVM: any name is taken.
+/// TVM: any name is accepted.
 #[test]
 fn r006_names_that_nobody_could_ask_for_are_refused() {
     rule!(|s| {
@@ -76,9 +76,9 @@ fn r006_names_that_nobody_could_ask_for_are_refused() {
     .fix("r006");
 }
 
-/// FIX. A level is an integer from 0 on.
+/// FIX. A level is an integer ≥ 0.
 ///
-/// TVM: negative levels and bools are taken.
+/// TVM: negative levels and bools are accepted.
 #[test]
 fn r007_levels_are_integers_from_0_on() {
     let ours = ["-1", "true", "1.5", "'2'"].map(|level| {

@@ -10,8 +10,8 @@ use crate::rule::{by_hand, check};
 use crate::system::{Info, Log, System, cx, made, pass, runs};
 use crate::tvm::thrown;
 
-/// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, wherever it
-/// comes from.
+/// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, independent of
+/// its origin.
 #[test]
 fn r009_found_by_its_full_name() {
     rule!(|s| {
@@ -27,7 +27,7 @@ fn r009_found_by_its_full_name() {
     .keep("r009");
 }
 
-/// KEEP. To register a name twice is an error.
+/// KEEP. Registering a name twice is an error.
 #[test]
 fn r010_a_name_is_registered_once() {
     rule!(|s| {
@@ -158,7 +158,7 @@ fn r011_names_of_tvm() {
     check("r011.3", &log.text());
 }
 
-/// FIX. A pass has one canonical name, and aliases; each list takes both.
+/// FIX. A pass has one canonical name, and aliases; each list accepts both.
 ///
 /// TVM: the registry's key and the info's name may differ, so that lists need one spelling and
 /// `required` the other.
@@ -179,7 +179,7 @@ fn r012_every_list_takes_aliases() {
     .fix("r012");
 }
 
-/// FIX. An unknown name is an error that says who required it, and which name may have been meant.
+/// FIX. An unknown name is an error that names the pass that required it and the most similar name.
 ///
 /// TVM: "Cannot use N to create the pass".
 #[test]
@@ -195,8 +195,9 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
     .fix_message("r013");
 }
 
-/// FIX. A pass that is looked up by its name has its options' defaults; one that has none must be
-/// set, and the error names option, pass and requirer before anything runs.
+/// FIX. A pass that is looked up by name has the default values of its options. An option without a
+/// default must be set; the error names the option, the pass and the requiring pass before anything
+/// runs.
 ///
 /// TVM: a factory that needs an argument fails with a TypeError that names no pass.
 #[test]
@@ -226,8 +227,8 @@ fn r014_what_has_no_default_is_asked_for() {
     by_hand(&logs[0], tvm).fix("r014");
 }
 
-/// KEEP. A plugin's passes are reached like any others (so are all of these tests' that run with a
-/// plugin); unregistering it takes its passes and options along.
+/// KEEP. A plugin's passes are used like all others (so are those of all tests here that run with a
+/// plugin). Unregistering the plugin removes its passes and options.
 #[test]
 fn r015_a_plugins_passes_come_and_go() {
     let registry = Registry::new();

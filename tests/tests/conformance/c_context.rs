@@ -12,7 +12,7 @@ use crate::rule::{Scenario, by_hand, play};
 use crate::system::{Cx, Done, Log, System, cx, made, pass, runs, seq, tap};
 use crate::tvm::Tvm;
 
-/// KEEP. The level is 2 unless it is given; the lists, the instruments and the config are empty.
+/// KEEP. The default level is 2. By default, the lists, the instruments and the config are empty.
 #[test]
 fn r016_defaults() {
     rule!(|s| {
@@ -43,7 +43,8 @@ fn r016_the_fallback_device() {
     check("r016.2", &devices.join("\n"));
 }
 
-/// KEEP. Contexts form a stack for each thread; the current one is the top, or the thread's default.
+/// KEEP. Contexts form a stack for each thread. The current context is the top of the stack, or the
+/// thread's default.
 #[test]
 fn r017_a_stack_with_the_default_under_it() {
     rule!(|s| {
@@ -88,8 +89,8 @@ fn r018_the_default_is_one_object() {
     .keep("r018");
 }
 
-/// KEEP. A new thread starts with a default context of its own and inherits nothing; a context may
-/// be taken along.
+/// KEEP. A new thread starts with its own default context and inherits nothing. A context can be
+/// passed to a thread.
 #[test]
 fn r019_a_new_thread_inherits_nothing() {
     rule!(|s| {
@@ -150,7 +151,7 @@ fn r020_a_nested_context_inherits_nothing() {
     .keep("r020");
 }
 
-/// KEEP. The body of a scope gets the context, and its error goes out.
+/// KEEP. The body of a scope gets the context, and its error propagates.
 #[test]
 fn r021_errors_of_the_body_go_out() {
     rule!(|s| {
@@ -163,8 +164,8 @@ fn r021_errors_of_the_body_go_out() {
     .keep("r021");
 }
 
-/// FIX. Leaving a context that isn't on top is an error that says which one is, and leaves the stack
-/// as it was.
+/// FIX. Leaving a context that isn't on top is an error that names the one on top, and leaves the
+/// stack unchanged.
 ///
 /// TVM: the same, as a failed check that names none.
 #[test]
@@ -188,7 +189,7 @@ fn r022_leaving_what_is_not_on_top_is_an_error() {
     .fix_message("r022");
 }
 
-/// KEEP. A context may be entered again while it is entered; its instruments hear of each time.
+/// KEEP. A context may be entered again while it is entered; its instruments are called each time.
 #[test]
 fn r023_the_same_context_again() {
     rule!(|s| {
@@ -198,7 +199,7 @@ fn r023_the_same_context_again() {
     .keep("r023");
 }
 
-/// KEEP. Inside the callbacks of entering and leaving, the outer context is the current one.
+/// KEEP. In the callbacks for entering and leaving, the outer context is the current one.
 #[test]
 fn r024_callbacks_see_the_outer_context() {
     rule!(|s| {
@@ -215,8 +216,8 @@ fn r024_callbacks_see_the_outer_context() {
     .keep("r024");
 }
 
-/// KEEP. A pass runs under the context that was current when it was called; one that is opened
-/// inside doesn't change the one it got.
+/// KEEP. A pass runs under the context that was current when it was called; a context that is
+/// entered inside doesn't change it.
 #[test]
 fn r025_the_context_at_the_time_of_the_call() {
     rule!(|s| {
@@ -238,7 +239,7 @@ fn r025_the_context_at_the_time_of_the_call() {
 
 /// FIX. A string isn't a list of names.
 ///
-/// TVM: it is split in letters.
+/// TVM: it is split into letters.
 #[test]
 fn r028_a_string_is_no_list_of_names() {
     #[derive(Clone, Copy)]
@@ -257,7 +258,7 @@ fn r028_a_string_is_no_list_of_names() {
     .fix("r028");
 }
 
-/// KEEP. Names are strings, levels are integers from 0 on, and there are no other fields.
+/// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 #[test]
 fn r030_other_types_are_refused() {
     let told = [
@@ -275,10 +276,10 @@ fn r030_other_types_are_refused() {
     check("r030", &told.join("\n"));
 }
 
-/// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor that of a pass
-/// which was met is an error when the context is left.
+/// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor the name of a
+/// pass that was reached is an error when the context is left.
 ///
-/// TVM: a misspelt name does nothing, silently.
+/// TVM: a misspelt name has no effect, without a message.
 #[test]
 fn r029_misspelt_names_are_errors() {
     rule!(|s| {
@@ -368,9 +369,9 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
     .fix("r029.6");
 }
 
-/// FIX. A name in both lists is disabled, and there is a warning.
+/// FIX. A name in both lists is disabled, with a warning.
 ///
-/// TVM: it is disabled without a word.
+/// TVM: it is disabled without a warning.
 #[test]
 fn r031_in_both_lists_is_disabled_with_a_warning() {
     rule!(|s| {

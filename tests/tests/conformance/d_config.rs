@@ -6,7 +6,7 @@ use crate::ours::{Passdock, Way};
 use crate::rule;
 use crate::system::{Log, System, cx};
 
-/// FIX. A key must be registered; the error lists those that are, the nearest first.
+/// FIX. A key must be registered; the error lists the registered keys, the most similar first.
 ///
 /// TVM: the same, in no order.
 #[test]
@@ -18,7 +18,7 @@ fn r033_keys_must_be_registered() {
     .fix_message("r033");
 }
 
-/// KEEP. A struct may be given in part; what is left out has its default.
+/// KEEP. A struct may be given in part; omitted fields have their defaults.
 #[test]
 fn r034_left_out_fields_have_their_defaults() {
     rule!(|s| {
@@ -36,7 +36,7 @@ fn r034_left_out_fields_have_their_defaults() {
     .keep("r034");
 }
 
-/// KEEP. A field that the struct doesn't have is refused.
+/// KEEP. A field that the struct doesn't have is rejected.
 #[test]
 fn r035_unknown_fields_are_refused() {
     rule!(|s| {
@@ -47,7 +47,7 @@ fn r035_unknown_fields_are_refused() {
     .keep("r035");
 }
 
-/// KEEP. A value of the wrong kind is refused.
+/// KEEP. A value of the wrong kind is rejected.
 #[test]
 fn r036_wrong_kinds_are_refused() {
     rule!(|s| {
@@ -66,7 +66,7 @@ fn r036_wrong_kinds_are_refused() {
     .keep("r036");
 }
 
-/// FIX. A field of the wrong type is an error that names option, field, expected and given type.
+/// FIX. A field of the wrong type is an error that names option, field, expected and actual type.
 ///
 /// TVM: it is stored as 0.
 #[test]
@@ -84,9 +84,9 @@ fn r037_fields_of_the_wrong_type_are_refused() {
     .fix("r037");
 }
 
-/// FIX. An int is no bool, and a bool no int.
+/// FIX. An int isn't accepted as a bool, nor a bool as an int.
 ///
-/// TVM: each is taken for the other.
+/// TVM: each is converted to the other.
 #[test]
 fn r038_an_int_is_no_bool() {
     rule!(|s| {
@@ -107,7 +107,7 @@ fn r038_an_int_is_no_bool() {
     .fix("r038");
 }
 
-/// KEEP. An integer out of the option's range is refused.
+/// KEEP. An integer outside the option's range is rejected.
 #[test]
 fn r040_integers_out_of_range_are_refused() {
     rule!(|s| {
@@ -118,10 +118,10 @@ fn r040_integers_out_of_range_are_refused() {
     .keep("r040");
 }
 
-/// FIX. What is unset reads as unset, and reading with another type is an error; so is reading a key
-/// that isn't registered.
+/// FIX. An unset option reads as unset. Reading it as another type is an error, and so is reading
+/// an unregistered key.
 ///
-/// TVM: that reads as unset, too.
+/// TVM: an unregistered key reads as unset.
 #[test]
 fn r043_reading() {
     rule!(|s| {
@@ -153,7 +153,7 @@ fn r043_reading() {
         .assert_eq(&error.to_string());
 }
 
-/// KEEP. To register an option twice is an error.
+/// KEEP. Registering an option twice is an error.
 #[test]
 fn r044_registered_once() {
     rule!(|s| {
@@ -163,7 +163,7 @@ fn r044_registered_once() {
     .keep("r044");
 }
 
-/// KEEP. A value holds in its own context only.
+/// KEEP. A value applies only in its own context.
 #[test]
 fn r045_only_in_its_own_context() {
     rule!(|s| {
@@ -182,7 +182,7 @@ fn r045_only_in_its_own_context() {
     .keep("r045");
 }
 
-/// FIX. The options are listed with type, default and doc.
+/// FIX. Options are listed with type, default and documentation.
 ///
 /// TVM: with their types only.
 #[test]

@@ -3,8 +3,8 @@
 use crate::rule;
 use crate::system::{cx, pass, runs, seq, tap};
 
-/// KEEP. A pass that is disabled isn't run; else one that is required is; else it runs if its level
-/// isn't above the context's.
+/// KEEP. A disabled pass doesn't run. Otherwise, a required pass runs. Otherwise, a pass runs if
+/// its level isn't greater than the context's.
 #[test]
 fn r046_disabled_then_required_then_level() {
     rule!(|s| {
@@ -23,7 +23,7 @@ fn r046_disabled_then_required_then_level() {
     .keep("r046");
 }
 
-/// KEEP. Only a Sequential applies that, and only to its direct children.
+/// KEEP. Only a Sequential applies this rule, and only to its direct children.
 #[test]
 fn r047_only_a_sequential_and_only_to_its_children() {
     rule!(|s| {
@@ -63,7 +63,7 @@ fn r049_a_sequential_obeys_as_a_child() {
     .keep("r049");
 }
 
-/// KEEP. To disable a nested Sequential is to drop its children; a grandchild's name works, since
+/// KEEP. Disabling a nested Sequential skips its children. A grandchild's name works too, because
 /// the inner Sequential applies the rule.
 #[test]
 fn r050_nested_names_are_disabled_where_they_stand() {
@@ -82,7 +82,7 @@ fn r050_nested_names_are_disabled_where_they_stand() {
     .keep("r050");
 }
 
-/// KEEP. A disabled child calls no instrument, and nothing that it requires runs.
+/// KEEP. For a disabled child, no instrument is called and no required pass runs.
 #[test]
 fn r051_a_disabled_child_is_neither_seen_nor_prepared_for() {
     rule!(|s| {
@@ -94,7 +94,7 @@ fn r051_a_disabled_child_is_neither_seen_nor_prepared_for() {
     .keep("r051");
 }
 
-/// KEEP. A context's `required_pass` adds no pass; it only forces on what is there.
+/// KEEP. A context's `required_pass` adds no pass; it only makes existing passes run.
 #[test]
 fn r052_required_pass_adds_nothing() {
     rule!(|s| {
@@ -118,7 +118,7 @@ fn r053_passes_that_a_pass_runs_are_not_filtered() {
     .keep("r053");
 }
 
-/// KEEP. A Sequential may have a list of disabled passes of its own, beside the context's.
+/// KEEP. A Sequential may have its own list of disabled passes, in addition to the context's.
 #[test]
 fn r054_a_sequential_has_a_list_of_its_own() {
     rule!(|s| {

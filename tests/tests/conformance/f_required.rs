@@ -2,7 +2,7 @@
 
 use crate::rule;
 use crate::system::{changes, cx, pass, seq, tap};
-/// KEEP. Before each enabled child a Sequential runs the passes that it requires, in the order of
+/// KEEP. Before each enabled child a Sequential runs the child's required passes, in the order of
 /// the list, each looked up by its registered name.
 #[test]
 fn r055_required_run_first_in_declared_order() {
@@ -14,9 +14,9 @@ fn r055_required_run_first_in_declared_order() {
     .keep("r055");
 }
 
-/// FIX. What is required is resolved transitively, depth first, in declared order.
+/// FIX. Required passes are resolved transitively, depth first, in declared order.
 ///
-/// TVM: one level only; what a required pass requires never runs.
+/// TVM: one level only; the required passes of a required pass never run.
 #[test]
 fn r056_required_is_transitive_depth_first() {
     rule!(|s| {
@@ -27,9 +27,9 @@ fn r056_required_is_transitive_depth_first() {
     .fix("r056");
 }
 
-/// FIX. A cycle is an error before anything runs, and names the chain.
+/// FIX. A cycle is an error before anything runs, and the error names the chain.
 ///
-/// TVM: a pass that requires itself runs twice; a cycle by way of a Sequential kills the process.
+/// TVM: a pass that requires itself runs twice; a cycle through a Sequential crashes the process.
 #[test]
 fn r057_a_cycle_is_an_error_that_names_the_chain() {
     rule!(|s| {
@@ -68,7 +68,7 @@ fn r057_a_cycle_is_an_error_that_names_the_chain() {
 /// FIX. A required pass runs once in a resolution, and again for a later child only if the module
 /// changed since it last ran.
 ///
-/// TVM: it runs for every child that asks for it, and twice if it is listed twice.
+/// TVM: it runs for every child that requires it, and twice if it is listed twice.
 #[test]
 fn r058_required_runs_once_and_again_only_after_a_change() {
     rule!(|s| {
@@ -99,8 +99,8 @@ fn r058_required_runs_once_and_again_only_after_a_change() {
     .fix("r058.2");
 }
 
-/// FIX. A required pass runs whatever its level; if it is disabled, that is an error which names
-/// it and the pass that requires it.
+/// FIX. A required pass runs at any level. If it is disabled, that is an error that names it and
+/// the pass that requires it.
 ///
 /// TVM: it runs although it is disabled.
 #[test]
@@ -132,7 +132,7 @@ fn r060_instruments_see_required_passes() {
     .keep("r060");
 }
 
-/// KEEP. What a child requires has run already when the child is vetoed.
+/// KEEP. The required passes of a child have already run when the child is vetoed.
 #[test]
 fn r061_required_ran_before_the_child_is_vetoed() {
     rule!(|s| {
@@ -144,7 +144,7 @@ fn r061_required_ran_before_the_child_is_vetoed() {
     .keep("r061");
 }
 
-/// KEEP. A pass that is called directly doesn't run what it requires.
+/// KEEP. The required passes of a pass that is called directly don't run.
 #[test]
 fn r062_called_directly_nothing_required_runs() {
     rule!(|s| {
@@ -156,7 +156,7 @@ fn r062_called_directly_nothing_required_runs() {
     .keep("r062");
 }
 
-/// KEEP. The same holds for a Sequential: its own list counts only where it is a child.
+/// KEEP. The same applies to a Sequential: its own list counts only where it is a child.
 #[test]
 fn r063_a_sequentials_own_list_counts_as_a_child_only() {
     rule!(|s| {
@@ -170,7 +170,7 @@ fn r063_a_sequentials_own_list_counts_as_a_child_only() {
     .keep("r063");
 }
 
-/// FIX. The resolved order can be had without running anything.
+/// FIX. The resolved order is available without running anything.
 ///
 /// TVM: `ResolveDependency` throws "not resolved yet".
 #[test]
@@ -189,7 +189,7 @@ fn r064_the_order_can_be_shown_without_running() {
 
 /// FIX. All names are resolved before the first pass runs.
 ///
-/// TVM: a name that can't be resolved is found when its child is reached, after others ran.
+/// TVM: an unknown name is found when its child is reached, after other passes ran.
 #[test]
 fn r065_names_are_resolved_before_anything_runs() {
     rule!(|s| {

@@ -7,7 +7,7 @@ use crate::system::{
 };
 use crate::tvm::Tvm;
 
-/// KEEP. Children run in the order of the list, each on what the one before returned.
+/// KEEP. Children run in the order of the list, each on the result of the previous one.
 #[test]
 fn r066_in_order_each_on_what_the_last_returned() {
     rule!(|s| {
@@ -21,7 +21,7 @@ fn r066_in_order_each_on_what_the_last_returned() {
     .keep("r066");
 }
 
-/// KEEP. It is of level 0, called `sequential`, and requires nothing, unless told otherwise.
+/// KEEP. By default it has level 0 and the name `sequential`, and requires nothing.
 #[test]
 fn r067_defaults() {
     rule!(|s| {
@@ -56,7 +56,7 @@ fn r068_an_empty_one_returns_its_input() {
     .keep("r068");
 }
 
-/// KEEP. It may hold Sequentials, and passes of all kinds.
+/// KEEP. It may contain Sequentials and passes of all kinds.
 #[test]
 fn r069_nested_and_mixed() {
     rule!(|s| {
@@ -106,9 +106,9 @@ fn r073_after_a_failure_nothing_runs_and_nothing_changed() {
     .keep("r073");
 }
 
-/// FIX. Nested deeper than 256 levels it is an error.
+/// FIX. More than 256 levels of nesting are an error.
 ///
-/// TVM: at some 20,000 levels the stack overflows and the process dies.
+/// TVM: at about 20,000 levels the stack overflows and the process crashes.
 #[test]
 fn r074_a_very_deep_nest_is_an_error() {
     rule!(|s| {
@@ -120,8 +120,8 @@ fn r074_a_very_deep_nest_is_an_error() {
     .fix("r074");
 }
 
-/// KEEP. A Sequential is a pass: registered, it is found by its name, as FoldScaleAxis is, which is
-/// Backward, then Forward, then FoldConstant.
+/// KEEP. A Sequential is a pass: a registered one is found by its name. An example is
+/// FoldScaleAxis, which is Backward, then Forward, then FoldConstant.
 #[test]
 fn r075_a_registered_sequential_runs_its_passes_in_order() {
     rule!(|s| {

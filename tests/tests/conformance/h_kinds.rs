@@ -29,7 +29,7 @@ fn r076_a_pass_maps_a_module_to_a_module() {
     .keep("r076");
 }
 
-/// KEEP. A module pass may add and remove functions; the caller's module is as it was.
+/// KEEP. A module pass may add and remove functions; the caller's module is unchanged.
 #[test]
 fn r077_a_module_pass_may_add_and_remove_functions() {
     rule!(|s| {
@@ -65,7 +65,7 @@ fn r077_filter_keeps_some_functions() {
     check("r077.2", &kept.join("\n"));
 }
 
-/// KEEP. What a module pass returns is returned as it is, the same object.
+/// KEEP. The module that a module pass returns is returned unchanged, the same object.
 #[test]
 fn r080_what_is_returned_is_returned() {
     rule!(|s| {
@@ -88,7 +88,7 @@ fn r081_each_kind_gets_its_functions() {
         .keep("r081");
 }
 
-/// KEEP. All functions are computed from the input and stored together: none sees what became of
+/// KEEP. All functions are computed from the input and stored together: none sees the result of
 /// another.
 #[test]
 fn r082_no_function_sees_what_became_of_another() {
@@ -107,9 +107,9 @@ fn r082_no_function_sees_what_became_of_another() {
     .keep("r082");
 }
 
-/// FIX. During a prim function pass the module is whole.
+/// FIX. During a prim function pass the module is complete.
 ///
-/// TVM: the function that is worked on is missing from it.
+/// TVM: the function being processed is missing from it.
 #[test]
 fn r087_a_prim_function_pass_sees_the_whole_module() {
     rule!(|s| {
@@ -159,8 +159,8 @@ fn r089_if_one_function_fails_none_is_changed() {
     .keep("r089");
 }
 
-/// FIX. Functions with the attribute `SkipOptimization`, unless it is 0, are left out by function
-/// and prim function passes.
+/// FIX. Function and prim function passes skip functions with the attribute `SkipOptimization`,
+/// unless it is 0.
 ///
 /// TVM: they are visited.
 #[test]
@@ -177,7 +177,7 @@ fn r090_functions_that_skip_optimization_are_left_out() {
     .fix("r090");
 }
 
-/// KEEP. So are functions with `Compiler` or `Extern`, which somebody else compiles.
+/// KEEP. They also skip functions with `Compiler` or `Extern`, which are compiled elsewhere.
 #[test]
 fn r091_functions_compiled_elsewhere_are_left_out() {
     rule!(|s| {
@@ -190,7 +190,7 @@ fn r091_functions_compiled_elsewhere_are_left_out() {
     .keep("r091");
 }
 
-/// FIX. No pass runs that nobody named.
+/// FIX. Only named passes run.
 ///
 /// TVM: a function pass runs `InferType` after itself, and instruments see it.
 #[test]
@@ -200,8 +200,8 @@ fn r092_no_hidden_passes() {
         .fix("r092");
 }
 
-/// FIX. A pass changes what it returns, not its input; under `testing.immutable_module` one that
-/// writes into its input past the contract's `const` is an error.
+/// FIX. A pass doesn't change its input. Under `testing.immutable_module`, a write to the input
+/// that bypasses the `const` of the ABI is an error.
 ///
 /// TVM: any pass can damage its input, and the error comes after the damage.
 #[test]
@@ -245,7 +245,7 @@ fn scribbled() -> Option<String> {
     Some(log.text())
 }
 
-/// KEEP. What a pass doesn't edit isn't copied.
+/// KEEP. Unedited functions aren't copied.
 #[test]
 fn r094_untouched_functions_are_shared() {
     rule!(|s| {
@@ -264,8 +264,8 @@ fn r094_untouched_functions_are_shared() {
     .keep("r094");
 }
 
-/// KEEP. `ApplyPassToFunction` changes only the functions whose names match; asked to, it says if none
-/// does, and which there are.
+/// KEEP. `ApplyPassToFunction` changes only the functions whose names match. Optionally, it is an
+/// error if none matches; the error lists the functions.
 #[test]
 fn r096_apply_pass_to_function() {
     let log = Log::default();

@@ -9,8 +9,8 @@ use crate::rule;
 use crate::rule::check;
 use crate::system::{Log, Mine, System, changes, cx, emits, fails, pass, runs, seq, tap};
 
-/// KEEP. For each pass: `should_run` of all, `run_before_pass` of all, the pass, `run_after_pass` of
-/// all, each in the order of the list.
+/// KEEP. For each pass: `should_run` of all instruments, `run_before_pass` of all, the pass,
+/// `run_after_pass` of all, each in the order of the list.
 #[test]
 fn r097_the_order_of_callbacks() {
     rule!(|s| s
@@ -20,8 +20,8 @@ fn r097_the_order_of_callbacks() {
     .keep("r097");
 }
 
-/// KEEP. `enter_pass_ctx` of all when a context is entered, `exit_pass_ctx` of all when it is left,
-/// both in the order of the list.
+/// KEEP. `enter_pass_ctx` of all instruments runs when a context is entered, `exit_pass_ctx` of all
+/// when it is left, both in the order of the list.
 #[test]
 fn r098_enter_and_exit_in_list_order() {
     rule!(|s| {
@@ -31,8 +31,8 @@ fn r098_enter_and_exit_in_list_order() {
     .keep("r098");
 }
 
-/// KEEP. `should_run` and `run_before_pass` get the module before the pass, `run_after_pass` the one
-/// that it returned.
+/// KEEP. `should_run` and `run_before_pass` get the module before the pass, `run_after_pass` the
+/// module that it returned.
 #[test]
 fn r099_callbacks_get_the_module_of_their_time() {
     rule!(|s| {
@@ -43,8 +43,8 @@ fn r099_callbacks_get_the_module_of_their_time() {
     .keep("r099");
 }
 
-/// KEEP. All are asked, also after one said no; a no means no before, no pass, no after, and the
-/// input module is returned.
+/// KEEP. `should_run` of all instruments is called, also after one returned false. If one returned
+/// false, the pass and its other callbacks don't run, and the input module is returned.
 #[test]
 fn r100_all_are_asked_and_one_veto_is_enough() {
     rule!(|s| {
@@ -58,7 +58,8 @@ fn r100_all_are_asked_and_one_veto_is_enough() {
     .keep("r100");
 }
 
-/// KEEP. `should_run` isn't asked for a pass that the context requires; before and after are told.
+/// KEEP. `should_run` isn't called for a pass that the context requires; `run_before_pass` and
+/// `run_after_pass` are.
 #[test]
 fn r101_should_run_is_not_asked_for_required_passes() {
     rule!(|s| {
@@ -69,7 +70,7 @@ fn r101_should_run_is_not_asked_for_required_passes() {
     .keep("r101");
 }
 
-/// KEEP. A Sequential is itself instrumented around its children; to veto it skips them all.
+/// KEEP. A Sequential is itself instrumented around its children; a veto skips all of them.
 #[test]
 fn r102_a_sequential_is_instrumented_too() {
     rule!(|s| {
@@ -94,7 +95,7 @@ fn r103_passes_inside_passes_are_instrumented() {
     .keep("r103");
 }
 
-/// KEEP. What an instrument doesn't define does nothing, and lets all passes run.
+/// KEEP. A callback that an instrument doesn't define does nothing, and lets all passes run.
 #[test]
 fn r104_callbacks_may_be_left_out() {
     struct Nothing;
@@ -126,8 +127,9 @@ fn r106_listed_twice_is_called_twice() {
     .keep("r106");
 }
 
-/// FIX. If the pass fails, nobody gets `run_after_pass`, and the exits run when the context is left;
-/// `pass_failed` lets those unwind that were told `run_before_pass`, whatever failed.
+/// FIX. If the pass fails, `run_after_pass` isn't called, and the exit callbacks run when the
+/// context is left. `pass_failed` is called for the instruments whose `run_before_pass` was called,
+/// whatever failed.
 ///
 /// TVM: there is no `pass_failed`.
 #[test]
@@ -156,8 +158,8 @@ fn r107_a_failing_pass_has_no_after() {
     .fix("r107.3");
 }
 
-/// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't run,
-/// the error goes out, and all exits run.
+/// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't
+/// run, the error propagates, and all exit callbacks run.
 #[test]
 fn r108_should_run_or_before_fails() {
     rule!(|s| {
@@ -171,8 +173,8 @@ fn r108_should_run_or_before_fails() {
     .keep("r108");
 }
 
-/// KEEP. If `run_after_pass` fails, that of later instruments doesn't run, the error goes out, and
-/// all exits run.
+/// KEEP. If `run_after_pass` fails, that of later instruments doesn't run, the error propagates,
+/// and all exit callbacks run.
 #[test]
 fn r109_after_fails() {
     rule!(|s| {
@@ -201,8 +203,9 @@ fn r110_the_context_can_be_used_again() {
     .keep("r110");
 }
 
-/// KEEP. If the enter of one fails, those after it aren't entered, the earlier ones are exited in
-/// reverse, the list is cleared, the context isn't pushed, and the error goes out.
+/// KEEP. If the enter callback of one instrument fails, later ones aren't entered, earlier ones are
+/// exited in reverse order, the list is cleared, the context isn't pushed, and the error
+/// propagates.
 #[test]
 fn r111_enter_fails() {
     rule!(|s| {
@@ -225,7 +228,8 @@ fn r111_enter_fails() {
     .keep("r111");
 }
 
-/// FIX. If an exit fails then, too, the other exits go on; the first error goes out with the rest.
+/// FIX. If an exit callback fails then, too, the other exit callbacks still run; the first error
+/// propagates with the others.
 ///
 /// TVM: the process aborts.
 #[test]
@@ -238,8 +242,8 @@ fn r112_an_exit_fails_while_enter_failed() {
     .fix("r112");
 }
 
-/// KEEP. If an exit fails, later ones aren't exited, the list is cleared, the context is off the
-/// stack, and the error goes out.
+/// KEEP. If an exit callback fails, later ones aren't called, the list is cleared, the context is
+/// popped, and the error propagates.
 #[test]
 fn r113_exit_fails() {
     rule!(|s| {
@@ -256,7 +260,7 @@ fn r113_exit_fails() {
     .keep("r113");
 }
 
-/// KEEP. After that the context works without instruments; a warning says so.
+/// KEEP. After that the context works without instruments, with a warning.
 #[test]
 fn r114_the_context_goes_on_without_instruments() {
     rule!(|s| {
@@ -268,9 +272,10 @@ fn r114_the_context_goes_on_without_instruments() {
     .keep("r114");
 }
 
-/// FIX. If the pass and an exit fail, the pass's error goes out, with the other's as a note.
+/// FIX. If the pass and an exit callback fail, the pass's error propagates, with the other as a
+/// note.
 ///
-/// TVM: the exit's error takes its place.
+/// TVM: the exit callback's error replaces it.
 #[test]
 fn r115_the_passes_error_outranks_the_exits() {
     rule!(|s| s
@@ -280,7 +285,7 @@ fn r115_the_passes_error_outranks_the_exits() {
     .fix("r115");
 }
 
-/// KEEP. An error outside any pass runs the exits, too.
+/// KEEP. An error outside any pass also runs the exit callbacks.
 #[test]
 fn r116_an_error_of_the_body_runs_the_exits() {
     rule!(|s| {
@@ -290,9 +295,9 @@ fn r116_an_error_of_the_body_runs_the_exits() {
     .keep("r116");
 }
 
-/// FIX. An error that an instrument throws comes back as it was thrown.
+/// FIX. An error that an instrument raises propagates unchanged.
 ///
-/// TVM: errors of the user's own classes come back as RuntimeError.
+/// TVM: errors of user-defined classes become RuntimeError.
 #[test]
 fn r117_the_error_object_is_kept() {
     rule!(|s| {
@@ -307,7 +312,7 @@ fn r117_the_error_object_is_kept() {
     .fix("r117");
 }
 
-/// FIX. While an instrument runs, the passes that it runs aren't watched.
+/// FIX. While an instrument runs, the passes that it runs aren't instrumented.
 ///
 /// TVM: they call the instruments again, without end.
 #[test]
@@ -320,7 +325,7 @@ fn r119_passes_of_an_instrument_are_not_watched() {
     .fix("r119");
 }
 
-/// KEEP. An instrument is called under its thread's context only.
+/// KEEP. An instrument is called only under its thread's context.
 #[test]
 fn r120_other_threads_are_not_watched() {
     rule!(|s| {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::rule;
 use crate::system::{System, Tap, cx, pass, runs, tap};
 
-/// KEEP. The old instruments are exited, the list is replaced, the new ones are entered; the context
-/// stays entered.
+/// KEEP. The old instruments are exited, the list is replaced, and the new ones are entered; the
+/// context stays entered.
 #[test]
 fn r121_old_ones_exited_new_ones_entered() {
     rule!(|s| {
@@ -34,7 +34,7 @@ fn r122_the_threads_default_context() {
 
 /// FIX. No list is an empty list: it removes all instruments.
 ///
-/// TVM: None is a TypeError, though it is documented.
+/// TVM: None is a TypeError, although it is documented.
 #[test]
 fn r123_an_empty_list_removes_all() {
     rule!(|s| {
@@ -47,8 +47,8 @@ fn r123_an_empty_list_removes_all() {
     .fix("r123");
 }
 
-/// KEEP. If an old one's exit fails, the list is empty, the new ones aren't installed, and the error
-/// goes out.
+/// KEEP. If the exit callback of an old instrument fails, the list is empty, the new ones aren't
+/// installed, and the error propagates.
 #[test]
 fn r124_an_old_exit_fails() {
     rule!(|s| {
@@ -62,7 +62,8 @@ fn r124_an_old_exit_fails() {
     .keep("r124");
 }
 
-/// KEEP. If a new one's enter fails, those before it are exited and the list is empty.
+/// KEEP. If the enter callback of a new instrument fails, those before it are exited and the list
+/// is empty.
 #[test]
 fn r125_a_new_enter_fails() {
     rule!(|s| {
@@ -77,9 +78,9 @@ fn r125_a_new_enter_fails() {
     .keep("r125");
 }
 
-/// FIX. Only those that were entered are exited; the default context counts as entered.
+/// FIX. Only instruments that were entered are exited; the default context counts as entered.
 ///
-/// TVM: on a context that was never entered it calls the old ones' exit.
+/// TVM: on a context that was never entered, it calls the exit callbacks of the old instruments.
 #[test]
 fn r126_what_was_never_entered_is_not_exited() {
     rule!(|s| {
@@ -141,7 +142,8 @@ fn only_once<S: System>() -> Tap<S> {
     })
 }
 
-/// FIX. A running pass keeps the list it started with; the new one counts from the next pass on.
+/// FIX. A running pass keeps the list that it started with; the new list applies from the next pass
+/// on.
 ///
 /// TVM: the new instruments get `run_after_pass` without `run_before_pass`.
 #[test]
@@ -160,9 +162,9 @@ fn r127_a_running_pass_keeps_its_list() {
     .fix("r127");
 }
 
-/// FIX. It is refused while a callback runs.
+/// FIX. It is rejected while a callback runs.
 ///
-/// TVM: called from an exit callback it kills the process.
+/// TVM: calling it from an exit callback crashes the process.
 #[test]
 fn r128_refused_while_a_callback_runs() {
     rule!(|s| {

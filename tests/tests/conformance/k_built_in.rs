@@ -78,8 +78,8 @@ fn timed(calls: impl FnOnce(&Passdock), disabled: &str) -> String {
     shown
 }
 
-/// KEEP. Timing is a tree, a line for each pass: tabs for its depth, its time, its own part of that,
-/// and its share of all and of the pass above.
+/// KEEP. Timing is a tree with a line for each pass: tabs for its depth, its total time, its own
+/// time, and its share of the whole and of the parent pass.
 #[test]
 fn r129_timing_is_a_tree() {
     let inner = || seq([pass("First"), pass("Leaf")]).name("Inner");
@@ -102,7 +102,7 @@ fn r129_timing_is_a_tree() {
     assert_eq!(tvm.render().ok(), Some(shown), "TVM's format");
 }
 
-/// KEEP. Timing is asked before the context is left; afterwards there is nothing.
+/// KEEP. Timing is read before the context is left; afterwards it is empty.
 #[test]
 fn r130_timing_is_asked_before_the_context_is_left() {
     let timing = Arc::new(PassTimingInstrument::new());
@@ -132,7 +132,7 @@ fn r131_only_passes_that_ran_appear() {
     check("r131", &shown);
 }
 
-/// FIX. A pass that failed is closed and marked, and the next is recorded as ever.
+/// FIX. A failed pass is closed and marked, and the next one is recorded normally.
 ///
 /// TVM: nothing can be rendered any more.
 #[test]
@@ -154,7 +154,7 @@ fn r132_a_failed_pass_is_closed_and_marked() {
 
 /// FIX. Each instrument keeps its own record.
 ///
-/// TVM: there is one for the thread, which a nested context wipes.
+/// TVM: there is one for the thread, which a nested context clears.
 #[test]
 fn r133_each_instrument_keeps_its_own() {
     let (outer, inner) = <(Arc<PassTimingInstrument>, Arc<PassTimingInstrument>)>::default();
@@ -217,7 +217,7 @@ fn measured(cell: &str) -> &str {
     }
 }
 
-/// KEEP. Printing before and after all passes: a line that names the pass, then the module.
+/// KEEP. Printing before and after all passes prints a line that names the pass, then the module.
 #[test]
 fn r135_print_before_and_after_all() {
     let said = said_by(
@@ -237,7 +237,7 @@ fn without_modules(said: &str) -> String {
         .replace(&text(&changed), "MODULE with count = 1")
 }
 
-/// FIX. Printing before and after named passes; names are whole names.
+/// FIX. Printing before and after named passes compares complete names.
 ///
 /// TVM: a string instead of a list matches every pass whose name is a part of it.
 #[test]
@@ -291,7 +291,7 @@ fn odd_name() -> Spec<Passdock> {
     spec
 }
 
-/// KEEP. Dumps are numbered, also past passes that fail, and named after their passes.
+/// KEEP. Dumps are numbered, counting failed passes too, and named after their passes.
 #[test]
 fn r137_dumps_are_numbered_and_named() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -303,7 +303,7 @@ fn r137_dumps_are_numbered_and_named() {
     expect!["000_Leaf.ir 002_c_d_e.ir"].assert_eq(&files);
 }
 
-/// KEEP. Made anew, a directory is emptied first, if it holds nothing but dumps.
+/// KEEP. A directory of dumps is emptied before it is used again, if it contains nothing but dumps.
 #[test]
 fn r138_only_dumps_are_deleted() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -315,7 +315,7 @@ fn r138_only_dumps_are_deleted() {
     check("r138", &[first, anew, kept].join("\n"));
 }
 
-/// FIX. The verifier as an instrument says which pass broke what.
+/// FIX. The verifier as an instrument names the pass and the invariant that it broke.
 ///
 /// TVM: a bare assertion.
 #[test]
@@ -332,7 +332,8 @@ fn r139_which_pass_broke_what() {
     by_hand(error.to_string().replace("t.transform.", ""), tvm).fix("r139");
 }
 
-/// KEEP. The pass PrintIR stands anywhere, prints the module under a header and changes nothing.
+/// KEEP. The pass PrintIR can be anywhere in a pipeline; it prints the module under a header and
+/// changes nothing.
 #[test]
 fn r140_print_ir_stands_anywhere() {
     let out = Log::default();

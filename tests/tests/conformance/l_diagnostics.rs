@@ -16,7 +16,7 @@ use crate::system::{
 };
 use crate::tvm::thrown;
 
-/// KEEP. Outside of passes a context has no diagnostic context; each pass gets a fresh one.
+/// KEEP. Outside of passes a context has no diagnostic context; each pass gets a new one.
 #[test]
 fn r141_each_pass_gets_a_fresh_diagnostic_context() {
     rule!(|s| {
@@ -50,8 +50,8 @@ fn r142_levels() {
     expect!["Bug 10, Error 20, Warning 30, Note 40, Help 50"].assert_eq(&shown.join(", "));
 }
 
-/// KEEP. What a pass says is collected and shown once, in order, when it has returned; if an error
-/// is among it, the pass has failed.
+/// KEEP. The diagnostics of a pass are collected and shown once, in order, after it returns. If one
+/// is an error, the pass has failed.
 #[test]
 fn r143_errors_fail_the_pass_when_it_has_returned() {
     rule!(|s| s.run(cx(), [emits(Severity::Error), pass("Last")]))
@@ -59,7 +59,7 @@ fn r143_errors_fail_the_pass_when_it_has_returned() {
         .keep("r143");
 }
 
-/// FIX. So does a bug.
+/// FIX. A bug also fails the pass.
 ///
 /// TVM: a bug raises nothing.
 #[test]
@@ -72,7 +72,7 @@ fn r144_bugs_fail_the_pass_too() {
     .fix("r144");
 }
 
-/// KEEP. A pass with error diagnostics counts as failed: no `run_after_pass`, and the rest of a
+/// KEEP. A pass with error diagnostics has failed: `run_after_pass` isn't called, and the rest of a
 /// Sequential doesn't run.
 #[test]
 fn r145_a_pass_with_errors_counts_as_failed() {
@@ -84,7 +84,7 @@ fn r145_a_pass_with_errors_counts_as_failed() {
     .keep("r145");
 }
 
-/// KEEP. Warnings, notes and helps stop nothing.
+/// KEEP. Warnings, notes and helps don't stop a run.
 #[test]
 fn r146_warnings_stop_nothing() {
     rule!(|s| s.run(
@@ -95,7 +95,8 @@ fn r146_warnings_stop_nothing() {
     .keep("r146");
 }
 
-/// KEEP. A pass that runs another has its own back afterwards; each is shown by its own pass.
+/// KEEP. A pass that runs another gets its own diagnostic context back afterwards; each diagnostic
+/// is shown for its own pass.
 #[test]
 fn r147_a_nested_pass_has_its_own() {
     rule!(|s| {
@@ -114,9 +115,9 @@ fn r147_a_nested_pass_has_its_own() {
     .keep("r147");
 }
 
-/// FIX. After a pass the context is as it was before.
+/// FIX. After a pass, the diagnostic context is as it was before.
 ///
-/// TVM: it keeps the first pass's diagnostics, which were shown, for ever.
+/// TVM: it keeps the first pass's diagnostics, which were shown, forever.
 #[test]
 fn r148_nothing_is_kept_after_a_pass() {
     rule!(|s| {
@@ -129,9 +130,9 @@ fn r148_nothing_is_kept_after_a_pass() {
     .fix("r148");
 }
 
-/// FIX. What a failing pass said is shown, then its error goes out.
+/// FIX. The diagnostics of a failing pass are shown before its error propagates.
 ///
-/// TVM: it is lost.
+/// TVM: they are lost.
 #[test]
 fn r149_what_a_failing_pass_said_is_shown() {
     rule!(|s| s.run(cx(), [warns_then_fails(), pass("Last")]))
@@ -139,7 +140,7 @@ fn r149_what_a_failing_pass_said_is_shown() {
         .fix("r149");
 }
 
-/// FIX. Prim function passes can say something, too.
+/// FIX. Prim function passes can emit diagnostics, too.
 ///
 /// TVM: they get no diagnostic context.
 #[test]
@@ -149,7 +150,7 @@ fn r150_prim_function_passes_can_speak() {
         .fix("r150");
 }
 
-/// KEEP. What is fatal is shown, and ends the pass at once.
+/// KEEP. A fatal diagnostic is shown, and ends the pass immediately.
 #[test]
 fn r151_fatal_diagnostics_end_the_pass() {
     rule!(|s| {
@@ -188,7 +189,7 @@ fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
     said.text()
 }
 
-/// KEEP. A diagnostic is shown with the source's line underlined.
+/// KEEP. A diagnostic is shown with the source line underlined.
 #[test]
 fn r152_the_sources_line_is_underlined() {
     let ours = Passdock::new(&Log::default(), Way::Host);
@@ -214,9 +215,9 @@ fn r152_colours_are_for_terminals() {
     assert_eq!(stripped, plain);
 }
 
-/// FIX. If the source isn't at hand it is shown without its line.
+/// FIX. If the source isn't available, the diagnostic is shown without its line.
 ///
-/// TVM: that is a fatal error of its own, which hides the diagnostic.
+/// TVM: a separate fatal error, which hides the diagnostic.
 #[test]
 fn r153_without_the_source_it_is_shown_without_its_line() {
     let ours = Passdock::new(&Log::default(), Way::Host);
@@ -226,8 +227,8 @@ fn r153_without_the_source_it_is_shown_without_its_line() {
     by_hand(shown(&ours, module), tvm).fix("r153");
 }
 
-/// KEEP. One renderer holds for all contexts without their own, and can be replaced; what was made
-/// before keeps its own.
+/// KEEP. One renderer serves all contexts without their own, and can be replaced; existing contexts
+/// keep theirs.
 #[test]
 fn r154_the_renderer_can_be_replaced() {
     let log = Log::default();
@@ -260,9 +261,9 @@ fn r154_the_renderer_can_be_replaced() {
     check("r154", &log.text());
 }
 
-/// FIX. An error of a pass names pass, function and place, once, also through Sequentials.
+/// FIX. An error of a pass names pass, function and location, once, also through Sequentials.
 ///
-/// TVM: only errors with a location are enriched, and then name the pass only.
+/// TVM: only errors with a location are extended, and then only name the pass.
 #[test]
 fn r155_an_error_names_pass_and_function_once() {
     rule!(|s| {

@@ -18,10 +18,13 @@ const PYTHON: u32 = 160;
 
 /// Rules that no test shows, and why.
 const NOT_SHOWN: &[(u32, &str)] = &[
-    (95, "There are no passes on blocks of dataflow."),
+    (
+        95,
+        "Not applicable: there are no passes on dataflow blocks.",
+    ),
     (
         174,
-        "Tracing and the tuning database: no document names them, and TVM removed them.",
+        "Not applicable: tracing and the tuning database are undocumented, and TVM removed them.",
     ),
 ];
 
@@ -359,16 +362,21 @@ fn the_document_is_what_the_tests_say() {
     let rows = all_rows();
     let mut out = String::from(
         "# Conformance\n\n\
-         The rules of the pass infrastructure, and the tests that show them; made by these tests\n\
-         (`UPDATE_EXPECT=1 cargo test -p passdock-tests --test conformance`).\n\n\
-         KEEP: passdock does what TVM does. FIX: what TVM does is taken for a mistake, and passdock\n\
-         does the better thing; the test then also runs on a double of TVM, and has to fail there.\n\
-         Where Rust's types keep the rule, or the double could only repeat a sentence (14, 139, 153),\n\
-         what TVM does instead is told, not played.\n\n\
-         A rule is shown with passes of the program (host), of a plugin that is linked in (linked) or\n\
-         loaded from a shared library (loaded), and of both at once (mixed); by what a pipeline's file\n\
-         may say (TOML); because what breaks it doesn't compile (by type); or with passes, instruments\n\
-         and contexts of a program in Python (Python).\n",
+         This page lists the rules of the pass infrastructure, each with its tests and, where\n\
+         passdock differs, TVM's behaviour. The tests generate it:\n\
+         `UPDATE_EXPECT=1 cargo test -p passdock-tests --test conformance`.\n\n\
+         - KEEP: passdock behaves as TVM does.\n\
+         - FIX: TVM's behaviour is considered a bug, and passdock differs. The test also runs on a\n  \
+           reference implementation of TVM's behaviour, and must fail there. It doesn't where Rust's\n  \
+           types enforce the rule, and for the rules 14, 139 and 153, where the reference\n  \
+           implementation could only repeat a message.\n\n\
+         The column `shown with` lists how each rule is tested:\n\n\
+         - host: with passes of the host program\n\
+         - linked, loaded: with passes of a plugin that is linked in, or loaded from a shared library\n\
+         - mixed: with both at once\n\
+         - TOML: with a pipeline file\n\
+         - by type: code that breaks the rule doesn't compile\n\
+         - Python: with passes, instruments and contexts of a Python program\n",
     );
     let write = |out: &mut String, rule: u32, row: &Row| {
         let ways: Vec<&str> = [
@@ -396,7 +404,7 @@ fn the_document_is_what_the_tests_say() {
     };
     for (at, &(title, first)) in SECTIONS.iter().enumerate() {
         let end = SECTIONS.get(at + 1).map_or(LAST + 1, |next| next.1);
-        let head = "| rule | | what holds | shown | by |\n|---|---|---|---|---|";
+        let head = "| rule | | statement | shown with | tests |\n|---|---|---|---|---|";
         write_to(&mut out, format_args!("\n## {title}\n\n{head}\n"));
         for rule in first..end {
             if let Some(row) = rows.get(&rule) {

@@ -3,7 +3,7 @@
 use crate::rule;
 use crate::system::{cx, pass, seq, tap};
 
-/// KEEP. A printed pass names itself.
+/// KEEP. A printed pass has its name.
 #[test]
 fn r156_a_printed_pass_names_itself() {
     rule!(|s| {
@@ -15,7 +15,7 @@ fn r156_a_printed_pass_names_itself() {
     .keep("r156");
 }
 
-/// KEEP. A printed Sequential names its passes. (The forms of other passes are the front end's.)
+/// KEEP. A printed Sequential lists its passes. (The front end defines the format of other passes.)
 #[test]
 fn r157_a_printed_sequential_names_its_passes() {
     rule!(|s| {
@@ -30,7 +30,7 @@ fn r157_a_printed_sequential_names_its_passes() {
     .keep("r157");
 }
 
-/// KEEP. A printed info has name, level and what is required.
+/// KEEP. A printed info has the name, the level and the required passes.
 #[test]
 fn r158_a_printed_info() {
     rule!(|s| {

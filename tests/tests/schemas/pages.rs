@@ -119,13 +119,13 @@ fn default_of<'s>(schema: &'s Schema, property: &'s Value) -> &'s Value {
 fn the_page_of_pipelines_has_the_keys_of_the_schema() {
     let schema = Schema::new(pipeline::SCHEMA);
     let sections = [
-        ("The file", ""),
-        ("A pass", "pass"),
-        ("Rules of a file", "rules"),
-        ("A pass of Python", "python"),
-        ("A group", "sequential"),
-        ("A built-in pipeline in one's own", "built_in"),
-        ("A place for a phase", "place"),
+        ("Top-level keys", ""),
+        ("Passes", "pass"),
+        ("Rule files", "rules"),
+        ("Python passes", "python"),
+        ("Groups", "sequential"),
+        ("Including a built-in pipeline", "built_in"),
+        ("Extension points", "place"),
         ("`[context]`", "context"),
         ("`[plugins]`", "plugins"),
         ("`[plugins.NAME]`", "plugin"),
@@ -138,7 +138,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
 fn the_page_of_manifests_has_the_keys_of_the_schema() {
     let schema = Schema::new(manifest::SCHEMA);
     let sections = [
-        ("The manifest", ""),
+        ("Top-level keys", ""),
         ("`[plugin]`", "plugin"),
         ("`[[pass]]`", "pass"),
         (

@@ -286,11 +286,13 @@ impl Table {
         self.headers.iter().flat_map(|(_, header)| &header.item)
     }
 
-    pub(super) fn structs(&self) -> impl Iterator<Item = &Struct> {
-        self.items().filter_map(|item| match item {
-            Item::Struct(of) => Some(of),
+    /// Returns the names of some of the structs.
+    pub(super) fn names(&self, is_meant: fn(&Struct) -> bool) -> Vec<String> {
+        let structs = self.items().filter_map(|item| match item {
+            Item::Struct(of) => Some(of).filter(|of| is_meant(of)),
             _ => None,
-        })
+        });
+        structs.map(|of| of.name.clone()).collect()
     }
 
     pub(super) fn callback(&self, name: &str) -> &Function {
@@ -396,6 +398,12 @@ impl Item {
 }
 
 impl Struct {
+    /// Whether the SDK has a form of it that borrows what it points to.
+    pub(super) fn is_description(&self) -> bool {
+        let name = self.name.as_str();
+        name.ends_with("Desc") && !matches!(name, "AttrDesc" | "RewriteDesc")
+    }
+
     /// Sets the fields that are derived from others.
     fn complete(&mut self) {
         self.function.iter_mut().for_each(Function::complete);

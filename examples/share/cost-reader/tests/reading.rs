@@ -28,8 +28,8 @@ fn library(variable: &str, name: &str) -> PathBuf {
 fn messages(passes: &[&str]) -> String {
     Check::new()
         .plugin(library("COST_READER", "cost_reader"))
-        .argument("--plugin")
-        .argument(library("COST_MAKER", "cost_maker"))
+        .args(["--plugin"])
+        .args([library("COST_MAKER", "cost_maker")])
         .passes(passes)
         .messages(TEXT)
 }

@@ -6,7 +6,7 @@ mod numerics;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::numerics::{ComparedModels, NUMERICS};
@@ -15,10 +15,9 @@ use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::reproducer::shell_word;
-use passdock::{ErrorKind, Module, PassError};
+use passdock::{ErrorKind, Module, PassError, waiting};
 
 use crate::args::search::CheckCommandArgs;
-use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
 pub(crate) struct CheckCommand {
@@ -152,9 +151,17 @@ impl CheckCommand {
 
 /// Runs a command.
 fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
-    let status = shell_status(command, out, timeout)
-        .map_err(|error| failed("The command of `--check` can't be run", &error))?;
-    let mut output = child::tail(out).unwrap_or_default();
+    let run = || {
+        let out = File::create(out)?;
+        let mut shell = shell(command);
+        shell
+            .stdin(Stdio::null())
+            .stderr(out.try_clone()?)
+            .stdout(out);
+        waiting::run(&mut shell, timeout)
+    };
+    let status = run().map_err(|error| failed("The command of `--check` can't be run", &error))?;
+    let mut output = File::open(out).and_then(waiting::tail).unwrap_or_default();
     let verdict = match status.map(|status| status.code()) {
         None => {
             output.push_str(TOO_LONG);
@@ -183,21 +190,6 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
 
 /// What is said of a check that was ended.
 const TOO_LONG: &str = "(it took too long and was ended)";
-
-/// The command's status; `None` if it took too long.
-fn shell_status(
-    command: &str,
-    out: &Path,
-    timeout: Option<Duration>,
-) -> io::Result<Option<ExitStatus>> {
-    let out = File::create(out)?;
-    let mut shell = shell(command);
-    shell
-        .stdin(Stdio::null())
-        .stderr(out.try_clone()?)
-        .stdout(out);
-    child::run(&mut shell, timeout)
-}
 
 /// The shell, with a command to run.
 fn shell(command: &str) -> Command {

@@ -8,11 +8,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use passdock::judge::Verdict;
-use passdock::{Module, PassError};
+use passdock::{Module, PassError, waiting};
 use serde_json::Value;
 
 use super::{Judgement, TOO_LONG, failed};
-use crate::child;
 
 /// The word that stands for this instead of a command.
 pub(super) const NUMERICS: &str = "numerics";
@@ -75,7 +74,7 @@ pub(super) fn compare(
     if let Some(runtime) = runtime.filter(|path| path.is_absolute()) {
         compare.env("ORT_DYLIB_PATH", runtime);
     }
-    let ended = child::run(&mut compare, timeout).map_err(failed)?;
+    let ended = waiting::run(&mut compare, timeout).map_err(failed)?;
     Ok(match ended {
         None => Judgement {
             verdict: Verdict::Unknown,

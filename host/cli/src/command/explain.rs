@@ -32,12 +32,12 @@ fn render(explanation: &Explanation) -> String {
     let rows = (1..)
         .zip(passes)
         .map(|(number, pass)| row(number, pass, &names));
-    let table = TextTable::of(columns, rows).within(show::columns());
+    let table = TextTable::from_rows(columns, rows).within(show::columns());
     let provided = passes.iter().map(|pass| {
         let file = pass.file.as_deref().or(pass.plugin.as_deref());
         (file, &*pass.name)
     });
-    let mut text = table.render_filled() + &names.files(provided, show::width());
+    let mut text = table.render() + &names.files(provided, show::width());
     let phases = explanation.phases.iter();
     let empty = phases.filter(|place| place.passes.is_empty());
     let empty: Vec<&str> = empty.map(|place| place.phase.name()).collect();

@@ -10,16 +10,12 @@ use serde::Serialize;
 use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
-/// What was written.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Summary {
+struct ExtractOutput {
     output: PathBuf,
-    ops_before: usize,
-    ops_after: usize,
-    /// Inputs that no output depends on.
-    idle: Vec<String>,
-    /// Inputs and outputs of unknown shape.
-    unshaped: Vec<String>,
+    #[serde(flatten)]
+    part: ModelPart,
 }
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
@@ -43,21 +39,18 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     let part = extract::extract(&module, &bounds)?;
     warn(&part);
     show::write_model(output, &part.module, args.data.writing())?;
-    let summary = Summary {
+    let written = ExtractOutput {
         output: args.output,
-        ops_before: part.ops_before,
-        ops_after: part.ops_after,
-        idle: part.idle,
-        unshaped: part.unshaped,
+        part,
     };
-    show::answer(&summary, args.json, |part| {
+    show::answer(&written, args.json, |ExtractOutput { output, part }| {
         let text = format!(
             "{} of {}, {}\n",
             part.ops_after,
             show::count_of(part.ops_before as u64, "op"),
-            show::written_to(Some(&part.output.display().to_string())),
+            show::written_to(Some(&output.display().to_string())),
         );
-        show::print_beside(&text, is_standard(&part.output));
+        show::print_beside(&text, is_standard(output));
     });
     Ok(0)
 }

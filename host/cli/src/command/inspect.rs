@@ -127,7 +127,7 @@ pub(super) fn rules_table(rules: &[Rule]) -> String {
             rule.doc.replace('\n', " "),
         ]
     });
-    TextTable::of(["rule", "looks for", "makes", "about"], rows)
+    TextTable::from_rows(["rule", "looks for", "makes", "about"], rows)
         .within(show::columns())
-        .render_filled()
+        .render()
 }

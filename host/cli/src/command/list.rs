@@ -7,7 +7,7 @@ use std::sync::Arc;
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline};
-use passdock::plugin::{ManifestPass, ManifestSequential, Plugin, Schema};
+use passdock::plugin::{Field, ManifestPass, ManifestSequential, Plugin, Schema};
 use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,14 +26,14 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
     registry.unreadable().into_iter().for_each(show::warn);
-    let plugins_found = registry.plugins();
-    for plugin in &plugins_found {
+    let registered = registry.plugins();
+    for plugin in &registered {
         plugin.unknown_keys().iter().for_each(show::diagnostic);
     }
     // What can be listed is listed all the same.
     let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
-    if plugins_found.is_empty() && of_plugins {
+    if registered.is_empty() && of_plugins {
         status = show::fail(&pipeline::no_plugins(&request));
     }
     let name = args.name.as_deref();
@@ -54,24 +54,62 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     Ok(status)
 }
 
-/// The text of a list: a table, or everything about the one of a name.
-fn text_of<const N: usize>(name: Option<&str>, table: TextTable<N>, full: &[String]) -> String {
-    match name {
-        None => table.within(show::columns()).render(),
-        Some(_) => full.join("\n"),
+/// The entries of a list: a row of each, its JSON, and its text in full.
+struct Entries<const N: usize> {
+    table: TextTable<N>,
+    json: Vec<Value>,
+    full: Vec<String>,
+}
+
+impl<const N: usize> Entries<N> {
+    fn new(headings: [&'static str; N]) -> Entries<N> {
+        Entries {
+            table: TextTable::new(headings),
+            json: Vec::new(),
+            full: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, json: Value, full: String) {
+        self.json.push(json);
+        self.full.push(full);
+    }
+
+    /// Rejects the name of no entry.
+    fn check_name<'n>(
+        &self,
+        what: &str,
+        name: Option<&str>,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), PassError> {
+        let Some(name) = name.filter(|_| self.json.is_empty()) else {
+            return Ok(());
+        };
+        let names: Vec<&str> = names.into_iter().collect();
+        let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
+        let names = || names.iter().copied();
+        Err(error.help(suggest::help_or_list(name, names, "There are")))
+    }
+
+    /// Returns the entries as JSON under a key, and as text: the table, or everything about the one of a name.
+    fn shown(self, key: &str, name: Option<&str>) -> (Value, String) {
+        let text = match name {
+            None => self.table.within(show::columns()).render(),
+            Some(_) => self.full.join("\n"),
+        };
+        (json!({ key: self.json }), text)
     }
 }
 
 fn passes(registry: &Registry, name: Option<&str>) -> Shown {
-    let columns = [
+    let mut entries = Entries::new([
         "pass",
         ">level",
         "works on",
         "plugin",
         "phase",
         "what it does",
-    ];
-    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    ]);
     let names = match name {
         None => registry.pass_names(),
         Some(name) => vec![registry.canonical(name)],
@@ -79,19 +117,19 @@ fn passes(registry: &Registry, name: Option<&str>) -> Shown {
     for name in names {
         let (plugin, info, works_on, phase, summary) =
             if let Some((plugin, sequential)) = registry.sequential_spec(&name) {
-                list.push(sequential_json(&plugin, &sequential));
-                full.push(in_full::sequential(&sequential, Some(&plugin)));
+                let json = sequential_json(&plugin, &sequential);
+                entries.add(json, in_full::sequential(&sequential, Some(&plugin)));
                 let info = sequential.declaration.info;
                 (Some(plugin), info, "Sequential", None, sequential.summary)
             } else if let Some((plugin, pass)) = spec(registry, &name) {
-                list.push(pass_json(plugin.as_deref(), &pass));
-                full.push(in_full::pass(&pass, plugin.as_deref()));
+                let json = pass_json(plugin.as_deref(), &pass);
+                entries.add(json, in_full::pass(&pass, plugin.as_deref()));
                 let (info, phase) = (pass.declaration.info, pass.declaration.phase);
                 (plugin, info, kind(pass.kind), phase, pass.summary)
             } else {
                 continue;
             };
-        table.row([
+        entries.table.row([
             name,
             info.opt_level.to_string(),
             works_on.to_owned(),
@@ -100,17 +138,13 @@ fn passes(registry: &Registry, name: Option<&str>) -> Shown {
             summary.lines().next().unwrap_or_default().to_owned(),
         ]);
     }
-    if let (Some(name), true) = (name, list.is_empty()) {
+    if let (Some(name), true) = (name, entries.json.is_empty()) {
         return Err(registry.get_pass(name).err().unwrap_or_else(|| {
             let message = format!("Nothing is known of the pass `{name}`.");
             PassError::new(ErrorKind::UnknownPass, message)
         }));
     }
-    let text = match name {
-        None => table.within(show::columns()).render_filled(),
-        Some(_) => full.concat(),
-    };
-    Ok((json!({ "passes": list }), text))
+    Ok(entries.shown("passes", name))
 }
 
 /// A pass and its plugin, unless it is the command's own.
@@ -120,7 +154,7 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, Manifes
     }
     let pass = ManifestPass {
         kind: registry.pass_kind(name)?,
-        declaration: registry.declarations().remove(name)?,
+        declaration: registry.declaration(name)?,
         summary: plugins::OWN_PASS.to_owned(),
     };
     Some((None, pass))
@@ -159,7 +193,7 @@ fn rules(path: &str) -> Shown {
 
 /// The plugins; several files may have the same name.
 fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> Shown {
-    let columns = [
+    let mut entries = Entries::new([
         "plugin",
         "version",
         "contract",
@@ -167,8 +201,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
         ">ops",
         ">instruments",
         "file",
-    ];
-    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    ]);
     let all = registry.plugins();
     let is_named = |plugin: &&Arc<Plugin>| name.is_none_or(|name| plugin.name() == name);
     for plugin in all.iter().filter(is_named) {
@@ -177,7 +210,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
         let (ops, instruments) = (manifest.ops.len(), manifest.instruments.len());
         // A Sequential is a pass.
         let passes = manifest.passes.len() + manifest.sequentials.len();
-        table.row([
+        entries.table.row([
             plugin.name().to_owned(),
             manifest.plugin.version.clone(),
             manifest.plugin.abi.to_string(),
@@ -186,50 +219,29 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
             instruments.to_string(),
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
-        full.push(in_full::plugin(manifest, file));
-        let mut entry = json!(manifest.plugin);
-        entry["passes"] = json!(manifest.passes.len());
-        entry["ops"] = json!(ops);
-        entry["instruments"] = json!(instruments);
-        entry["file"] = json!(file);
+        let mut json = json!(manifest.plugin);
+        json["passes"] = json!(manifest.passes.len());
+        json["ops"] = json!(ops);
+        json["instruments"] = json!(instruments);
+        json["file"] = json!(file);
         if name.is_some() {
-            entry["manifest"] = json!(**manifest);
+            json["manifest"] = json!(**manifest);
         }
-        list.push(entry);
+        entries.add(json, in_full::plugin(manifest, file));
     }
-    check_found(
-        "plugin",
-        name,
-        &list,
-        all.iter().map(|plugin| plugin.name()),
-    )?;
+    entries.check_name("plugin", name, all.iter().map(|plugin| plugin.name()))?;
+    let (mut json, text) = entries.shown("plugins", name);
     let unreadable = registry.unreadable();
     let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
     let conflicts: Vec<_> = conflicts.iter().map(PassError::to_diagnostic).collect();
-    let json = json!({ "plugins": list, "unreadable": unreadable, "conflicts": conflicts });
-    Ok((json, text_of(name, table, &full)))
-}
-
-/// Rejects the name of nothing in a list.
-fn check_found<'n>(
-    what: &str,
-    name: Option<&str>,
-    found: &[Value],
-    names: impl IntoIterator<Item = &'n str>,
-) -> Result<(), PassError> {
-    let Some(name) = name.filter(|_| found.is_empty()) else {
-        return Ok(());
-    };
-    let names: Vec<&str> = names.into_iter().collect();
-    let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
-    let names = || names.iter().copied();
-    Err(error.help(suggest::help_or_list(name, names, "There are")))
+    (json["unreadable"], json["conflicts"]) = (json!(unreadable), json!(conflicts));
+    Ok((json, text))
 }
 
 /// Adds the file of the plugin that provides an entry; returns the provider in words.
 fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
     let plugins = registry.plugins();
-    let provider = plugins.iter().find(|known| Some(known.name()) == plugin);
+    let provider = plugins.iter().find(|other| Some(other.name()) == plugin);
     entry["file"] = json!(provider.and_then(|provider| provider.origin().path()));
     match (provider, plugin) {
         (Some(provider), _) => in_full::provider(provider),
@@ -243,72 +255,64 @@ const BUILT_IN_PROVIDER: &str = "built in";
 
 fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
     let columns = ["instrument", "type", "default", "plugin", "what it does"];
-    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    let mut entries = Entries::new(columns);
     let instruments = match name {
         None => registry.instruments(),
         Some(name) => vec![registry.instrument_spec(name)?],
     };
     for spec in &instruments {
         let plugin = spec.plugin.as_deref();
-        table.row([
+        entries.table.row([
             spec.name.clone(),
             String::new(),
             String::new(),
             plugin.unwrap_or(BUILT_IN_PROVIDER).to_owned(),
             spec.summary.replace('\n', " "),
         ]);
-        for option in &spec.options {
-            table.row([
-                format!("  {}", option.name),
-                option.takes(),
-                default(option),
-                String::new(),
-                option.doc.replace('\n', " "),
-            ]);
-        }
-        let mut entry = json!(spec);
-        let provider = add_provider(registry, plugin, &mut entry);
-        list.push(entry);
+        let mut json = json!(spec);
+        let provider = add_provider(registry, plugin, &mut json);
         let about = iter::once(provider).chain(in_full::also_called(&spec.aliases));
-        let (name, summary) = (&spec.name, &spec.summary);
-        full.push(in_full::instrument(name, summary, &spec.options, about));
+        let full = in_full::instrument(&spec.name, &spec.summary, &spec.options, about);
+        entries.add(json, full);
+        for option in &spec.options {
+            let name = format!("  {}", option.name);
+            entries.table.row(field_row(name, option, ""));
+        }
     }
-    let json = json!({ "instruments": list });
-    Ok((json, text_of(name, table, &full)))
+    Ok(entries.shown("instruments", name))
+}
+
+/// The row of an option or a config field.
+fn field_row(name: String, field: &Field, plugin: &str) -> [String; 5] {
+    let doc = field.doc.replace('\n', " ");
+    [name, field.takes(), default(field), plugin.to_owned(), doc]
 }
 
 /// The config keys, or the one of a name, which may be that of a field of it.
 fn config(registry: &Registry, name: Option<&str>) -> Shown {
-    let columns = ["config option", "type", "default", "plugin", "meaning"];
-    let (mut table, mut list, mut full) = (TextTable::new(columns), Vec::new(), Vec::new());
+    let mut entries = Entries::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
     let is_named = |option: &&ConfigInfo| {
         name.is_none_or(|name| {
             let mut names = iter::once(option.schema.key.clone()).chain(field_keys(&option.schema));
-            names.any(|known| known == name)
+            names.any(|key| key == name)
         })
     };
     for option in options.iter().filter(is_named) {
         let (schema, plugin) = (&option.schema, option.plugin.as_deref());
         for (field, key) in schema.fields.iter().zip(field_keys(schema)) {
-            table.row([
-                key,
-                field.takes(),
-                default(field),
-                plugin.unwrap_or(BUILT_IN_PROVIDER).to_owned(),
-                field.doc.replace('\n', " "),
-            ]);
+            let row = field_row(key, field, plugin.unwrap_or(BUILT_IN_PROVIDER));
+            entries.table.row(row);
         }
-        let mut entry = json!(option);
-        let provider = add_provider(registry, plugin, &mut entry);
-        list.push(entry);
-        full.push(in_full::config(schema, Some(&provider)));
+        let mut json = json!(option);
+        let provider = add_provider(registry, plugin, &mut json);
+        entries.add(json, in_full::config(schema, Some(&provider)));
     }
     let keys = options.iter().map(|option| &*option.schema.key);
     let fields: Vec<String> = options.iter().flat_map(|o| field_keys(&o.schema)).collect();
     let names = keys.chain(fields.iter().map(String::as_str));
-    check_found("config option", name, &list, names)?;
-    Ok((json!({ "config": list }), text_of(name, table, &full)))
+    entries.check_name("config option", name, names)?;
+    Ok(entries.shown("config", name))
 }
 
 /// The names of a config key's fields, with the key; that of a scalar is the key itself.
@@ -321,35 +325,34 @@ fn field_keys(schema: &Schema) -> impl Iterator<Item = String> {
 
 /// The pipelines that are inside the program, or the text of the one of a name.
 fn pipelines(name: Option<&str>) -> Shown {
-    let mut table = TextTable::new(["pipeline", "what it does"]);
-    let (mut list, mut full) = (Vec::new(), Vec::new());
+    let mut entries = Entries::new(["pipeline", "what it does"]);
     let named = name.map(BuiltInPipeline::named).transpose()?;
     for pipeline in named.map_or(BUILT_IN.to_vec(), |named| vec![named]) {
         let (name, summary, text) = (pipeline.name, pipeline.summary(), pipeline.text);
-        table.row([name, summary].map(str::to_owned));
-        list.push(json!({ "name": name, "summary": summary, "text": text }));
-        full.push(text.to_owned());
+        let json = json!({ "name": name, "summary": summary, "text": text });
+        entries.table.row([name, summary].map(str::to_owned));
+        entries.add(json, text.to_owned());
     }
-    Ok((json!({ "pipelines": list }), text_of(name, table, &full)))
+    Ok(entries.shown("pipelines", name))
 }
 
 /// The analyses, or the one of a name.
 fn analyses(name: Option<&str>) -> Shown {
-    let mut table = TextTable::new(["analysis", "a record per", "record", "what it says"]);
-    let mut list = Vec::new();
+    let mut entries = Entries::new(["analysis", "a record per", "record", "what it says"]);
     let all = passdock::analyses::list();
     for analysis in all {
+        let (per, record, summary) = (analysis.per, analysis.record, analysis.summary);
         if name.is_some_and(|name| analysis.name != name) {
             continue;
         }
-        let (per, record, summary) = (analysis.per, analysis.record, analysis.summary);
-        table.row([analysis.name, per, record, summary].map(str::to_owned));
-        list.push(
-            json!({ "name": analysis.name, "per": per, "record": record, "summary": summary }),
-        );
+        let name = analysis.name;
+        let json = json!({ "name": name, "per": per, "record": record, "summary": summary });
+        entries
+            .table
+            .row([name, per, record, summary].map(str::to_owned));
+        entries.add(json, String::new());
     }
-    let names = all.iter().map(|analysis| analysis.name);
-    check_found("analysis", name, &list, names)?;
-    let text = text_of(None, table, &[]);
-    Ok((json!({ "analyses": list }), text))
+    entries.check_name("analysis", name, all.iter().map(|analysis| analysis.name))?;
+    // There is no more to say of one.
+    Ok(entries.shown("analyses", None))
 }

@@ -132,7 +132,7 @@ fn attributes_of(op: &OpInfo) -> String {
             attribute.doc.replace('\n', " "),
         ]);
     }
-    table.within(show::columns()).render_filled()
+    table.within(show::columns()).render()
 }
 
 fn default(attribute: &AttrInfo) -> String {

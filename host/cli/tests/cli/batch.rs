@@ -179,7 +179,7 @@ fn a_plugin_that_dies_takes_one_model_along() {
     for (fault, option, said) in [
         ("segv", "", "It crashed: SIGSEGV"),
         ("hang", " --timeout 1", "It was still running after 1 s"),
-        ("segv", " --in-process", "was killed by SIGSEGV"),
+        ("segv", " --in-process", "crashed: SIGSEGV"),
     ] {
         let variables = [("FAULT", fault), ("ONLY", "onnx.Sigmoid")];
         let words = format!("{words}{option} --again");

@@ -182,7 +182,23 @@ pub fn run_module_pass(
     options: &ConfigValue,
 ) -> PassOutcome<Module> {
     with_module(module, frame, options, |session, context| {
-        call_module(pass, session, context)
+        let module = session.reference();
+        match pass {
+            ModuleCode::Loaded(pass) => match pass.entry.run_module {
+                // SAFETY: the function and its state come from the table of a plugin that stays loaded;
+                // the handles live until it returns.
+                Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
+                None => Status::UNSUPPORTED,
+            },
+            ModuleCode::Closure(run) => gated(context, |tables| {
+                // SAFETY: the handles live until the closure returns, and nobody else edits.
+                let mut module = unsafe { sdk::Module::from_raw(tables, module) };
+                // SAFETY: as above.
+                let cx =
+                    unsafe { sdk::PassContext::from_raw(tables, context.handle(), ptr::null()) };
+                run(&mut module, &cx)
+            }),
+        }
     })
 }
 
@@ -218,29 +234,6 @@ fn with_module(
         _ => Ok(None),
     };
     PassOutcome::new(&context, status, result, Vec::new())
-}
-
-fn call_module(
-    pass: ModuleCode<'_>,
-    session: &ModuleSession<'_>,
-    context: &ContextSession<'_>,
-) -> Status {
-    let module = session.reference();
-    match pass {
-        ModuleCode::Loaded(pass) => match pass.entry.run_module {
-            // SAFETY: the function and its state come from the table of a plugin that stays loaded;
-            // the handles live until it returns.
-            Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
-            None => Status::UNSUPPORTED,
-        },
-        ModuleCode::Closure(run) => gated(context, |tables| {
-            // SAFETY: the handles live until the closure returns, and nobody else edits.
-            let mut module = unsafe { sdk::Module::from_raw(tables, module) };
-            // SAFETY: as above.
-            let cx = unsafe { sdk::PassContext::from_raw(tables, context.handle(), ptr::null()) };
-            run(&mut module, &cx)
-        }),
-    }
 }
 
 /// Runs a closure as a plugin's shim runs a pass: catches its panic, and reports its error.

@@ -77,7 +77,7 @@ mod functions {
     ) -> Status {
         unsafe {
             gate::read(f, |state| {
-                input::answer_with(out, || state.constant_data(constant))
+                input::write_with(out, || state.constant_data(constant))
             })
         }
     }
@@ -92,7 +92,7 @@ mod functions {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
                 let at = input::plain(at, "position")?;
-                input::answer_with(out, || state.create_op(desc, at))
+                input::write_with(out, || state.create_op(desc, at))
             })
         }
     }
@@ -106,7 +106,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || state.replace_op(old, desc))
+                input::write_with(out, || state.replace_op(old, desc))
             })
         }
     }
@@ -209,7 +209,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || state.add_type(desc))
+                input::write_with(out, || state.add_type(desc))
             })
         }
     }
@@ -223,7 +223,7 @@ mod functions {
     ) -> Status {
         unsafe {
             gate::edit(f, |state| {
-                input::answer_with(out, || state.add_expr(kind, lhs, rhs))
+                input::write_with(out, || state.add_expr(kind, lhs, rhs))
             })
         }
     }
@@ -236,7 +236,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || state.add_constant(desc))
+                input::write_with(out, || state.add_constant(desc))
             })
         }
     }
@@ -266,7 +266,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || state.add_arg(region, desc))
+                input::write_with(out, || state.add_arg(region, desc))
             })
         }
     }
@@ -306,7 +306,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let locs = input::list(locs, count, "locs")?;
-                input::answer_with(out, || state.fuse_locs(locs))
+                input::write_with(out, || state.fuse_locs(locs))
             })
         }
     }
@@ -336,7 +336,7 @@ mod functions {
     ) -> Status {
         unsafe {
             gate::read(f, |state| {
-                input::answer_with(out, || state.constant_hash(constant))
+                input::write_with(out, || state.constant_hash(constant))
             })
         }
     }
@@ -349,7 +349,7 @@ mod functions {
     ) -> Status {
         unsafe {
             gate::read(f, |state| {
-                input::answer_with(out, || state.constants_equal(constant, other))
+                input::write_with(out, || state.constants_equal(constant, other))
             })
         }
     }
@@ -362,7 +362,7 @@ mod functions {
         unsafe {
             gate::edit(f, |state| {
                 let name = input::text(name, "name")?;
-                input::answer_with(out, || state.name_loc(name))
+                input::write_with(out, || state.name_loc(name))
             })
         }
     }
@@ -428,7 +428,7 @@ mod functions {
     ) -> Status {
         unsafe {
             gate::edit(f, |state| {
-                input::answer_with(out, || state.type_from(source, ty))
+                input::write_with(out, || state.type_from(source, ty))
             })
         }
     }
@@ -474,7 +474,7 @@ mod modules {
     ) -> Status {
         unsafe {
             gate::call(ModuleSession::of(m), |session| {
-                input::answer_with(out, || session.snapshot(name))
+                input::write_with(out, || session.snapshot(name))
             })
         }
     }
@@ -492,7 +492,7 @@ mod modules {
     ) -> Status {
         unsafe {
             gate::call(ModuleSession::of(m), |session| {
-                input::answer_with(out, || session.edit(name))
+                input::write_with(out, || session.edit(name))
             })
         }
     }
@@ -505,7 +505,7 @@ mod modules {
         unsafe {
             gate::call(ModuleSession::of(m), |session| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || session.create_function(desc))
+                input::write_with(out, || session.create_function(desc))
             })
         }
     }
@@ -544,8 +544,8 @@ mod modules {
                 input::check_out(function)?;
                 input::check_out(call)?;
                 let results = session.outline(desc)?;
-                input::answer(function, results.0);
-                input::answer(call, results.1);
+                function.write(results.0);
+                call.write(results.1);
                 Ok(())
             })
         }
@@ -635,7 +635,7 @@ mod context {
         unsafe {
             gate::call(ContextSession::of(context), |session| {
                 let name = input::text(name, "name")?;
-                input::answer_with(out, || session.find_pass(name))
+                input::write_with(out, || session.find_pass(name))
             })
         }
     }
@@ -678,7 +678,7 @@ mod context {
     pub(super) unsafe extern "C" fn host_version(context: *const Context, out: *mut Str) -> Status {
         unsafe {
             gate::call(ContextSession::of(context), |session| {
-                input::answer_with(out, || session.host_version())
+                input::write_with(out, || session.host_version())
             })
         }
     }
@@ -734,7 +734,7 @@ mod ops {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::answer_all(out, question.evaluate(op, desc, count)?);
+                input::write_all(out, question.evaluate(op, desc, count)?);
                 Ok(())
             })
         }
@@ -752,7 +752,7 @@ mod ops {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::answer_all(out, question.decompose(op, count)?);
+                input::write_all(out, question.decompose(op, count)?);
                 Ok(())
             })
         }
@@ -775,7 +775,7 @@ mod ops {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::answer_all(out, question.evaluate_with(op, operands, desc, count)?);
+                input::write_all(out, question.evaluate_with(op, operands, desc, count)?);
                 Ok(())
             })
         }
@@ -792,8 +792,8 @@ mod ops {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 let elements = state.known_dims(value)?;
-                input::answer(out, elements.as_ptr());
-                input::answer(count, elements.len());
+                out.write(elements.as_ptr());
+                count.write(elements.len());
                 Ok(())
             })
         }
@@ -836,9 +836,9 @@ mod ops {
                 input::check_out(count)?;
                 input::check_out(stride)?;
                 let results = question.attributes(op)?;
-                input::answer(out, results.0);
-                input::answer(count, results.1);
-                input::answer(stride, results.2);
+                out.write(results.0);
+                count.write(results.1);
+                stride.write(results.2);
                 Ok(())
             })
         }
@@ -856,7 +856,7 @@ mod ops {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::answer_all(out, question.legalize(op, count)?);
+                input::write_all(out, question.legalize(op, count)?);
                 Ok(())
             })
         }
@@ -975,8 +975,8 @@ mod definitions {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 let elements = call.operand_dims(index)?;
-                input::answer(out, elements.as_ptr());
-                input::answer(count, elements.len());
+                out.write(elements.as_ptr());
+                count.write(elements.len());
                 Ok(())
             })
         }
@@ -991,7 +991,7 @@ mod definitions {
     ) -> Status {
         unsafe {
             op::answer(call, |call| {
-                input::answer_with(out, || call.add_expr(kind, lhs, rhs))
+                input::write_with(out, || call.add_expr(kind, lhs, rhs))
             })
         }
     }
@@ -1004,7 +1004,7 @@ mod definitions {
         unsafe {
             op::answer(call, |call| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || call.add_type(desc))
+                input::write_with(out, || call.add_type(desc))
             })
         }
     }
@@ -1019,7 +1019,7 @@ mod definitions {
         unsafe {
             op::answer(call, |call| {
                 let desc = &input::described(desc)?;
-                input::answer_with(out, || call.allocate_result(index, desc, len))
+                input::write_with(out, || call.allocate_result(index, desc, len))
             })
         }
     }
@@ -1041,7 +1041,7 @@ mod definitions {
     ) -> Status {
         unsafe {
             op::answer(call, |call| {
-                input::answer_with(out, || call.wanted_layout(index))
+                input::write_with(out, || call.wanted_layout(index))
             })
         }
     }
@@ -1063,7 +1063,7 @@ mod definitions {
     }
 
     pub(super) unsafe extern "C" fn target(call: *mut OpCall, out: *mut Str) -> Status {
-        unsafe { op::answer(call, |call| input::answer_with(out, || call.target())) }
+        unsafe { op::answer(call, |call| input::write_with(out, || call.target())) }
     }
 }
 
@@ -1083,7 +1083,7 @@ mod analyses {
         name: Str,
         out: *mut Column,
     ) -> Status {
-        unsafe { gate::read(f, |state| input::answer_with(out, || state.column(name))) }
+        unsafe { gate::read(f, |state| input::write_with(out, || state.column(name))) }
     }
 
     pub(super) unsafe extern "C" fn get(
@@ -1092,7 +1092,7 @@ mod analyses {
         key: Str,
         out: *mut *mut c_void,
     ) -> Status {
-        unsafe { gate::read(f, |state| input::answer_with(out, || state.get(owner, key))) }
+        unsafe { gate::read(f, |state| input::write_with(out, || state.get(owner, key))) }
     }
 
     pub(super) unsafe extern "C" fn preserve(

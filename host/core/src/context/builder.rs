@@ -46,8 +46,9 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        let names = names.into_iter().map(Into::into);
-        self.settings.required_pass.extend(names);
+        self.settings
+            .required_pass
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -56,8 +57,9 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        let names = names.into_iter().map(Into::into);
-        self.settings.disabled_pass.extend(names);
+        self.settings
+            .disabled_pass
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -66,8 +68,9 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        let names = names.into_iter().map(Into::into);
-        self.settings.disabled_rule.extend(names);
+        self.settings
+            .disabled_rule
+            .extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -27,7 +27,7 @@ use pool::Pool;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
 use rules::Rewritten;
-pub(crate) use running::{ContextFrame, RunsPasses};
+pub(crate) use running::ContextFrame;
 pub use running::{DiagnosticContext, Renderer, get_renderer, override_renderer};
 pub use scope::Entered;
 pub use settings::ContextSettings;
@@ -236,11 +236,6 @@ impl PassContext {
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_deref()
-    }
-
-    /// Whether the passes that the first pass of a call requires have run already.
-    pub(crate) fn resumes(&self) -> bool {
-        self.0.settings.resumes
     }
 
     /// The config options that this context sets, with only the fields that were given.

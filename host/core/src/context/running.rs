@@ -22,14 +22,9 @@ use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError};
 use crate::util;
 
-/// A run of a pass, which runs registered passes for it.
-pub(crate) trait RunsPasses: Sync {
-    /// Runs a registered pass on a module, under the running pass's context.
-    ///
-    /// # Errors
-    /// If there is no such pass, or it fails.
-    fn run_pass(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError>;
-}
+/// A function that runs a registered pass on a module for the running pass, under the context of that.
+pub(crate) type RunPass<'c> =
+    dyn Fn(&PassContext, &Module, &str) -> Result<Module, PassError> + Sync + 'c;
 
 /// A call under a context. Information that nobody asks for isn't computed.
 pub(crate) struct ContextFrame<'c> {
@@ -38,8 +33,8 @@ pub(crate) struct ContextFrame<'c> {
     config: OnceLock<BTreeMap<String, ConfigValue>>,
     ops: OnceLock<Arc<OpDefs>>,
     text: Option<Arc<TextSource>>,
-    /// The run of the pass; `None` for an instrument, which watches passes and runs none.
-    run: Option<&'c dyn RunsPasses>,
+    /// Runs passes for the running one; `None` for an instrument, which watches passes and runs none.
+    run_pass: Option<&'c RunPass<'c>>,
     callee: Option<Callee<'c>>,
 }
 
@@ -51,7 +46,7 @@ impl<'c> ContextFrame<'c> {
             config: OnceLock::new(),
             ops: OnceLock::new(),
             text: None,
-            run: None,
+            run_pass: None,
             callee: None,
         }
     }
@@ -68,12 +63,12 @@ impl<'c> ContextFrame<'c> {
     pub(crate) fn running(
         cx: &'c PassContext,
         module: &Module,
-        run: &'c dyn RunsPasses,
+        run_pass: &'c RunPass<'c>,
         callee: Callee<'c>,
     ) -> ContextFrame<'c> {
         ContextFrame {
             text: module.text_source().cloned(),
-            run: Some(run),
+            run_pass: Some(run_pass),
             callee: Some(callee),
             ..ContextFrame::watching(cx)
         }
@@ -125,8 +120,8 @@ impl Frame for ContextFrame<'_> {
     }
 
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
-        match self.run {
-            Some(run) => run.run_pass(self.cx, module, name),
+        match self.run_pass {
+            Some(run_pass) => run_pass(self.cx, module, name),
             None => {
                 let message = "An instrument watches passes and can't run any.";
                 Err(PassError::new(ErrorKind::Instrument, message))

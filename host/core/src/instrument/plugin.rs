@@ -35,7 +35,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
     let make = move |options: &ConfigValue, _: &InstrumentSetup<'_>| -> Result<_, PassError> {
         let instrument: Arc<dyn PassInstrument> = Arc::new(PluginInstrument {
             plugin: owner.clone(),
-            provider: Provider::of(&owner),
+            provider: Provider::new(&owner),
             at,
             options: options.clone(),
             instance: Mutex::default(),
@@ -44,8 +44,8 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
         Ok(instrument)
     };
     let options = declared.options.clone();
-    let spec = InstrumentSpec::untyped(&declared.name, &declared.summary, options, make);
-    let mut spec = spec.of_plugin(plugin.name());
+    let mut spec = InstrumentSpec::untyped(&declared.name, &declared.summary, options, make);
+    spec.plugin = Some(plugin.name().to_owned());
     spec.origin = Some(plugin.origin().clone());
     spec
 }

@@ -177,21 +177,6 @@ impl InstrumentSpec {
         self
     }
 
-    /// Sets the plugin that provides the instrument.
-    pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
-        self.plugin = Some(plugin.to_owned());
-        self
-    }
-
-    /// Makes an option mandatory, so that its default is ignored.
-    pub fn mandatory(mut self, option: &str) -> InstrumentSpec {
-        let mut options = self.options.iter_mut();
-        if let Some(field) = options.find(|field| field.name == option) {
-            field.mandatory = true;
-        }
-        self
-    }
-
     /// Sets the options that are paths, so that a record of the run can make them absolute.
     pub fn paths<N: Into<String>>(mut self, options: impl IntoIterator<Item = N>) -> Self {
         self.paths = options.into_iter().map(Into::into).collect();

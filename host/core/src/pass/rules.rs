@@ -49,11 +49,8 @@ struct Source<'t> {
 
 impl Source<'_> {
     fn error(&self, at: Range<usize>, label: &str, message: impl Into<String>) -> PassError {
-        let mut error = PassError::new(ErrorKind::Rules, message);
         let snippet = Snippet::new(self.name, self.text, at, label);
-        error.location = Some(snippet.location());
-        error.snippet = Some(Box::new(snippet));
-        error
+        PassError::new(ErrorKind::Rules, message).snippet(snippet)
     }
 
     /// What the SDK says of a text, with the nearest word that could stand there.

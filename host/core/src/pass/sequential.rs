@@ -90,8 +90,7 @@ impl Sequential {
 
     /// Sets the passes that must have run before the Sequential, as a child of another.
     pub fn required<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
-        let names = names.into_iter().map(Into::into);
-        self.declared.info.required = names.collect();
+        self.declared.info.required = names.into_iter().map(Into::into).collect();
         self
     }
 

@@ -157,7 +157,9 @@ mod tests {
         let make = |(), _: &InstrumentSetup<'_>| -> Result<InstrumentRef, PassError> {
             Ok(Arc::new(PassTimingInstrument::new()))
         };
-        InstrumentSpec::watching(name, "A clock.", make).of_plugin("acme")
+        let mut spec = InstrumentSpec::watching(name, "A clock.", make);
+        spec.plugin = Some("acme".to_owned());
+        spec
     }
 
     #[test]

@@ -10,7 +10,6 @@ mod instruments;
 mod names;
 mod plugin_pass;
 mod plugin_sequential;
-mod replacing;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -124,18 +123,31 @@ impl Registry {
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
-        let name = pass.info().name.clone();
+        let name = &pass.info().name;
         let mut inner = self.write();
-        inner.check_free(&name, false)?;
-        if let Some((other, _)) = inner.known(&name).filter(|(other, _)| *other != name) {
+        inner.check_free(name, false)?;
+        if let Some((other, _)) = inner.known(name).filter(|(other, _)| other != name) {
             let message = format!("The name `{name}` stands for the pass `{other}`.");
             let error = PassError::new(ErrorKind::Duplicate, message);
             return Err(error.help("Give the pass a name of its own: `acme.transform.NAME`."));
         }
-        inner.aliases.check_declared(pass.declaration())?;
-        inner.aliases.add_declared(pass.declaration(), None);
-        inner.passes.add(name, Entry::Own(pass));
-        Ok(())
+        inner.add_own(pass, Entries::add)
+    }
+
+    /// Registers a pass instead of the one that has its name: the program's own, which is removed, or a plugin's,
+    /// which is hidden.
+    ///
+    /// # Errors
+    /// If the name is none that a pass can have or an alias of the program.
+    pub fn replace(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
+        let pass = pass.into();
+        check_info(pass.info())?;
+        let name = &pass.info().name;
+        let mut inner = self.write();
+        if !inner.passes.contains_key(name) {
+            inner.check_free(name, false)?;
+        }
+        inner.add_own(pass, Entries::replace)
     }
 
     /// Registers an alias, which stands for a canonical name wherever a name is given.
@@ -395,20 +407,9 @@ impl Registry {
         self.read().entry(name)?.plugin().cloned()
     }
 
-    /// The declarations of all passes, by canonical name.
-    pub fn declarations(&self) -> BTreeMap<String, PassDeclaration> {
-        let inner = self.read();
-        let passes = inner.passes.iter();
-        passes
-            .map(|(name, entry)| (name.clone(), entry.declaration().clone()))
-            .collect()
-    }
-
-    /// The names of the passes that a pass requires; empty if there is no such pass.
-    pub fn required_of(&self, name: &str) -> Vec<String> {
-        let inner = self.read();
-        let entry = inner.entry(name);
-        entry.map_or_else(Vec::new, |entry| entry.declaration().info.required.clone())
+    /// The declaration of a pass.
+    pub fn declaration(&self, name: &str) -> Option<PassDeclaration> {
+        Some(self.read().entry(name)?.declaration().clone())
     }
 
     /// The passes that ask for a phase, by name: those of the program itself and of the plugins in
@@ -524,6 +525,18 @@ impl Inner {
                 }
             }),
         )
+    }
+
+    /// Adds a pass of the program, whose name was checked.
+    fn add_own(
+        &mut self,
+        pass: PassRef,
+        add: fn(&mut Entries, String, Entry),
+    ) -> Result<(), PassError> {
+        self.aliases.check_declared(pass.declaration())?;
+        self.aliases.add_declared(pass.declaration(), None);
+        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
+        Ok(())
     }
 
     fn unknown(&self, name: &str) -> PassError {

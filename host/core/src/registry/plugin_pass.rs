@@ -22,7 +22,7 @@ impl PluginPass {
     /// Pass `at` of a plugin's manifest.
     pub(super) fn new(plugin: Arc<Plugin>, at: usize) -> PluginPass {
         PluginPass {
-            provider: Provider::of(&plugin),
+            provider: Provider::new(&plugin),
             manifest: plugin.manifest().clone(),
             plugin,
             at,

@@ -85,7 +85,7 @@ impl Inner {
             .name(&info.name)
             .opt_level(info.opt_level)
             .required(info.required.iter().cloned())
-            .provided_by(Provider::of(plugin)))
+            .provided_by(Provider::new(plugin)))
     }
 }
 

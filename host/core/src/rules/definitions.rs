@@ -246,16 +246,15 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
             mention.operator(),
             given.name.value
         );
-        let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
-        let mut error = RuleError::new(given.name.at.clone(), message);
-        error.help = match known.is_empty() {
+        let names: Vec<&str> = attrs.iter().map(|attr| attr.name).collect();
+        let help = match names.is_empty() {
             true => "It has none.".to_owned(),
-            false => format!("It has {}.", known.join(", ")),
+            false => format!("It has {}.", names.join(", ")),
         };
-        error.known = known;
-        return Some(error);
+        let error = RuleError::new(given.name.at.clone(), message);
+        return Some(error.help(help).candidates(names));
     };
-    let kinds = kinds(&given.value.value, mention.is_made);
+    let kinds = kinds(&given.value.value, mention.is_replacement);
     if kinds.is_empty() || kinds.contains(&found.kind) {
         return None;
     }
@@ -267,16 +266,16 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
         with_article(kinds[0])
     );
     let is_whole = kinds.contains(&"int") || kinds.contains(&"ints");
-    let mut error = RuleError::new(given.value.at.clone(), message);
-    if is_whole && found.kind.starts_with("float") {
-        error.help = "A float has a point: `1.0`.".to_owned();
-    }
-    Some(error)
+    let error = RuleError::new(given.value.at.clone(), message);
+    Some(match is_whole && found.kind.starts_with("float") {
+        true => error.help("A float has a point: `1.0`."),
+        false => error,
+    })
 }
 
 /// An attribute that an op to make has to have.
 fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
-    if !mention.is_made || mention.node.like.is_some() {
+    if !mention.is_replacement || mention.node.like.is_some() {
         return None;
     }
     let given = &mention.node.attrs;
@@ -292,18 +291,18 @@ fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
 }
 
 /// The kinds of attributes that may have a value of a rule; none if the text doesn't say.
-fn kinds(value: &AttrTerm, is_made: bool) -> &'static [&'static str] {
+fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
     let literal = match value {
         AttrTerm::Bound(_) => return &[],
         AttrTerm::Compose(..) => return &["ints"],
         AttrTerm::Literal(literal) => literal,
     };
     match literal {
-        Literal::Int(_) if is_made => &["int"],
+        Literal::Int(_) if is_replacement => &["int"],
         Literal::Int(_) => &["int", "float"],
         Literal::Float(_) => &["float"],
         Literal::Text(_) => &["string"],
-        Literal::Ints(ints) if is_made && !ints.is_empty() => &["ints"],
+        Literal::Ints(ints) if is_replacement && !ints.is_empty() => &["ints"],
         Literal::Ints(_) => &["ints", "floats"],
         Literal::Floats(_) => &["floats"],
         Literal::Word(_) => &[],

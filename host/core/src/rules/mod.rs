@@ -14,19 +14,19 @@ use sdk::rewrite::{Node, Rule, RuleError, Spanned};
 pub(crate) struct Mention<'r> {
     node: &'r Node,
     name: &'r Spanned<String>,
-    /// Whether the rule makes an op of it, instead of looking for one.
-    is_made: bool,
+    /// Whether it is in the replacement, and not in the pattern.
+    is_replacement: bool,
 }
 
 impl<'r> Mention<'r> {
     /// Returns the operators that each op of a rule may be of.
     fn all(rule: &'r Rule) -> Vec<Vec<Mention<'r>>> {
-        let of_op = |(node, is_made): (&'r Node, bool)| {
+        let of_op = |(node, is_replacement): (&'r Node, bool)| {
             let names = node.operators.iter();
             let mentions = names.map(|name| Mention {
                 node,
                 name,
-                is_made,
+                is_replacement,
             });
             mentions.collect()
         };
@@ -66,7 +66,7 @@ pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
 /// What to do about what is wrong in a text: the nearest word that could stand there, or what the error says.
 pub(crate) fn help(wrong: &RuleError, text: &str) -> Option<String> {
     let word = text.get(wrong.at.clone()).unwrap_or_default();
-    let near = suggest::help(word, wrong.known.iter().map(String::as_str));
+    let near = suggest::help(word, wrong.candidates.iter().map(String::as_str));
     near.or_else(|| Some(wrong.help.clone()).filter(|help| !help.is_empty()))
 }
 
@@ -75,14 +75,13 @@ fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {
     if ops.knows(name, None) {
         return Ok(());
     }
-    if !mention.is_made && is_of_unknown_plugin(name, ops) {
+    if !mention.is_replacement && is_of_unknown_plugin(name, ops) {
         return Ok(());
     }
     let message = format!("No plugin defines the operator `{name}`.");
-    let mut error = RuleError::new(mention.name.at.clone(), message);
-    error.help = "`passdock list ops` shows what there is.".to_owned();
-    error.known = ops.nearest(name).map(str::to_owned).into_iter().collect();
-    Err(error)
+    Err(RuleError::new(mention.name.at.clone(), message)
+        .help("`passdock list ops` shows what there is.")
+        .candidates(ops.nearest(name)))
 }
 
 /// Whether an operator that nobody here defines is of a plugin that isn't here. A model may have ops of such; they

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use passdock_abi::{OpId, SymbolId};
+use passdock_diagnostic::suggest;
 use passdock_ir::{AttrData, EditFailure, Function, Module, NewAttr};
 use regex_lite::Regex;
 
@@ -90,15 +91,8 @@ fn on_the_rest(
 }
 
 fn no_match(regex: &str, module: &Module) -> PassError {
-    let names = module.functions().map(|f| format!("@{}", f.text(f.name())));
-    let names: Vec<String> = names.collect();
-    let message = format!(
-        "No function matches `{regex}`; there are {}.",
-        match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
-        }
-    );
+    let names = suggest::listed(module.functions().map(|f| f.text(f.name())));
+    let message = format!("No function matches `{regex}`; there are {names}.");
     PassError::new(ErrorKind::Failed, message)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use passdock_ir::Module;
 
 use super::{Done, Run};
-use crate::context::{PassContext, RunsPasses};
+use crate::context::PassContext;
 use crate::error::PassError;
 use crate::pass::Pass;
 use crate::plan;
@@ -40,6 +40,25 @@ impl Inner<'_, '_> {
         }
     }
 
+    /// Runs a registered pass on a module.
+    ///
+    /// # Errors
+    /// If there is no such pass, or it fails.
+    pub(super) fn run_pass(
+        &self,
+        cx: &PassContext,
+        module: &Module,
+        name: &str,
+    ) -> Result<Module, PassError> {
+        self.run(cx, module, name).map_err(|mut error| {
+            // Not a wrong request of the user's: the pass that asked for the other one has failed.
+            error.is_inner = error.kind.exit_status() == 2;
+            // It is also the one to run again.
+            error.site = None;
+            error
+        })
+    }
+
     fn run(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError> {
         let pass = cx.registry().get_pass(name)?;
         let mut parents = self.outer.parents.clone();
@@ -69,17 +88,5 @@ impl Inner<'_, '_> {
             done: run.done,
         });
         Ok(after)
-    }
-}
-
-impl RunsPasses for Inner<'_, '_> {
-    fn run_pass(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError> {
-        self.run(cx, module, name).map_err(|mut error| {
-            // Not a wrong request of the user's: the pass that asked for the other one has failed.
-            error.is_inner = error.kind.exit_status() == 2;
-            // It is also the one to run again.
-            error.site = None;
-            error
-        })
     }
 }

@@ -22,8 +22,8 @@ use crate::boundary::{
     Rewrites, run_function_pass, run_module_pass,
 };
 use crate::config::ConfigValue;
-use crate::context::{ContextFrame, running};
-use crate::error::{Cause, ErrorKind, FailureMark, PassError, Provider, capitalized};
+use crate::context::{ContextFrame, PassContext, running};
+use crate::error::{ErrorKind, PassError, PassFault, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
@@ -65,10 +65,11 @@ pub(super) fn call(
     let is_host = matches!(work, Work::Host(_));
     check_depth(name, &inner)?;
     let cx = run.cx.for_pass(name);
+    let run_pass = |cx: &PassContext, module: &Module, name: &str| inner.run_pass(cx, module, name);
     let call = LeafCall {
         pass,
         options,
-        frame: ContextFrame::running(&cx, module, &inner, callee),
+        frame: ContextFrame::running(&cx, module, &run_pass, callee),
     };
     let mut rewrites = Rewrites::default();
     let result = {
@@ -346,25 +347,20 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
     let nested = match failure.nested {
         // It only returned the message that it got.
         Some((error, message)) if is_silent || message == failure.message => return error,
-        Some((error, _)) => Some(Arc::new(error) as Cause),
-        None => is_silent.then(|| Arc::new(FailureMark::Unexplained) as Cause),
+        nested => nested.map(|(error, _)| error),
     };
-    let error = match (failure.panicked, failure.is_config) {
+    let mut error = match (failure.panicked, failure.is_config) {
         (true, _) => panicked(&failure.message, failure.panic_at.as_deref()),
         (_, true) => PassError::new(ErrorKind::Config, failure.message),
         _ => PassError::new(ErrorKind::Failed, failure.message),
     };
-    let mut error = error.at(failure.at);
+    error.point_at(failure.at, "");
     error.definition = failure.definition;
     match nested {
-        Some(nested) => error.caused_by(nested),
-        None => error,
+        Some(nested) => error.source = Some(Arc::new(nested)),
+        None => error.fault = is_silent.then_some(PassFault::Unexplained),
     }
-}
-
-/// Whether an error is that of a pass that didn't say why it failed.
-pub fn is_unexplained(error: &PassError) -> bool {
-    FailureMark::Unexplained.is_on(error)
+    error
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

@@ -20,7 +20,6 @@ use std::sync::{Arc, OnceLock};
 
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
-pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Termination};
 use passdock_diagnostic::suggest;
@@ -130,8 +129,16 @@ fn call_planned(
     if cx.diag_ctx().is_none() && watched {
         cx.count_rewrites_anew();
     }
-    let mut run = Run::new(cx, watched);
-    if let (true, Some(plan)) = (cx.resumes(), plan) {
+    let mut run = Run {
+        cx,
+        watched,
+        done: Done::default(),
+        parents: Vec::new(),
+        depth: 0,
+        is_inner: false,
+        foreign: Vec::new(),
+    };
+    if let (true, Some(plan)) = (cx.settings().resumes, plan) {
         run.resume(plan);
     }
     let job = Job {
@@ -319,19 +326,7 @@ impl Run<'_> {
     }
 }
 
-impl<'c> Run<'c> {
-    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
-        Run {
-            cx,
-            watched,
-            done: Done::default(),
-            parents: Vec::new(),
-            depth: 0,
-            is_inner: false,
-            foreign: Vec::new(),
-        }
-    }
-
+impl Run<'_> {
     /// Remembers the passes that the first pass requires as done: the module is the one from right
     /// before that pass.
     fn resume(&mut self, plan: &Plan) {
@@ -409,7 +404,7 @@ impl<'c> Run<'c> {
         // Nothing else could have done it.
         if ran == [name.as_str()] {
             broken.pass = Some(name.clone());
-            broken.plugin = pass.provider().cloned();
+            broken.set_provider(pass.provider());
         }
         Some(broken)
     }

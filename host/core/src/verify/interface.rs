@@ -1,34 +1,30 @@
 //! A pass that changes the interface of a function, which callers rely on, has to declare so.
 
-use std::sync::Arc;
-
 use passdock_ir::verify::interface;
 use passdock_ir::{Function, Module};
 
-use crate::error::{ErrorKind, FailureMark, PassError};
+use crate::error::{ErrorKind, PassError, PassFault};
 
 /// The name of the function that a model's users call.
 const MAIN: &str = "main";
 
 /// An error if a pass changed a function's interface.
 pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError> {
-    match interface::difference(before, after) {
-        Some(what) => Err(undeclared(&what)),
-        None => Ok(()),
-    }
+    let difference = interface::difference(before, after);
+    difference.map_or(Ok(()), |what| Err(changed(&what)))
 }
 
-fn undeclared(what: &str) -> PassError {
-    let message =
-        format!("The pass changed the function's interface without having declared it: {what}.");
-    PassError::new(ErrorKind::Failed, message)
-        .caused_by(Arc::new(FailureMark::UndeclaredChange))
-        .help("Declare `changes_interface` in the pass's `plugin!` entry.")
+fn changed(what: &str) -> PassError {
+    undeclared(format!(
+        "The pass changed the function's interface without having declared it: {what}."
+    ))
+    .help("Declare `changes_interface` in the pass's `plugin!` entry.")
 }
 
-/// Whether an error is that a pass changed an interface without having declared it.
-pub fn is_undeclared_change(error: &PassError) -> bool {
-    FailureMark::UndeclaredChange.is_on(error)
+fn undeclared(message: impl Into<String>) -> PassError {
+    let mut error = PassError::new(ErrorKind::Failed, message);
+    error.fault = Some(PassFault::UndeclaredChange);
+    error
 }
 
 /// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
@@ -36,7 +32,7 @@ pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassErr
     kept_main(before, after)?;
     for (name, new, old) in after.changed_since(before) {
         if let Some(what) = old.and_then(|old| interface::opset_difference(old, new)) {
-            let mut error = undeclared(&what);
+            let mut error = changed(&what);
             error.function = Some(new.text(name).to_owned());
             return Err(error);
         }
@@ -51,11 +47,9 @@ fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
     let kept = match after.function_named(MAIN) {
         Some(new) if std::ptr::eq(old, new) => Ok(()),
         Some(new) => kept(old, new),
-        None => Err(PassError::new(
-            ErrorKind::Failed,
+        None => Err(undeclared(
             "The pass removed the function without having declared that it changes the interface.",
-        )
-        .caused_by(Arc::new(FailureMark::UndeclaredChange))),
+        )),
     };
     kept.map_err(|mut error| {
         error.function = Some(MAIN.to_owned());

@@ -5,7 +5,6 @@ mod interface;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-pub use interface::is_undeclared_change;
 pub(crate) use interface::{kept, kept_module};
 use passdock_abi::SymbolId;
 use passdock_crash::caught;
@@ -120,7 +119,7 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
         ))
     });
     if let Ok(shown) = shown {
-        error = error.at(shown);
+        error.point_at(shown, "");
     }
     error.function = Some(first.function.clone());
     error.notes = rest

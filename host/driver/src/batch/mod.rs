@@ -194,7 +194,7 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
                 let mut runner = new_runner();
                 while let Some(item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     // Taken first: a model that changes while it is read is another one the next time.
-                    let fingerprint = fingerprint.of(item);
+                    let fingerprint = fingerprint.of_file(&item.model);
                     let outcome = ModelOutcome::new(item, fingerprint, runner(item));
                     if send.send(outcome).is_err() {
                         break;

@@ -91,11 +91,6 @@ impl Fingerprint {
         add_file(&mut hasher, model);
         finished(&hasher)
     }
-
-    /// The fingerprint of the result of one model.
-    pub(super) fn of(&self, item: &BatchItem) -> String {
-        self.of_file(&item.model)
-    }
 }
 
 fn finished(hasher: &blake3::Hasher) -> String {
@@ -246,7 +241,7 @@ impl Outcomes {
     /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is
     /// there.
     pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
-        self.known(item, &fingerprint.of(item))
+        self.known(item, &fingerprint.of_file(&item.model))
             .filter(|_| item.output.is_file())
     }
 

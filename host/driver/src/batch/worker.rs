@@ -6,8 +6,8 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -15,13 +15,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use passdock_core::{ErrorKind, PassError};
+use passdock_crash::TerminationCause;
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline::Report;
-use crate::waiting::waiting;
+use crate::waiting::{end, tail, wait_within, waiting};
 
-/// The bytes and lines that a process printed last, as an error shows them.
-const LAST_BYTES: u64 = 2000;
+/// The lines that a process printed last, as an error shows them.
 const LAST_LINES: usize = 10;
 /// The time after which it is checked again whether the batch is to end.
 const CHECK: Duration = Duration::from_millis(100);
@@ -165,7 +165,6 @@ struct WorkerProcess {
     lines: Receiver<String>,
     /// What it prints to standard error.
     printed: File,
-    own_group: bool,
 }
 
 impl WorkerProcess {
@@ -193,13 +192,11 @@ impl WorkerProcess {
                 .map_while(Result::ok)
                 .try_for_each(|line| send.send(line))
         });
-        let own_group = command.own_group;
         Ok(WorkerProcess {
             child,
             input,
             lines,
             printed,
-            own_group,
         })
     }
 
@@ -216,56 +213,22 @@ impl WorkerProcess {
     /// Describes how a process ended that did so by itself.
     fn termination(&mut self) -> String {
         // Its output may end a little before it, or a process that it started may live on.
-        let start = Instant::now();
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(None) if start.elapsed() < Duration::from_secs(5) => thread::sleep(CHECK / 10),
-                status => break status.ok().flatten(),
-            }
+        let status = wait_within(&mut self.child, Duration::from_secs(5));
+        let text = match status.ok().flatten() {
+            Some(status) => format!("{}.", TerminationCause::from(status)),
+            None => "closed its output.".to_owned(),
         };
-        let mut text = status.map_or("closed its output.".to_owned(), describe);
-        let printed = self.last_printed().unwrap_or_default();
-        if !printed.is_empty() {
-            text += &format!(" The process printed last: {printed}");
+        let printed = tail(&self.printed).unwrap_or_default();
+        let lines: Vec<&str> = printed.trim().lines().collect();
+        match &lines[lines.len().saturating_sub(LAST_LINES)..] {
+            [] => text,
+            last => format!("{text} The process printed last: {}", last.join("\n")),
         }
-        text
-    }
-
-    fn last_printed(&mut self) -> io::Result<String> {
-        let length = self.printed.seek(SeekFrom::End(0))?;
-        self.printed
-            .seek(SeekFrom::Start(length.saturating_sub(LAST_BYTES)))?;
-        let mut bytes = Vec::new();
-        self.printed.read_to_end(&mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.trim().lines().collect();
-        Ok(lines[lines.len().saturating_sub(LAST_LINES)..].join("\n"))
-    }
-}
-
-/// Describes an exit status.
-fn describe(status: ExitStatus) -> String {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        let name = passdock_crash::signal_name(signal).map(str::to_owned);
-        let name = name.unwrap_or_else(|| format!("the signal {signal}"));
-        return format!("was killed by {name}.");
-    }
-    match status.code() {
-        Some(code) => format!("ended the process with status {code}."),
-        None => format!("ended the process: {status}."),
     }
 }
 
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if self.own_group {
-            use rustix::process::{Pid, Signal, kill_process_group};
-            // It may have ended by itself, and what it started not.
-            _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        }
-        _ = self.child.kill();
-        _ = self.child.wait();
+        _ = end(&mut self.child);
     }
 }

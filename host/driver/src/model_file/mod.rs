@@ -194,9 +194,7 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
     };
     let mut module = text::parse_with(source, &options).map_err(|error| {
         let snippet = Snippet::new(name, source, error.span.clone(), "");
-        let mut failure = PassError::new(ErrorKind::Read, error.message.clone());
-        failure.location = Some(snippet.location());
-        failure.snippet = Some(Box::new(snippet));
+        let mut failure = PassError::new(ErrorKind::Read, error.message.clone()).snippet(snippet);
         failure.help = error.help.clone();
         failure.caused_by(Arc::new(error))
     })?;

@@ -20,7 +20,7 @@ pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, PhasePasses, explain};
 pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
-pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
+pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report, counted_kinds};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{Finished, failed, place, run, run_staged};

@@ -126,10 +126,10 @@ pub struct KindReport {
 }
 
 /// The number of ops of each kind.
-pub(super) type Kinds = BTreeMap<String, usize>;
+type Kinds = BTreeMap<String, usize>;
 
 /// Counts a module's ops by kind.
-pub(super) fn kinds(module: &Module) -> Kinds {
+pub fn counted_kinds(module: &Module) -> Kinds {
     let counts = module.counted_ops().into_iter();
     counts
         .map(|(name, count)| (module.symbols().text(name).to_owned(), count))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use passdock_core::{PassContext, PassError, PassRun, Recorder, Registry};
 use passdock_ir::Module;
+use serde::{Deserialize, Serialize};
 
 use super::types::inferred;
 use crate::prepare::{Prepared, Request, Watched};
@@ -16,10 +17,10 @@ pub struct Rerun {
 }
 
 /// What came of a pipeline's run on a module.
-#[derive(Debug)]
-pub enum Trial {
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Trial<M = Module> {
     /// It ran to its end and made this module.
-    Made(Module),
+    Made(M),
     /// It failed.
     Failed {
         /// The failure.
@@ -27,6 +28,23 @@ pub enum Trial {
         /// Whether it is that of a pass, or of an instrument around it.
         of_pass: bool,
     },
+}
+
+impl<M> Trial<M> {
+    /// Converts the module.
+    ///
+    /// # Errors
+    /// That of the conversion.
+    #[cfg(unix)]
+    pub(crate) fn try_map<N>(
+        self,
+        convert: impl FnOnce(M) -> Result<N, PassError>,
+    ) -> Result<Trial<N>, PassError> {
+        Ok(match self {
+            Trial::Made(module) => Trial::Made(convert(module)?),
+            Trial::Failed { error, of_pass } => Trial::Failed { error, of_pass },
+        })
+    }
 }
 
 /// Runs of a pipeline on one module after the other, in this process or in others.

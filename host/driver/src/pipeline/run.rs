@@ -215,7 +215,7 @@ impl Run<'_> {
     /// did before.
     fn call_passes(&mut self, prepared: &Prepared, module: Module) -> Result<Module, PassError> {
         let context = &prepared.context;
-        let kinds = report::kinds(&module);
+        let kinds = report::counted_kinds(&module);
         let called = context.scope(|_| {
             let mut result = prepared.call(module);
             // Before the context is left: some instruments forget then.
@@ -233,7 +233,7 @@ impl Run<'_> {
             after = types::inferred(context, &after)?;
         }
         self.report.model.ops_after = after.op_count();
-        self.report.model.kinds = report::compared(&kinds, &report::kinds(&after));
+        self.report.model.kinds = report::compared(&kinds, &report::counted_kinds(&after));
         Ok(after)
     }
 

@@ -240,11 +240,8 @@ impl SourceText {
         |error| self.locate(error, span)
     }
 
-    fn show(&self, mut error: PassError, span: &Range<usize>, label: &str) -> PassError {
-        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
-        error.location = Some(snippet.location());
-        error.snippet = Some(Box::new(snippet));
-        error
+    fn show(&self, error: PassError, span: &Range<usize>, label: &str) -> PassError {
+        error.snippet(Snippet::new(&self.name, &self.text, span.clone(), label))
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn in_argument(
     span: Range<usize>,
 ) -> PassError {
     error.location = Some(flag.to_owned());
-    error.snippet = Some(Box::new(Snippet::of_line(flag, 0, argument, span)));
+    error.snippet = Some(Snippet::of_line(flag, 0, argument, span));
     error
 }
 

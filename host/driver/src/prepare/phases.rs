@@ -105,7 +105,8 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
 /// Passes of one phase in their order: what is required first, and else by name.
 fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
     let required = |name: &String| -> BTreeSet<String> {
-        let required = registry.required_of(name).into_iter();
+        let declared = registry.declaration(name).into_iter();
+        let required = declared.flat_map(|declared| declared.info.required);
         let required = required.map(|required| registry.canonical(&required));
         required
             .filter(|required| names.contains(required))

@@ -6,7 +6,6 @@
 //! does the same job, lets that pass fail instead of running it, and answers as of any pass that failed: with a report,
 //! and with a reproducer.
 
-mod children;
 mod message;
 mod process;
 mod run;
@@ -14,7 +13,7 @@ mod supervisor;
 mod trials;
 mod worker;
 
-pub use children::{forget, give_up, go_on, spawn, stop};
+pub use crate::children::{give_up, go_on, stop};
 pub use passdock_crash::{Culprit, Termination, TerminationCause};
 use run::{died, not_started};
 pub use run::{kept_input, run};

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
-use super::children::{self, AdoptedGroup, GRACE, has_ended};
 use super::message::{Task, WorkerMessage, receive, send};
+use crate::children::{self, AdoptedGroup, GRACE, has_ended};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
 
@@ -174,16 +173,7 @@ impl Process {
             },
             // The process runs, and its channel is closed.
             None => TerminationCause::Descriptors,
-            Some(status) => match status.signal() {
-                Some(signal) => TerminationCause::Signal {
-                    signal,
-                    address: None,
-                    stack_overflow: false,
-                },
-                None => TerminationCause::Exit {
-                    status: status.code(),
-                },
-            },
+            Some(status) => status.into(),
         };
         let mut termination = self.record.record().termination(cause);
         if termination.cause == TerminationCause::Descriptors {

@@ -29,14 +29,8 @@ struct Piece {
     text: String,
 }
 
-/// What came of a piece of work.
-#[derive(Serialize, Deserialize)]
-enum Tried {
-    /// This module; `None`: nothing changed, or it isn't wanted.
-    Made(Option<String>),
-    /// A failure.
-    Failed { error: PassError, of_pass: bool },
-}
+/// The trial of a piece of work, with the text of the module; `None`: nothing changed, or it isn't wanted.
+type SentTrial = Trial<Option<String>>;
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
     /// Creates trials in workers that do this job. Nothing is started yet.
@@ -50,7 +44,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
     }
 
     /// Returns what a worker makes of a module, or how it crashed.
-    fn tried(&mut self, piece: &Piece) -> Result<Tried, PassError> {
+    fn tried(&mut self, piece: &Piece) -> Result<SentTrial, PassError> {
         let wrong = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {
             Some(process) => process,
@@ -72,7 +66,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
             }
             Err(error) => {
                 let termination = process.termination(&error).map_err(wrong)?;
-                Ok(Tried::Failed {
+                Ok(Trial::Failed {
                     error: died(&termination),
                     of_pass: termination.running_pass().is_some(),
                 })
@@ -88,12 +82,9 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
             wants_made,
             text: written(module)?,
         };
-        Ok(match self.tried(&piece)? {
-            Tried::Made(text) => Trial::Made(match text {
-                Some(text) => read(&text)?,
-                None => module.clone(),
-            }),
-            Tried::Failed { error, of_pass } => Trial::Failed { error, of_pass },
+        self.tried(&piece)?.try_map(|text| match text {
+            Some(text) => read(&text),
+            None => Ok(module.clone()),
         })
     }
 
@@ -104,7 +95,7 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
             text: written(module).ok()?,
         };
         match self.tried(&piece) {
-            Ok(Tried::Made(Some(text))) => read(&text).ok(),
+            Ok(Trial::Made(Some(text))) => read(&text).ok(),
             _ => None,
         }
     }
@@ -129,18 +120,15 @@ impl Worker {
     }
 }
 
-fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<Tried, PassError> {
+fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<SentTrial, PassError> {
     let module = read(&piece.text)?;
     if piece.only_types {
         let typed = rerun.typed(&module);
-        return Ok(Tried::Made(typed.as_ref().map(written).transpose()?));
+        return Ok(Trial::Made(typed.as_ref().map(written).transpose()?));
     }
-    Ok(match rerun.run(&module, piece.wants_made)? {
-        Trial::Made(made) if piece.wants_made && !made.is_same(&module) => {
-            Tried::Made(Some(written(&made)?))
-        }
-        Trial::Made(_) => Tried::Made(None),
-        Trial::Failed { error, of_pass } => Tried::Failed { error, of_pass },
+    rerun.run(&module, piece.wants_made)?.try_map(|output| {
+        let is_sent = piece.wants_made && !output.is_same(&module);
+        is_sent.then(|| written(&output)).transpose()
     })
 }
 

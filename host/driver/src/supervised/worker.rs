@@ -17,9 +17,9 @@ use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::children;
 use crate::pipeline::Watch;
 
-use super::children;
 use super::message::{Task, WorkerMessage, receive, send};
 
 /// A worker that has its task.

@@ -136,8 +136,11 @@ pub fn bisect(
     }
     let numbered = suspects.iter().zip(good + 1..);
     let suspects = numbered.map(|(run, number)| Suspect {
+        pass: run.pass.info().name.clone(),
+        plugin: run.pass.provider().map(|provider| provider.plugin.clone()),
+        file: run.pass.provider().and_then(Provider::file),
         requested_by: run.requested_by.clone(),
-        ..Suspect::new(&run.pass.info().name, run.pass.provider(), number)
+        number,
     });
     bisection.suspects = suspects.collect();
     bisection.checks = checks;
@@ -149,9 +152,13 @@ impl Bisection {
     fn set_failure(&mut self, error: PassError, site: FailureSite) {
         let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
-        let pass = error.pass.as_deref().unwrap_or_default();
-        let suspect = Suspect::new(pass, error.plugin.as_ref(), self.changed + 1);
-        self.suspects = vec![suspect];
+        self.suspects = vec![Suspect {
+            pass: error.pass.clone().unwrap_or_default(),
+            plugin: error.plugin.clone(),
+            file: error.file.clone(),
+            requested_by: None,
+            number: self.changed + 1,
+        }];
         self.functions = error.function.clone().into_iter().collect();
         let mut proof = Proof {
             good: site.before.clone(),
@@ -190,18 +197,6 @@ impl Proof {
         }
         error.set_site(self.site.clone());
         error
-    }
-}
-
-impl Suspect {
-    fn new(pass: &str, provider: Option<&Provider>, number: usize) -> Suspect {
-        Suspect {
-            pass: pass.to_owned(),
-            plugin: provider.map(|provider| provider.plugin.clone()),
-            file: provider.and_then(Provider::file),
-            requested_by: None,
-            number,
-        }
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use passdock_abi::{OpId, ValueId};
 use passdock_core::PassError;
 use passdock_ir::{Function, Module};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{BlameStep, Makers, find};
-use crate::diff::{self, PairedOp};
+use crate::diff::{Comparison, PairedOp};
 
 /// A function in two modules, with its paired ops.
 pub(super) struct PairedFunction<'m> {
@@ -16,22 +16,11 @@ pub(super) struct PairedFunction<'m> {
     pub(super) new: &'m Function,
     /// The pairs of ops of one kind.
     pub(super) pairs: Vec<PairedOp>,
-    /// The op after, by the one before.
-    after: FxHashMap<OpId, OpId>,
+    /// The ops before that have a pair of the same kind.
+    paired: FxHashSet<OpId>,
     /// The pairs of ops of different kinds.
     others: Vec<PairedOp>,
-}
-
-/// The producer of a value, comparable between both functions.
-#[derive(PartialEq)]
-enum Source {
-    /// A result of an op of the second function.
-    Result(OpId, u32),
-    /// An op that the second function doesn't have.
-    Gone,
-    Argument(u32),
-    Constant,
-    None,
+    comparison: Comparison<'m>,
 }
 
 impl<'m> PairedFunction<'m> {
@@ -48,14 +37,16 @@ impl<'m> PairedFunction<'m> {
         if Arc::ptr_eq(before, after) {
             return Ok(None);
         }
-        let ops = diff::pairs(before, after)?.into_iter();
+        let comparison = Comparison::of_pairs(before, after)?;
+        let ops = comparison.paired_ops().into_iter();
         let (pairs, others): (Vec<PairedOp>, _) = ops.partition(|pair| pair.same_kind);
         Ok(Some(PairedFunction {
             old: before,
             new: after,
-            after: pairs.iter().map(|p| (p.before, p.after)).collect(),
+            paired: pairs.iter().map(|pair| pair.before).collect(),
             pairs,
             others,
+            comparison,
         }))
     }
 
@@ -66,10 +57,11 @@ impl<'m> PairedFunction<'m> {
 
     /// Whether an op or the producers of its operands changed.
     pub(super) fn is_changed(&self, pair: &PairedOp) -> bool {
-        let old = self.old.operands(pair.before).iter();
-        let old = old.map(|slot| self.old_source(slot.value));
-        let new = self.new.operands(pair.after).iter();
-        pair.changed || !old.eq(new.map(|slot| source(self.new, slot.value)))
+        let counts = [
+            self.old.operands(pair.before).len(),
+            self.new.operands(pair.after).len(),
+        ];
+        pair.changed || counts[0] != counts[1] || self.other_operands(pair).next().is_some()
     }
 
     /// Returns the producers of the operands that have another one now, for a step that leaves the op's line the same.
@@ -77,25 +69,23 @@ impl<'m> PairedFunction<'m> {
         if step.before != step.after {
             return Vec::new();
         }
-        let old = self.old.operands(pair.before).iter();
-        let slots = old.zip(self.new.operands(pair.after));
-        let others =
-            slots.filter(|(old, new)| self.old_source(old.value) != source(self.new, new.value));
-        let makers = others.map(|(old, new)| Makers {
-            before: find::maker(self.old, old.value),
-            after: find::maker(self.new, new.value),
+        let makers = self.other_operands(pair).map(|[old, new]| Makers {
+            before: find::maker(self.old, old),
+            after: find::maker(self.new, new),
         });
         makers.collect()
     }
 
-    fn old_source(&self, value: ValueId) -> Source {
-        match source(self.old, value) {
-            Source::Result(op, index) => match self.after.get(&op) {
-                Some(&after) => Source::Result(after, index),
-                None => Source::Gone,
-            },
-            source => source,
-        }
+    /// Returns the operands of an op before and after that have different producers.
+    fn other_operands(&self, pair: &PairedOp) -> impl Iterator<Item = [ValueId; 2]> {
+        let old = self.old.operands(pair.before).iter();
+        let slots = old.zip(self.new.operands(pair.after));
+        let values = slots.map(|(old, new)| [old.value, new.value]);
+        values.filter(|&[old, new]| {
+            let became_other = |op| self.others.iter().any(|pair| pair.before == op);
+            !self.comparison.is_same(old, new)
+                || self.old.defining_op(old).is_some_and(became_other)
+        })
     }
 
     /// Returns the ops that `made` was made of.
@@ -119,23 +109,11 @@ impl<'m> PairedFunction<'m> {
             return true;
         }
         let mut others = self.others.iter();
-        !self.after.contains_key(&op)
+        !self.paired.contains(&op)
             && (others.any(|pair| pair.before == op && pair.after == made) || {
                 let names = find::names(self.new, made);
                 let nodes = find::names(self.old, op);
                 nodes.iter().any(|node| find::is_from(&names, node))
             })
-    }
-}
-
-fn source(f: &Function, value: ValueId) -> Source {
-    if value.is_none() {
-        return Source::None;
-    }
-    let index = f.value(value).index;
-    match f.defining_op(value) {
-        Some(op) => Source::Result(op, index),
-        None if f.as_constant(value).is_some() => Source::Constant,
-        None => Source::Argument(index),
     }
 }

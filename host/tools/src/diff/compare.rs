@@ -5,6 +5,7 @@ use passdock_core::PassError;
 use passdock_ir::{Function, text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::PairedOp;
 use super::content::{self, Contents};
 use super::interface::Interface;
 use super::matching::{self, Matching, attr_key, moved};
@@ -16,7 +17,7 @@ use super::side::{Node, Side, text_of};
 use crate::queries::is_present;
 
 /// Two functions side by side.
-pub(super) struct Comparison<'f> {
+pub(crate) struct Comparison<'f> {
     pub(super) sides: [Side<'f>; 2],
     pub(super) interface: Interface,
     pub(super) m: Matching,
@@ -57,6 +58,29 @@ impl<'f> Comparison<'f> {
         })
     }
 
+    /// Compares the paired ops of two functions, without a report.
+    pub(crate) fn of_pairs(a: &'f Function, b: &'f Function) -> Result<Comparison<'f>, PassError> {
+        let mut comparison = Comparison::new(a, b)?;
+        comparison.compare_pairs();
+        Ok(comparison)
+    }
+
+    /// Returns the paired ops, in the second function's order.
+    pub(crate) fn paired_ops(&self) -> Vec<PairedOp> {
+        let Comparison { sides, m, .. } = self;
+        let nodes = m.regions.iter().flat_map(|pair| sides[1].nodes(pair[1]));
+        let paired = nodes.filter_map(|node| {
+            let (before, after) = (m.counterpart(1, node)?, node);
+            Some(PairedOp {
+                before: before.op()?,
+                after: after.op()?,
+                same_kind: sides[0].kind(before) == sides[1].kind(after),
+                changed: self.changes.contains_key(&after.op()?),
+            })
+        });
+        paired.collect()
+    }
+
     pub(super) fn functions(&self) -> [&'f Function; 2] {
         self.sides.each_ref().map(|side| side.f)
     }
@@ -73,15 +97,10 @@ impl<'f> Comparison<'f> {
     }
 
     /// Compares the paired nodes of all regions.
-    pub(super) fn compare_pairs(&mut self) {
+    fn compare_pairs(&mut self) {
         for at in 0..self.m.regions.len() {
             self.pairs(self.m.regions[at]);
         }
-    }
-
-    /// Whether a paired op of the second function differs from its counterpart.
-    pub(super) fn is_changed(&self, op: OpId) -> bool {
-        self.changes.contains_key(&op)
     }
 
     fn settings(&mut self) {

@@ -53,7 +53,7 @@ use std::sync::Arc;
 use passdock_abi::OpId;
 use passdock_ir::{Function, Module};
 
-use compare::Comparison;
+pub(crate) use compare::Comparison;
 use passdock_core::PassError;
 pub use passdock_core::text_diff::{colored, unified};
 pub use report::{
@@ -142,20 +142,7 @@ pub struct PairedOp {
 /// # Errors
 /// If a constant's bytes have to be read and can't.
 pub fn pairs(old: &Function, new: &Function) -> Result<Vec<PairedOp>, PassError> {
-    let mut comparison = Comparison::new(old, new)?;
-    comparison.compare_pairs();
-    let Comparison { sides, m, .. } = &comparison;
-    let nodes = m.regions.iter().flat_map(|pair| sides[1].nodes(pair[1]));
-    let paired = nodes.filter_map(|node| {
-        let (before, after) = (m.counterpart(1, node)?, node);
-        Some(PairedOp {
-            before: before.op()?,
-            after: after.op()?,
-            same_kind: sides[0].kind(before) == sides[1].kind(after),
-            changed: comparison.is_changed(after.op()?),
-        })
-    });
-    Ok(paired.collect())
+    Ok(Comparison::of_pairs(old, new)?.paired_ops())
 }
 
 #[cfg(test)]

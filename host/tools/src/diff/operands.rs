@@ -62,7 +62,7 @@ impl Comparison<'_> {
     }
 
     /// Whether two values are results of the same index of paired nodes.
-    pub(super) fn is_same(&self, old: ValueId, new: ValueId) -> bool {
+    pub(crate) fn is_same(&self, old: ValueId, new: ValueId) -> bool {
         match [self.sides[0].definition(old), self.sides[1].definition(new)] {
             [None, None] => true,
             [Some((from, i)), Some((to, j))] => i == j && self.m.counterpart(0, from) == Some(to),

@@ -6,10 +6,11 @@ use passdock_abi::{
     Attr, AttrKind, ConstId, LocId, LocKind, OpId, RegionId, Storage, SymbolId, TypeId, Value,
     ValueId,
 };
+use passdock_core::terminal::shortened;
 use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
 
-use crate::queries::{is_terminator, node_names, shortened};
+use crate::queries::{is_terminator, node_names};
 
 /// The longest text of a report, in characters.
 const LONGEST: usize = 160;

@@ -421,7 +421,7 @@ impl State {
             let (pass, result) = (row.pass.clone(), row.result.name().to_owned());
             [pass, result, error, total, reason.unwrap_or_default()]
         });
-        Some(text + &table::TextTable::of(columns, rows).render())
+        Some(text + &table::TextTable::from_rows(columns, rows).render())
     }
 
     /// Returns the table's content as an object, with the library's file.

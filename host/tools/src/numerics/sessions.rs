@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io;
 use std::sync::Arc;
 
+use passdock_core::terminal;
 use passdock_files::TemporaryDirectory;
 use passdock_ir::Module;
 use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::ort::{ModelOutput, OrtSession, Runtime};
 use super::samples::Sample;
-use crate::queries::shortened;
 
 /// Opens versions of one model.
 pub(super) struct Sessions {
@@ -97,5 +97,5 @@ fn short(message: &str) -> String {
     const LONGEST: usize = 400;
     let words: Vec<&str> = message.split_whitespace().collect();
     let line = words.join(" ");
-    shortened(line.trim_end_matches('.').to_owned(), LONGEST)
+    terminal::shortened(line.trim_end_matches('.').to_owned(), LONGEST)
 }

@@ -100,5 +100,5 @@ fn table(outputs: &[OutputComparison]) -> String {
         let ([a, b, c], [d, e, f]) = (cells(absolute), cells(output.relative.as_ref()));
         [name, result, a, b, c, d, e, f]
     });
-    TextTable::of(columns, rows).render()
+    TextTable::from_rows(columns, rows).render()
 }

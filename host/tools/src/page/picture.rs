@@ -1,12 +1,13 @@
 //! The ops of a module, as the page draws them.
 
 use passdock_abi::{OpId, ValueId};
+use passdock_core::terminal::shortened;
 use passdock_ir::text::{Pieces, type_text};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::queries::{is_present, node_names, shortened};
+use crate::queries::{is_present, node_names};
 
 /// The most characters of an op's text.
 const MAX_TEXT: usize = 600;

@@ -7,15 +7,16 @@ use std::sync::{Arc, Mutex};
 use crate::diff;
 use passdock_core::sdk;
 use passdock_core::{
-    Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext, PassError, PassInstrument, util,
+    Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext, PassError, PassInstrument,
+    terminal, util,
 };
+use passdock_driver::pipeline::counted_kinds;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::lineage::Lineage;
 use super::picture::{DrawnFunction, OpFate, draw};
-use crate::queries::shortened;
 
 /// The instrument's name.
 pub const NAME: &str = "page";
@@ -30,7 +31,7 @@ sdk::options! {
     /// The options of `page`.
     struct PageOptions {
         /// The file that the page is written to when the run has ended.
-        file: String = "",
+        file: String,
     }
 }
 
@@ -46,7 +47,6 @@ pub fn instrument() -> InstrumentSpec {
             state: Mutex::default(),
         }))
     })
-    .mandatory("file")
     .paths(["file"])
 }
 
@@ -212,11 +212,11 @@ impl State {
         self.lines += shown;
         let trail = &mut self.passes[number];
         self.lineage.step(number as u32, trail, &before, module)?;
-        let lines = lines.map(|line| shortened(line.to_owned(), MAX_WIDTH) + "\n");
+        let lines = lines.map(|line| terminal::shortened(line.to_owned(), MAX_WIDTH) + "\n");
         trail.diff.extend(lines);
         trail.left_out += count - shown;
         for (sign, module) in [(-1, &before), (1, module)] {
-            for (kind, count) in kinds(module) {
+            for (kind, count) in counted_kinds(module) {
                 *trail.kinds.entry(kind).or_default() += sign * count as i64;
             }
         }
@@ -233,7 +233,7 @@ impl State {
             return recorded;
         };
         for (at, module) in [first, last].into_iter().enumerate() {
-            for (kind, count) in kinds(module) {
+            for (kind, count) in counted_kinds(module) {
                 recorded.kinds.entry(kind).or_default()[at] = count;
             }
             recorded.constant_bytes[at] = constant_bytes(module);
@@ -247,13 +247,6 @@ impl State {
         recorded.after = draw(last, |f, op| self.lineage.of_last(f, op));
         recorded
     }
-}
-
-/// Counts the ops of a module by kind, as the run's report does.
-fn kinds(module: &Module) -> BTreeMap<String, usize> {
-    let counts = module.counted_ops().into_iter();
-    let named = counts.map(|(name, count)| (module.symbols().text(name).to_owned(), count));
-    named.collect()
 }
 
 fn constant_bytes(module: &Module) -> u64 {

@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use passdock_core::run::is_unexplained;
-use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, ManifestPass, PassContext, PassError, PassRef,
-    Plugin, Provider, Registry, Sequential, Verify, toml,
+    Plugin, Registry, Sequential, Verify, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
@@ -105,16 +103,14 @@ impl<'t> Subject<'t> {
     /// Whether an error is a fault of the plugin. A pass may refuse a module with a message, and another plugin's pass
     /// that it requires may fail.
     pub(super) fn is_fault(&self, error: &PassError) -> bool {
-        let is_other = |provider: &Provider| provider.plugin != self.plugin.name();
-        if error.plugin.as_ref().is_some_and(is_other) {
+        let plugin = error.plugin.as_deref();
+        if plugin.is_some_and(|plugin| plugin != self.plugin.name()) {
             return false;
         }
         match error.kind {
-            ErrorKind::Failed | ErrorKind::Diagnostics => {
-                is_undeclared_change(error) || is_unexplained(error)
-            }
+            ErrorKind::Failed | ErrorKind::Diagnostics => error.fault.is_some(),
             // The pass itself refuses what its schema allows, such as a name that the model doesn't have.
-            ErrorKind::Config if error.plugin.is_some() && !error.is_inner => is_unexplained(error),
+            ErrorKind::Config if plugin.is_some() && !error.is_inner => error.fault.is_some(),
             _ => true,
         }
     }

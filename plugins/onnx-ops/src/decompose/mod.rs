@@ -124,7 +124,7 @@ mod tests {
     fn templates_can_be_read() {
         for operator in all() {
             if let Some(Err(error)) = operator
-                .body()
+                .body
                 .map(|text| ENVIRONMENT.template_from_str(text))
             {
                 panic!("{}: {error:#}", operator.name);

@@ -1,98 +1,63 @@
-//! What bends a line: Elu and its kin, Gelu, Erf.
+//! Functions of floats: what bends a line, as Elu and its kin, Gelu, Erf; the inverses of hyperbolic ones.
 
-use std::f64::consts::{PI, SQRT_2};
+use std::f64::consts::{LN_2, PI, SQRT_2};
 
 use super::unary::map_float;
 use super::{Call, Folded};
 
-/// A line through the origin, less steep below it.
-pub(crate) fn leaky_relu<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 0.01)?);
-    map_float(call, |x| if x < 0.0 { alpha * x } else { x })
-}
-
-/// A line cut off at 0 and 1.
-pub(crate) fn hard_sigmoid<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 0.2)?);
-    let beta = f64::from(call.float_or("beta", 0.5)?);
-    map_float(call, |x| (alpha * x + beta).clamp(0.0, 1.0))
-}
-
-/// `x / (1 + |x|)`.
-pub(crate) fn softsign<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, |x| x / (1.0 + x.abs()))
-}
-
-/// `1 / (1 + exp(-x))`.
-pub(crate) fn sigmoid<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, |x| 1.0 / (1.0 + (-x).exp()))
-}
-
-/// `ln(1 + exp(x))`, which is `x` once the exponential would overflow.
-pub(crate) fn softplus<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
-}
-
-/// `alpha * (exp(x) - 1)` below 0.
-pub(crate) fn elu<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map_float(call, |x| if x < 0.0 { alpha * x.exp_m1() } else { x })
-}
-
-/// `alpha * (exp(x / alpha) - 1)` below 0: smooth for every `alpha`.
-pub(crate) fn celu<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map_float(call, |x| {
-        if x < 0.0 {
-            alpha * (x / alpha).exp_m1()
-        } else {
-            x
+/// Defines evaluations by the float attributes that a function has, and the function.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($attr:ident),*) = $function:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
+            $(let $attr = call.number(stringify!($attr))?;)*
+            map_float(call, $function)
         }
-    })
+    )*};
 }
 
-/// Elu, scaled so that it keeps mean and variance.
-pub(crate) fn selu<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 1.673_263_2)?);
-    let gamma = f64::from(call.float_or("gamma", 1.050_701)?);
-    map_float(call, |x| {
-        gamma * if x > 0.0 { x } else { alpha * x.exp_m1() }
-    })
-}
-
-/// `x` times a line cut off at 0 and 1.
-pub(crate) fn hard_swish<'a>(call: &Call<'a>) -> Folded<'a> {
-    // ONNX's function has the sixth in single precision.
-    let sixth = f64::from(1.0_f32 / 6.0);
-    map_float(call, |x| x * (x * sixth + 0.5).clamp(0.0, 1.0))
-}
-
-/// `x * tanh(softplus(x))`.
-pub(crate) fn mish<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh())
-}
-
-/// `x * sigmoid(alpha * x)`.
-pub(crate) fn swish<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map_float(call, |x| x / (1.0 + (-alpha * x).exp()))
-}
-
-/// `x` where it is above a threshold, else 0.
-pub(crate) fn thresholded_relu<'a>(call: &Call<'a>) -> Folded<'a> {
-    let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    map_float(call, |x| if x > alpha { x } else { 0.0 })
-}
-
-/// `x` nearer to 0 by a bias, 0 where it is near already.
-pub(crate) fn shrink<'a>(call: &Call<'a>) -> Folded<'a> {
-    let bias = f64::from(call.float_or("bias", 0.0)?);
-    let limit = f64::from(call.float_or("lambd", 0.5)?);
-    map_float(call, |x| match x {
-        x if x < -limit => x + bias,
-        x if x > limit => x - bias,
+functions! {
+    /// A line through the origin, less steep below it.
+    leaky_relu(alpha) = |x| if x < 0.0 { alpha * x } else { x };
+    /// A line cut off at 0 and 1.
+    hard_sigmoid(alpha, beta) = |x| (alpha * x + beta).clamp(0.0, 1.0);
+    /// `x / (1 + |x|)`.
+    softsign() = |x| x / (1.0 + x.abs());
+    /// `1 / (1 + exp(-x))`.
+    sigmoid() = |x| 1.0 / (1.0 + (-x).exp());
+    /// `ln(1 + exp(x))`, which is `x` once the exponential would overflow.
+    softplus() = |x| x.max(0.0) + (-x.abs()).exp().ln_1p();
+    /// `alpha * (exp(x) - 1)` below 0.
+    elu(alpha) = |x| if x < 0.0 { alpha * x.exp_m1() } else { x };
+    /// `alpha * (exp(x / alpha) - 1)` below 0: smooth for every `alpha`.
+    celu(alpha) = |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x };
+    /// Elu, scaled so that it keeps mean and variance.
+    selu(alpha, gamma) = |x| gamma * if x > 0.0 { x } else { alpha * x.exp_m1() };
+    /// `x` times a line cut off at 0 and 1. ONNX's function has the sixth in single precision.
+    hard_swish() = |x| x * (x * f64::from(1.0_f32 / 6.0) + 0.5).clamp(0.0, 1.0);
+    /// `x * tanh(softplus(x))`.
+    mish() = |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh();
+    /// `x * sigmoid(alpha * x)`.
+    swish(alpha) = |x| x / (1.0 + (-alpha * x).exp());
+    /// `x` where it is above a threshold, else 0.
+    thresholded_relu(alpha) = |x| if x > alpha { x } else { 0.0 };
+    /// `x` nearer to 0 by a bias, 0 where it is near already.
+    shrink(bias, lambd) = |x| match x {
+        x if x < -lambd => x + bias,
+        x if x > lambd => x - bias,
         _ => 0.0,
-    })
+    };
+    /// The error function.
+    erf() = error;
+    /// The inverse of the hyperbolic cosine. The standard library's formula overflows before the result does.
+    acosh() = |x| if x > 1e300 { x.ln() + LN_2 } else { x.acosh() };
+    /// The inverse of the hyperbolic tangent. Near -1 the standard library's formula loses digits that it keeps near 1.
+    atanh() = |x| x.abs().atanh().copysign(x);
+    /// The inverse of the hyperbolic sine.
+    asinh() = |x| match x.abs() {
+        large if large > 1e300 => (large.ln() + LN_2).copysign(x),
+        _ => x.asinh(),
+    };
 }
 
 /// `x` times the probability of less than `x`, also approximated by a tanh.
@@ -108,11 +73,6 @@ pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
             })
         }
     }
-}
-
-/// The error function.
-pub(crate) fn erf<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, error)
 }
 
 /// The error function: a series whose terms have one sign, and beyond 2.5 a continued fraction of

@@ -1,11 +1,11 @@
-//! The attributes of an op, given by whoever asks for its evaluation.
+//! The attributes of an op, as its caller has them.
 
 use std::borrow::Cow;
 
 use super::Tensor;
 
 /// An attribute's value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum EvalAttr<'a> {
     /// An integer.
     Int(i64),
@@ -38,16 +38,7 @@ pub trait Attrs {
 impl Attrs for Vec<(&str, EvalAttr<'_>)> {
     fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
         let (_, value) = self.iter().find(|(given, _)| *given == name)?;
-        Some(match value {
-            EvalAttr::Int(value) => EvalAttr::Int(*value),
-            EvalAttr::Float(value) => EvalAttr::Float(*value),
-            EvalAttr::String(value) => EvalAttr::String(value),
-            EvalAttr::Ints(value) => EvalAttr::Ints(Cow::Borrowed(value)),
-            EvalAttr::Floats(value) => EvalAttr::Floats(Cow::Borrowed(value)),
-            EvalAttr::Strings(value) => EvalAttr::Strings(value.clone()),
-            EvalAttr::Tensor(value) => EvalAttr::Tensor(value.borrow()),
-            EvalAttr::Other => EvalAttr::Other,
-        })
+        Some(value.clone())
     }
 
     fn names(&self) -> Vec<&str> {

@@ -10,14 +10,14 @@ pub(crate) fn bitwise<'a>(call: &Call<'a>, combine: impl Fn(i128, i128) -> i128)
     let (a, b) = call.pair()?;
     with_integer!(a.dtype(), T => {
         let combine = |a: T, b: T| Some(T::from_int(combine(a.to_int()?, b.to_int()?)));
-        Ok(vec![zip(call, a.dtype(), a, b, "", combine)?])
+        zip(call, a.dtype(), a, b, "", combine)
     })
 }
 
 /// The opposite of each bit.
 pub(crate) fn not<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    with_integer!(x.dtype(), T => Ok(vec![x.map(x.dtype(), |x: T| !x)?]))
+    with_integer!(x.dtype(), T => x.map(x.dtype(), |x: T| !x))
 }
 
 /// The same bits as another type of the same width.
@@ -29,7 +29,7 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
             // A bool has two values, whatever its byte says.
             let is_bool = to != DType::BOOL || x.bytes().iter().all(|&byte| byte <= 1);
             ensure!(is_bool, "a byte above 1 is no bool");
-            Ok(vec![x.reinterpreted(to, x.shape().to_vec())?])
+            x.reinterpreted(to, x.shape().to_vec())
         }
         _ => refuse!(
             "{} and the type wanted aren't equally wide",
@@ -56,6 +56,6 @@ pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
                 by => int >> by,
             }))
         };
-        Ok(vec![zip(call, x.dtype(), x, by, "", shift)?])
+        zip(call, x.dtype(), x, by, "", shift)
     })
 }

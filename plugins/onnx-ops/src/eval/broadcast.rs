@@ -7,7 +7,7 @@ use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayViewD, IxDyn};
 
 use super::tensor::{in_order, row_by_row};
-use super::{Call, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The shape that several broadcast to.
@@ -60,7 +60,7 @@ pub(crate) fn zip<'a, A, B, R>(
     b: &Tensor,
     undefined: &str,
     combine: impl Fn(A, B) -> Option<R>,
-) -> Result<Tensor<'a>, NotFolded>
+) -> Folded<'a>
 where
     A: AnyBitPattern + NoUninit,
     B: AnyBitPattern + NoUninit,

@@ -26,11 +26,36 @@ pub struct Call<'a> {
     pub max_bytes: u64,
 }
 
-/// The answer of an evaluation.
-pub type Folded<'a> = Result<Vec<Tensor<'a>>, NotFolded>;
+/// The result of an op.
+pub type Folded<'a> = Result<Tensor<'a>, NotFolded>;
 
-/// The evaluation of one operator.
-pub type Evaluate = for<'a> fn(&Call<'a>) -> Folded<'a>;
+/// All results of an op.
+pub type FoldedAll<'a> = Result<Vec<Tensor<'a>>, NotFolded>;
+
+/// The evaluation of an operator with one result.
+pub type Evaluation = for<'a> fn(&Call<'a>) -> Folded<'a>;
+
+/// The evaluation of an operator with several results.
+pub type EvaluationOfAll = for<'a> fn(&Call<'a>) -> FoldedAll<'a>;
+
+/// The evaluation of an operator.
+#[derive(Clone, Copy)]
+pub enum Evaluate {
+    /// Computes the only result.
+    One(Evaluation),
+    /// Computes all results.
+    All(EvaluationOfAll),
+}
+
+impl Evaluate {
+    /// Computes the results of an op.
+    pub fn results<'a>(self, call: &Call<'a>) -> FoldedAll<'a> {
+        match self {
+            Evaluate::One(evaluate) => Ok(vec![evaluate(call)?]),
+            Evaluate::All(evaluate) => evaluate(call),
+        }
+    }
+}
 
 impl<'a> Call<'a> {
     /// An operand that must be there.

@@ -27,19 +27,14 @@ fn convert<'a>(call: &Call<'a>, to: DType) -> Folded<'a> {
         _ => Rounding::Nearest,
     };
     call.room_for(to, x.shape())?;
-    Ok(vec![to_type(x, to, overflow, rounding)?])
+    to_type(x, to, overflow, rounding)
 }
 
 /// A tensor as another type.
-fn to_type<'a>(
-    x: &'a Tensor<'a>,
-    to: DType,
-    overflow: Overflow,
-    rounding: Rounding,
-) -> Result<Tensor<'a>, NotFolded> {
+fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Rounding) -> Folded<'a> {
     let from = x.dtype();
     if from == to {
-        return Ok(x.borrow());
+        return Ok(x.clone());
     }
     if to == DType::STRING {
         return to_strings(x);
@@ -98,7 +93,7 @@ fn codes<'a>(
     to: DType,
     undefined: &str,
     encode: impl Fn(Value) -> Option<u8>,
-) -> Result<Tensor<'a>, NotFolded> {
+) -> Folded<'a> {
     let codes = with_number!(number.dtype(), T => number.try_map(DType::U8, undefined, |x: T| {
         encode(Value { float: x.to_f64(), int: x.to_int() })
     }))?;
@@ -124,7 +119,7 @@ fn between<S: Number, D: Number>(value: S) -> Option<D> {
 
 /// The tensor as a type that is computed with: bools as 0 and 1, packed integers and small floats
 /// widened.
-pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> {
+pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Folded<'a> {
     let dtype = x.dtype();
     let codes = match dtype.bits() {
         1..8 => &Tensor::from_vec(DType::U8, x.shape().to_vec(), x.codes()?),
@@ -140,7 +135,7 @@ pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> 
     match dtype {
         DType::BOOL => x.map(DType::U8, |byte: u8| u8::from(byte != 0)),
         DType::F8E8M0 => x.map(DType::F32, decode_e8m0),
-        _ => Ok(x.borrow()),
+        _ => Ok(x.clone()),
     }
 }
 
@@ -168,7 +163,7 @@ fn read_int(string: &[u8]) -> Option<i64> {
 }
 
 /// Strings as the numbers they spell, so that an integer loses no digit.
-fn from_strings<'a>(x: &Tensor, to: DType) -> Result<Tensor<'a>, NotFolded> {
+fn from_strings<'a>(x: &Tensor, to: DType) -> Folded<'a> {
     let (strings, shape) = (x.strings()?.into_iter(), x.shape().to_vec());
     let is_float = with_number!(to, T => Ok::<_, NotFolded>(T::IS_FLOAT))?;
     let number = if is_float {
@@ -182,7 +177,7 @@ fn from_strings<'a>(x: &Tensor, to: DType) -> Result<Tensor<'a>, NotFolded> {
 }
 
 /// Integers and bools as decimal strings; how floats are spelt isn't the same everywhere.
-fn to_strings<'a>(x: &Tensor) -> Result<Tensor<'a>, NotFolded> {
+fn to_strings<'a>(x: &Tensor) -> Folded<'a> {
     let Ok(wholes) = wholes(x) else {
         return refuse!(
             "how {} is written as a string isn't defined",

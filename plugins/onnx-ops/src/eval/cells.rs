@@ -11,7 +11,7 @@ use ndarray::ArrayD;
 
 use super::call::one_type;
 use super::tensor::in_order;
-use super::{Call, Elements, NotFolded, Tensor, name_of, refuse};
+use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
 /// Operands of one element type, as cells.
@@ -27,7 +27,7 @@ impl<'t> Cells<'t> {
     pub(crate) fn new(operands: &[&'t Tensor]) -> Result<Cells<'t>, NotFolded> {
         let dtype = one_type(operands)?;
         let (mut cells, mut strings) = (Vec::new(), Vec::new());
-        for tensor in operands {
+        for &tensor in operands {
             let shape = tensor.shape().to_vec();
             cells.push(match dtype.bits() {
                 0 if dtype == DType::STRING => {
@@ -37,11 +37,11 @@ impl<'t> Cells<'t> {
                     Tensor::from_vec(DType::U64, shape, positions)
                 }
                 1..8 => Tensor::from_vec(DType::U8, shape, tensor.codes()?),
-                8 => tensor.borrow().with_dtype(DType::U8),
-                16 => tensor.borrow().with_dtype(DType::U16),
-                32 => tensor.borrow().with_dtype(DType::U32),
-                64 => tensor.borrow().with_dtype(DType::U64),
-                128 => tensor.borrow().with_dtype(DType::C128),
+                8 => tensor.clone().with_dtype(DType::U8),
+                16 => tensor.clone().with_dtype(DType::U16),
+                32 => tensor.clone().with_dtype(DType::U32),
+                64 => tensor.clone().with_dtype(DType::U64),
+                128 => tensor.clone().with_dtype(DType::C128),
                 _ => return refuse!("{} isn't known", name_of(dtype)),
             });
         }
@@ -68,11 +68,7 @@ impl<'t> Cells<'t> {
     }
 
     /// The result of these cells.
-    pub(crate) fn result<'a>(
-        &self,
-        call: &Call,
-        cells: Tensor<'a>,
-    ) -> Result<Tensor<'a>, NotFolded> {
+    pub(crate) fn result<'a>(&self, call: &Call, cells: Tensor<'a>) -> Folded<'a> {
         let shape = cells.shape().to_vec();
         Ok(match self.dtype {
             DType::STRING => {

@@ -8,7 +8,7 @@ use ndarray::{ArrayD, ArrayView1, Axis, IxDyn};
 use super::call::axis;
 use super::number::{Number, with_float, with_number};
 use super::softmax::rows;
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The index of the greatest along an axis.
@@ -38,7 +38,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
         let array = x.array::<T>()?;
         without_nan::<T>(x)?;
         let indices = array.lanes(Axis(at)).into_iter().map(|lane| first(lane, better, last) as i64);
-        Ok(vec![Tensor::from_vec(DType::I64, shape, indices.collect())])
+        Ok(Tensor::from_vec(DType::I64, shape, indices.collect()))
     })
 }
 
@@ -62,7 +62,7 @@ fn without_nan<T: Number>(x: &Tensor) -> Result<(), NotFolded> {
 }
 
 /// The greatest or least few along an axis, and their indices.
-pub(crate) fn top_k<'a>(call: &Call<'a>) -> Folded<'a> {
+pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let at = axis(call.int_or("axis", -1)?, x.rank())?;
     let count = match call.version {
@@ -115,6 +115,6 @@ pub(crate) fn hardmax<'a>(call: &Call<'a>) -> Folded<'a> {
         for (lane, mut result) in lanes.filter(|(lane, _)| !lane.is_empty()) {
             result[first(lane, Ordering::Greater, false)] = T::ONE;
         }
-        Ok(vec![Tensor::from_array(x.dtype(), result).with_shape(x.shape().to_vec())?])
+        Tensor::from_array(x.dtype(), result).reshaped(x.shape().to_vec())
     })
 }

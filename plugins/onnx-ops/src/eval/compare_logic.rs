@@ -17,7 +17,7 @@ pub(crate) fn compare<'a>(call: &Call<'a>, test: impl Fn(Ordering) -> bool) -> F
     let (a, b) = call.pair()?;
     with_number!(a.dtype(), T => {
         let test = |a: T, b: T| Some(a.partial_cmp(&b).is_some_and(&test));
-        Ok(vec![zip(call, DType::BOOL, a, b, "", test)?])
+        zip(call, DType::BOOL, a, b, "", test)
     })
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn equal<'a>(call: &Call<'a>) -> Folded<'a> {
             };
             let (a, b) = (numbered(a)?, numbered(b)?);
             let same = |a: u64, b: u64| Some(a == b);
-            Ok(vec![zip(call, DType::BOOL, &a, &b, "", same)?])
+            zip(call, DType::BOOL, &a, &b, "", same)
         }
         _ => compare(call, Ordering::is_eq),
     }
@@ -54,7 +54,7 @@ pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -
     let (a, b) = call.pair()?;
     bools(a)?;
     let combine = |a: u8, b: u8| Some(combine(a != 0, b != 0));
-    Ok(vec![zip(call, DType::BOOL, a, b, "", combine)?])
+    zip(call, DType::BOOL, a, b, "", combine)
 }
 
 /// The bytes of a tensor of bools.
@@ -70,7 +70,7 @@ pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
 pub(crate) fn not<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     bools(x)?;
-    Ok(vec![x.map(DType::BOOL, |x: u8| x == 0)?])
+    x.map(DType::BOOL, |x: u8| x == 0)
 }
 
 /// Elements of the second operand where the first is true, of the third elsewhere.
@@ -80,15 +80,14 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
     let shape = shape_of(&[condition.shape(), x.shape(), y.shape()])?;
     call.room_for(x.dtype(), &shape)?;
     let condition = condition.array::<u8>()?;
-    let chosen = rearrange!(call, &[x, y], cells, T => {
+    rearrange!(call, &[x, y], cells, T => {
         let (x, y) = (cells.array::<T>(0)?, cells.array::<T>(1)?);
         let chosen = Zip::from(spread(&condition.view(), &shape)?)
             .and(spread(&x.view(), &shape)?)
             .and(spread(&y.view(), &shape)?)
             .map_collect(|&condition, &x, &y| if condition != 0 { x } else { y });
         flat(chosen)
-    });
-    Ok(vec![chosen?])
+    })
 }
 
 /// Positions of the elements that aren't zero, one column each.
@@ -111,5 +110,5 @@ pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
             position /= dim;
         }
     }
-    Ok(vec![Tensor::from_vec(DType::I64, shape, result)])
+    Ok(Tensor::from_vec(DType::I64, shape, result))
 }

@@ -4,7 +4,7 @@ use super::call::axis;
 use super::cells::rearrange;
 use super::data_movement::dims;
 use super::matrix::little_work;
-use super::number::{Number, doubles, rounded, with_number};
+use super::number::{Number, doubles, rounded, to_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
@@ -27,7 +27,7 @@ pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     } else {
         return refuse!("it has no value that is known here");
     };
-    Ok(vec![value])
+    Ok(value)
 }
 
 /// One value, the float 0 by default, in a shape.
@@ -39,33 +39,21 @@ pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     ensure!(value.len() == 1, "its value isn't one element");
     let count = call.room_for(value.dtype(), &shape)?;
-    let filled =
-        rearrange!(call, &[&value], cells, T => (shape, vec![cells.row::<T>(0)?[0]; count]));
-    Ok(vec![filled?])
+    rearrange!(call, &[&value], cells, T => (shape, vec![cells.row::<T>(0)?[0]; count]))
 }
 
 /// The numbers from `start` in steps of `delta` while before `limit`.
 pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
     match dtype {
-        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => {
-            Ok(vec![steps(call, call.inputs)?])
-        }
+        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => steps(call, call.inputs),
         DType::F16 | DType::BF16 if call.version >= 27 && call.int_or("stash_type", 1)? == 1 => {
-            let single = |operand: &Tensor| -> Result<_, NotFolded> {
-                Ok(Some(rounded(
-                    DType::F32,
-                    operand.shape().to_vec(),
-                    doubles(operand)?,
-                )?))
-            };
+            let single = |operand: &Tensor| to_float(operand, DType::F32).map(Some);
             let inputs = call.all_inputs()?.into_iter().map(single);
-            let range = steps(call, &inputs.collect::<Result<Vec<_>, _>>()?)?;
-            Ok(vec![rounded(
+            to_float(
+                &steps(call, &inputs.collect::<Result<Vec<_>, _>>()?)?,
                 dtype,
-                range.shape().to_vec(),
-                doubles(&range)?,
-            )?])
+            )
         }
         other => refuse!(
             "nothing is computed with elements of type {}",
@@ -74,7 +62,7 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
     }
 }
 
-fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Result<Tensor<'r>, NotFolded> {
+fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Folded<'r> {
     let call = &Call { inputs, ..*call };
     let dtype = call.input(0)?.dtype();
     with_number!(dtype, T => {
@@ -134,11 +122,11 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     let places = 0..rows * columns;
     if dtype == DType::BOOL {
         let elements: Vec<bool> = places.map(on).collect();
-        return Ok(vec![Tensor::from_vec(dtype, shape, elements)]);
+        return Ok(Tensor::from_vec(dtype, shape, elements));
     }
     with_number!(dtype, T => {
         let elements: Vec<T> = places.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
-        Ok(vec![Tensor::from_vec(dtype, shape, elements)])
+        Ok(Tensor::from_vec(dtype, shape, elements))
     })
 }
 
@@ -161,13 +149,12 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let hot = doubles(indices)?.into_iter().map(from_back).enumerate();
     let hot = hot.filter(|(_, index)| (0.0..depth).contains(index));
     let place = |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
-    let one_hot = rearrange!(call, &[values], cells, T => {
+    rearrange!(call, &[values], cells, T => {
         let values = cells.row::<T>(0)?;
         let mut elements = vec![values[0]; count];
         hot.map(place).for_each(|place| elements[place] = values[1]);
         (shape, elements)
-    });
-    Ok(vec![one_hot?])
+    })
 }
 
 /// A sum of two cosines, of one turn.
@@ -211,9 +198,5 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
         let angle = step * at as f64;
         a - b * angle.cos() + c * (2.0 * angle).cos()
     };
-    Ok(vec![rounded(
-        dtype,
-        vec![count],
-        (0..count).map(one).collect(),
-    )?])
+    rounded(dtype, vec![count], (0..count).map(one).collect())
 }

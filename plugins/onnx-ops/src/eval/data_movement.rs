@@ -7,7 +7,7 @@ use super::broadcast::{shape_of, spread};
 use super::call::{axes, axis, integers};
 use super::cells::{flat, rearrange, zero};
 use super::tensor::{in_order, row_by_row};
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 
 /// The dims in another order, reversed by default.
 pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -20,10 +20,10 @@ pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
             axes(&perm, x.rank())?
         }
     };
-    Ok(vec![transposed(call, x, order)?])
+    transposed(call, x, order)
 }
 
-fn transposed<'a>(call: &Call, x: &Tensor, order: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
+fn transposed<'a>(call: &Call, x: &Tensor, order: Vec<usize>) -> Folded<'a> {
     rearrange!(call, &[x], cells, T => {
         flat(row_by_row(&cells.array::<T>(0)?.view().permuted_axes(order)))
     })
@@ -47,7 +47,7 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
         shape[at] = shape[at].saturating_add(other[at]);
     }
     let count = call.room_for(first.dtype(), &shape)?;
-    let concatenated = rearrange!(call, &operands, cells, T => {
+    rearrange!(call, &operands, cells, T => {
         // What stands side by side in a row of the result lies side by side in each operand.
         let run = |operand: &&Tensor| operand.shape()[at..].iter().product::<usize>();
         let rows = (0..operands.len()).map(|index| cells.row::<T>(index));
@@ -59,12 +59,11 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
             }
         }
         (shape, whole)
-    });
-    Ok(vec![concatenated?])
+    })
 }
 
 /// Pieces along an axis.
-pub(crate) fn split<'a>(call: &Call<'a>) -> Folded<'a> {
+pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let at = axis(call.int_or("axis", 0)?, x.rank())?;
     let dim = x.shape()[at];
@@ -130,10 +129,10 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     for (at, d) in axes(&named, x.rank())?.into_iter().enumerate() {
         plan[d] = steps_along(x.shape()[d], starts[at], ends[at], steps[at])?;
     }
-    Ok(vec![sliced(call, x, &plan)?])
+    sliced(call, x, &plan)
 }
 
-fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Result<Tensor<'a>, NotFolded> {
+fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
     let Ok(plan) = SliceInfo::<_, IxDyn, IxDyn>::try_from(plan) else {
         return refuse!("its slices don't fit");
     };
@@ -151,7 +150,7 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
     let range = match step {
         0 => return refuse!("a step of 0 goes nowhere"),
         1.. => start.clamp(0, dim)..end.clamp(0, dim),
-        _ if dim > 0 && (far == i64::MAX || far == i32::MAX.into()) => {
+        _ if dim > 0 && (far == i64::MAX || far == i64::from(i32::MAX)) => {
             return refuse!("where a walk backwards ends at {far} isn't read alike everywhere");
         }
         _ => end.clamp(-1, dim - 1) + 1..start.clamp(0, (dim - 1).max(0)) + 1,
@@ -174,10 +173,9 @@ pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
     let wanted = dims(&call.ints_in(1)?)?;
     let shape = shape_of(&[x.shape(), &wanted])?;
     call.room_for(x.dtype(), &shape)?;
-    let expanded = rearrange!(call, &[x], cells, T => {
+    rearrange!(call, &[x], cells, T => {
         flat(row_by_row(&spread(&cells.array::<T>(0)?.view(), &shape)?))
-    });
-    Ok(vec![expanded?])
+    })
 }
 
 /// Sizes, none of them negative.
@@ -200,11 +198,10 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
     // [a, b] repeated [m, n] times is [1, a, 1, b] spread to [m, a, n, b].
     let split = x.reshaped(x.shape().iter().flat_map(|&dim| [1, dim]).collect())?;
     let spaced: Vec<usize> = pairs().flat_map(|(&dim, &times)| [times, dim]).collect();
-    let tiled = rearrange!(call, &[&split], cells, T => {
+    rearrange!(call, &[&split], cells, T => {
         let repeated = row_by_row(&spread(&cells.array::<T>(0)?.view(), &spaced)?);
         (shape, in_order(repeated))
-    });
-    Ok(vec![tiled?])
+    })
 }
 
 /// The operand with margins, each side filled by `mode`; a negative margin cuts.
@@ -250,7 +247,7 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         let source = |to: i64| source(to.saturating_sub(before), dim, mode);
         sources.push((d, (0..length as i64).map(source).collect::<Result<_, _>>()?));
     }
-    let padded = rearrange!(call, &[x, fill], cells, T => {
+    rearrange!(call, &[x, fill], cells, T => {
         let fill = cells.row::<T>(1)?[0];
         let mut padded = cells.array::<T>(0)?.into_owned();
         for (d, sources) in &sources {
@@ -265,8 +262,7 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
             padded = next;
         }
         flat(padded)
-    });
-    Ok(vec![padded?])
+    })
 }
 
 /// The element of a dim that lies at a place inside or outside of it; `None`: the filling.
@@ -310,12 +306,11 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
         }
     };
     let zero = zero(x.dtype())?;
-    let triangles = rearrange!(call, &[x, &zero], cells, T => {
+    rearrange!(call, &[x, &zero], cells, T => {
         let zero = cells.row::<T>(1)?[0];
         let cell = |(at, &cell): (usize, &T)| if is_kept(at) { cell } else { zero };
         (x.shape().to_vec(), cells.row::<T>(0)?.iter().enumerate().map(cell).collect())
-    });
-    Ok(vec![triangles?])
+    })
 }
 
 /// Blocks of depth become squares of space.
@@ -371,5 +366,5 @@ fn blocks<'a>(
 ) -> Folded<'a> {
     let split = call.input(0)?.reshaped(split.to_vec())?;
     let moved = transposed(call, &split, order.to_vec())?;
-    Ok(vec![moved.with_shape(shape.to_vec())?])
+    moved.reshaped(shape.to_vec())
 }

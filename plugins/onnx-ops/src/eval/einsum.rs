@@ -134,7 +134,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             results.push(sum.unwrap_or(T::ZERO));
         });
         ensure!(!overflows, "{OVERFLOW}");
-        Ok(vec![Tensor::from_vec(first.dtype(), shape, results)])
+        Ok(Tensor::from_vec(first.dtype(), shape, results))
     })
 }
 

@@ -3,8 +3,8 @@
 
 use super::broadcast::zip;
 use super::call::one_type;
-use super::number::{Number, ZEROS, doubles, rounded, with_number};
-use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, refuse};
+use super::number::{Number, ZEROS, to_float, with_number, with_type};
+use super::{Call, Folded, NotFolded, ensure, refuse};
 use passdock_plugin_api::DType;
 
 macro_rules! binary {
@@ -12,9 +12,7 @@ macro_rules! binary {
         $(#[$doc])*
         pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
             let (a, b) = call.pair()?;
-            with_number!(a.dtype(), T => {
-                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, $undefined, $method)?])
-            })
+            with_number!(a.dtype(), T => zip::<T, T, T>(call, a.dtype(), a, b, $undefined, $method))
         }
     )*};
 }
@@ -54,7 +52,7 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
         let is_defined = !T::IS_FLOAT || truncated || call.version >= 28;
         ensure!(is_defined, "Mod of floats without fmod isn't defined");
         let combine = if truncated { T::remainder } else { T::modulo };
-        Ok(vec![zip(call, a.dtype(), a, b, DIVISION, combine)?])
+        zip(call, a.dtype(), a, b, DIVISION, combine)
     })
 }
 
@@ -69,10 +67,10 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
             b.try_map(DType::I64, "an exponent is too large", int)
         }
     })?;
-    with_number!(a.dtype(), A => Ok(vec![match exponent.dtype() {
+    with_number!(a.dtype(), A => Ok(match exponent.dtype() {
         DType::F64 => zip(call, a.dtype(), a, &exponent, POWER, power::<A>)?,
         _ => zip(call, a.dtype(), a, &exponent, POWER, power_of_int::<A>)?,
-    }]))
+    }))
 }
 
 /// The reason why a power isn't defined.
@@ -102,13 +100,13 @@ fn power<A: Number>(base: A, exponent: f64) -> Option<A> {
 /// The least of any number of operands; NaN if one is.
 pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
     let first = call.input(0)?;
-    with_number!(first.dtype(), T => Ok(vec![fold_operands::<T>(call, ZEROS, T::least)?]))
+    with_number!(first.dtype(), T => fold_operands::<T>(call, ZEROS, T::least))
 }
 
 /// The greatest of any number of operands; NaN if one is.
 pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
     let first = call.input(0)?;
-    with_number!(first.dtype(), T => Ok(vec![fold_operands::<T>(call, ZEROS, T::greatest)?]))
+    with_number!(first.dtype(), T => fold_operands::<T>(call, ZEROS, T::greatest))
 }
 
 /// The sum of any number of operands.
@@ -121,42 +119,28 @@ pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
     total_over(call, call.inputs.len())
 }
 
-/// The sum, divided and then rounded once.
+/// The sum, divided and then rounded once. Shorter floats are added in single precision.
 fn total_over<'a>(call: &Call<'a>, count: usize) -> Folded<'a> {
-    match call.input(0)?.dtype() {
-        DType::F64 => total_in::<f64>(call, count),
-        DType::F32 | DType::F16 | DType::BF16 => total_in::<f32>(call, count),
-        other => refuse!(
-            "nothing is computed with elements of type {}",
-            name_of(other)
-        ),
-    }
-}
-
-/// As [`total_over`], in the precision of a type.
-fn total_in<'a, T: Number>(call: &Call<'a>, count: usize) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let dtype = one_type(&operands)?;
-    let wide = |operand: &&Tensor| {
-        let shape = operand.shape().to_vec();
-        Ok(Some(rounded(T::DTYPE, shape, doubles(operand)?)?))
+    let wide = if dtype == DType::F64 {
+        dtype
+    } else {
+        DType::F32
     };
     let inputs = operands
-        .iter()
-        .map(wide)
-        .collect::<Result<Vec<_>, NotFolded>>()?;
-    let wide_call = Call {
+        .into_iter()
+        .map(|operand| to_float(operand, wide).map(Some));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let call = Call {
         inputs: &inputs,
         ..*call
     };
-    let sum = fold_operands::<T>(&wide_call, "", |a, b| Some(a.plus(b)))?;
-    let count = T::from_int(count as i128);
-    let mean = sum.try_map(T::DTYPE, "", |sum: T| sum.over(count))?;
-    Ok(vec![rounded(
-        dtype,
-        mean.shape().to_vec(),
-        doubles(&mean)?,
-    )?])
+    let mean = with_type!([F32 = f32, F64 = f64], wide, T => {
+        let sum = fold_operands::<T>(&call, "", |a, b| Some(a.plus(b)))?;
+        sum.try_map(wide, "", |sum: T| sum.over(T::from_int(count as i128)))
+    })?;
+    to_float(&mean, dtype)
 }
 
 /// Combines the operands one after the other; `undefined` says what a `None` means.
@@ -164,7 +148,7 @@ fn fold_operands<'r, T: Number>(
     call: &Call,
     undefined: &str,
     combine: impl Fn(T, T) -> Option<T>,
-) -> Result<Tensor<'r>, NotFolded> {
+) -> Folded<'r> {
     let operands = call.all_inputs()?;
     let dtype = one_type(&operands)?;
     let mut result = operands[0].map(dtype, |x: T| x)?;
@@ -194,7 +178,7 @@ pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
             let x = min.filter(|&min| x < min).unwrap_or(x);
             max.filter(|&max| x > max).unwrap_or(x)
         };
-        Ok(vec![x.map(x.dtype(), clip)?])
+        x.map(x.dtype(), clip)
     })
 }
 

@@ -48,7 +48,7 @@ fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usiz
     let count = call.room_for(x.dtype(), &shape)?;
     let block: usize = after.iter().product();
     let row = x.shape()[axis] * block;
-    let slices = rearrange!(call, &[x], cells, T => {
+    rearrange!(call, &[x], cells, T => {
         let cells = cells.row::<T>(0)?;
         let mut result = Vec::with_capacity(count);
         for at in 0..before.iter().product() {
@@ -62,8 +62,7 @@ fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usiz
             }
         }
         (shape, result)
-    });
-    Ok(vec![slices?])
+    })
 }
 
 /// For each index the element at that place along the axis and its own place along the others.
@@ -76,11 +75,10 @@ pub(crate) fn gather_elements<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// The elements at these positions.
 fn take<'a>(call: &Call, x: &Tensor, sources: Vec<usize>, shape: Vec<usize>) -> Folded<'a> {
-    let taken = rearrange!(call, &[x], cells, T => {
+    rearrange!(call, &[x], cells, T => {
         let cells = cells.row::<T>(0)?;
         (shape, sources.into_iter().map(|source| cells[source]).collect())
-    });
-    Ok(vec![taken?])
+    })
 }
 
 /// The positions that GatherElements reads and ScatterElements writes, in row-major order.

@@ -15,7 +15,7 @@ const MOST: usize = 1 << 26;
 pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     sums_are_defined(a)?;
-    Ok(vec![match a.dtype() {
+    Ok(match a.dtype() {
         DType::F32 | DType::F64 => {
             let (shape, products) = multiply(call, [a, b], doubles, |a, b| Some(a.dot(&b)))?;
             rounded(a.dtype(), shape, products)?
@@ -24,7 +24,7 @@ pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
             let (shape, products) = multiply(call, [a, b], wholes, exact_product)?;
             exact(dtype, shape, products)?
         }
-    }])
+    })
 }
 
 /// ONNX doesn't say how precise the sums of 16-bit floats are, and runtimes differ in the last bit.
@@ -118,8 +118,8 @@ fn matrix<'v, 'i, T>(
 pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     sums_are_defined(a)?;
-    let alpha = f64::from(call.float_or("alpha", 1.0)?);
-    let beta = f64::from(call.float_or("beta", 1.0)?);
+    let alpha = call.number("alpha")?;
+    let beta = call.number("beta")?;
     let operand = |operand: &Tensor, flag| {
         let matrix = in_shape(operand.shape(), doubles(operand)?.into())?.into_owned();
         let Ok(matrix) = matrix.into_dimensionality::<Ix2>() else {
@@ -147,9 +147,5 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         result.scaled_add(beta, &c);
     }
-    Ok(vec![rounded(
-        dtype,
-        shape.to_vec(),
-        result.into_iter().collect(),
-    )?])
+    rounded(dtype, shape.to_vec(), result.into_iter().collect())
 }

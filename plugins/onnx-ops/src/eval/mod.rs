@@ -40,7 +40,7 @@ mod tensor;
 pub(crate) mod unary;
 
 pub use attrs::{Attrs, EvalAttr};
-pub use call::{Call, Evaluate, Folded};
+pub use call::{Call, Evaluate, Evaluation, EvaluationOfAll, Folded, FoldedAll};
 pub use refusal::NotFolded;
 pub use tensor::{Elements, Tensor};
 

@@ -6,14 +6,14 @@ use passdock_plugin_api::DType;
 use super::call::axis;
 use super::matrix::sums_are_defined;
 use super::number::{doubles, rounded};
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, FoldedAll, NotFolded, Tensor, ensure, refuse};
 
 /// The version since which it says that it is trained; before, its number of results did.
 const SAYS_TRAINED: i64 = 14;
 
 /// The operand less the mean, divided by the deviation; trained, these are the operand's own, and its further results
 /// are what is known of both from now on.
-pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
+pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     sums_are_defined(x)?;
     let is_trained = call.version >= SAYS_TRAINED && call.int_or("training_mode", 0)? != 0;
@@ -22,8 +22,8 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     if !is_trained && call.outputs > 1 {
         return refuse!("only what is trained has more than one result");
     }
-    let epsilon = f64::from(call.float_or("epsilon", 1e-5)?);
-    let momentum = f64::from(call.float_or("momentum", 0.9)?);
+    let epsilon = call.number("epsilon")?;
+    let momentum = call.number("momentum")?;
     call.room_for(x.dtype(), x.shape())?;
     let channels = Channels::new(x)?;
     let per_channel = |operand| channels.numbers(call, operand);
@@ -55,7 +55,7 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
 /// Each row, of the dims from the axis on, less its mean and divided by its deviation, times the scale, and the bias
 /// added; the mean, and what it is multiplied by for the deviation, are further results. Of `f32`: others are rounded
 /// on the way.
-pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
+pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let is_single = x.dtype() == DType::F32 && call.int_or("stash_type", 1)? == 1;
     ensure!(is_single, "only numbers of 32 bits are evaluated, as such");
@@ -70,7 +70,7 @@ pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let scale = numbers(call.input(1)?)?;
     let bias = call.optional(2).map(numbers).transpose()?;
-    let epsilon = f64::from(call.float_or("epsilon", 1e-5)?);
+    let epsilon = call.number("epsilon")?;
     call.room_for(x.dtype(), x.shape())?;
     let wide = doubles(x)?;
     let (mut normal, mut means, mut factors) = (Vec::with_capacity(wide.len()), vec![], vec![]);

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use passdock_plugin_api::DType;
 
-use super::{NotFolded, Tensor, name_of, refuse};
+use super::{Folded, NotFolded, Tensor, name_of, refuse};
 
 /// The reason why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
@@ -292,23 +292,20 @@ pub(crate) fn doubles(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
 }
 
 /// Rounds numbers to a float type.
-pub(crate) fn rounded<'a>(
-    dtype: DType,
-    shape: Vec<usize>,
-    values: Vec<f64>,
-) -> Result<Tensor<'a>, NotFolded> {
+pub(crate) fn rounded<'a>(dtype: DType, shape: Vec<usize>, values: Vec<f64>) -> Folded<'a> {
     with_float!(dtype, T => {
-        let values = values.into_iter().filter_map(T::from_double);
-        Ok(Tensor::from_vec(dtype, shape, values.collect::<Vec<T>>()))
+        let values: Option<Vec<T>> = values.into_iter().map(T::from_double).collect();
+        Ok(Tensor::from_vec(dtype, shape, values.ok_or(NotFolded::new(OVERFLOW))?))
     })
 }
 
+/// Rounds a tensor's elements to a float type.
+pub(crate) fn to_float<'a>(tensor: &Tensor, dtype: DType) -> Folded<'a> {
+    rounded(dtype, tensor.shape().to_vec(), doubles(tensor)?)
+}
+
 /// As [`rounded`], of sums: one that isn't finite, or rounds to what isn't, has no defined result.
-pub(crate) fn rounded_sums<'a>(
-    dtype: DType,
-    shape: Vec<usize>,
-    sums: Vec<f64>,
-) -> Result<Tensor<'a>, NotFolded> {
+pub(crate) fn rounded_sums<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<f64>) -> Folded<'a> {
     let sums = rounded(dtype, shape, sums)?;
     if !doubles(&sums)?.into_iter().all(f64::is_finite) {
         return refuse!("{OVERFLOW}");
@@ -319,16 +316,12 @@ pub(crate) fn rounded_sums<'a>(
 /// Returns the elements of a tensor of integers.
 pub(crate) fn wholes(tensor: &Tensor) -> Result<Vec<i128>, NotFolded> {
     with_integer!(tensor.dtype(), T => {
-        Ok(tensor.stored::<T>()?.iter().filter_map(|x| x.to_int()).collect())
+        Ok(tensor.stored::<T>()?.iter().map(|&x| i128::from(x)).collect())
     })
 }
 
 /// Narrows sums to an integer type; where one doesn't fit, nobody says what it is.
-pub(crate) fn exact<'a>(
-    dtype: DType,
-    shape: Vec<usize>,
-    sums: Vec<i128>,
-) -> Result<Tensor<'a>, NotFolded> {
+pub(crate) fn exact<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<i128>) -> Folded<'a> {
     with_integer!(dtype, T => {
         match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {
             Some(sums) => Ok(Tensor::from_vec(dtype, shape, sums)),

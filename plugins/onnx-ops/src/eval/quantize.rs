@@ -51,7 +51,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         f64::from((value - zero) * scales[place])
     };
     let values = values.into_iter().zip(places).map(value).collect();
-    Ok(vec![rounded(result, x.shape().to_vec(), values)?])
+    rounded(result, x.shape().to_vec(), values)
 }
 
 /// `x / scale`, rounded to the nearest even integer, moved by the zero point, limited to its type.
@@ -115,11 +115,11 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let shape = x.shape().to_vec();
     let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<u8>>();
-    Ok(vec![match result.bits() {
+    Ok(match result.bits() {
         16 => Tensor::from_vec(result, shape, codes),
         8 => Tensor::from_vec(result, shape, bytes()),
         _ => Tensor::from_codes(result, shape, &bytes()),
-    }])
+    })
 }
 
 /// The place of each element's scale: of the only one, of one along an axis, or of one for each block

@@ -81,6 +81,14 @@ impl Call<'_> {
         Ok(self.float(name)?.unwrap_or(default))
     }
 
+    /// A float attribute that has a default.
+    pub fn number(&self, name: &str) -> Result<f64, NotFolded> {
+        match self.float(name)? {
+            Some(value) => Ok(value.into()),
+            None => refuse!("it has no `{name}`"),
+        }
+    }
+
     /// The word that a string attribute is, of these; the first is its default.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
         let Some(given) = self.string(name)? else {

@@ -10,12 +10,12 @@ use super::{Call, Folded, Tensor, refuse};
 use passdock_plugin_api::DType;
 
 /// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
-fn reduce<'a, T: Number>(
-    call: &Call<'a>,
+fn reduce<'r, T: Number>(
+    call: &Call,
     moved: i64,
     undefined: &str,
     combine: impl Fn(&[T]) -> Option<T>,
-) -> Folded<'a> {
+) -> Folded<'r> {
     let x = call.input(0)?;
     let list = call.ints_since(moved, 1, "axes")?.unwrap_or_default();
     let reduced = match (list.is_empty(), call.flag("noop_with_empty_axes", false)?) {
@@ -43,7 +43,7 @@ fn reduce<'a, T: Number>(
         _ => elements.chunks_exact(count).map(combine).collect(),
     };
     match results {
-        Some(results) => Ok(vec![Tensor::from_vec(x.dtype(), shape, results)]),
+        Some(results) => Ok(Tensor::from_vec(x.dtype(), shape, results)),
         None => refuse!("{undefined}"),
     }
 }
@@ -214,15 +214,12 @@ fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>
 fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a> {
     let inputs = [
         Some(as_number(call.input(0)?)?),
-        call.optional(1).map(Tensor::borrow),
+        call.optional(1).map(Tensor::clone),
     ];
     let call = Call {
         inputs: &inputs,
         ..*call
     };
-    let results = reduce::<u8>(&call, MOVED, "", |group| Some(u8::from(decide(group))))?;
-    let truth = results
-        .into_iter()
-        .flat_map(|truth| truth.map(DType::BOOL, |x: u8| x));
-    Ok(truth.collect())
+    let truth = reduce::<u8>(&call, MOVED, "", |group| Some(u8::from(decide(group))))?;
+    Ok(truth.with_dtype(DType::BOOL))
 }

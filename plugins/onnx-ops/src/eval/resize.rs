@@ -44,7 +44,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
             Ok((line, places.collect::<Result<Vec<_>, NotFolded>>()?))
         });
         let sources = sources.collect::<Result<Vec<_>, NotFolded>>()?;
-        let nearest = rearrange!(call, &[x], cells, T => {
+        return rearrange!(call, &[x], cells, T => {
             let mut cells = cells.array::<T>(0)?.into_owned();
             for (line, sources) in &sources {
                 if !sources.iter().copied().eq(0..line.old) {
@@ -53,7 +53,6 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
             }
             flat(cells)
         });
-        return Ok(vec![nearest?]);
     }
     sums_are_defined(x)?;
     little_work(&[&shape[..], &[4]].concat())?;
@@ -70,7 +69,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
         let inner = now[line.axis + 1..].iter().product();
         elements = along(&elements, inner, line.old, &taps, outside);
     }
-    Ok(vec![rounded_sums(x.dtype(), shape, elements)?])
+    rounded_sums(x.dtype(), shape, elements)
 }
 
 /// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is

@@ -36,6 +36,6 @@ fn running<'a>(call: &Call<'a>, product: bool) -> Folded<'a> {
                 *slot = if exclusive { before } else { so_far };
             }
         }
-        Ok(vec![Tensor::from_array(x.dtype(), result)])
+        Ok(Tensor::from_array(x.dtype(), result))
     })
 }

@@ -48,14 +48,13 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
         if is_twice {
             return refuse!("two updates of one element leave open which one wins");
         }
-        let written = rearrange!(call, &[x, updates], cells, T => {
+        return rearrange!(call, &[x, updates], cells, T => {
             let mut result = cells.row::<T>(0)?.into_owned();
             for (&target, &update) in targets.iter().zip(&*cells.row::<T>(1)?) {
                 result[target] = update;
             }
             (shape, result)
         });
-        return Ok(vec![written?]);
     }
     with_number!(x.dtype(), T => {
         let combine = match reduction {
@@ -71,7 +70,7 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
                 None => return refuse!("{EXTREME}"),
             }
         }
-        Ok(vec![Tensor::from_vec(x.dtype(), shape, result)])
+        Ok(Tensor::from_vec(x.dtype(), shape, result))
     })
 }
 

@@ -6,7 +6,7 @@ use passdock_plugin_api::DType;
 
 /// The same tensor.
 pub(crate) fn identity<'a>(call: &Call<'a>) -> Folded<'a> {
-    Ok(vec![call.input(0)?.borrow()])
+    Ok(call.input(0)?.clone())
 }
 
 /// The dims from `start` to `end`.
@@ -14,11 +14,7 @@ pub(crate) fn shape<'a>(call: &Call<'a>) -> Folded<'a> {
     let dims = call.input(0)?.shape();
     let range = shape_range(dims.len(), call.int_or("start", 0)?, call.int("end")?);
     let result: Vec<i64> = dims[range].iter().map(|&dim| dim as i64).collect();
-    Ok(vec![Tensor::from_vec(
-        DType::I64,
-        vec![result.len()],
-        result,
-    )])
+    Ok(Tensor::from_vec(DType::I64, vec![result.len()], result))
 }
 
 /// The dims that Shape answers: both ends counted from the back if negative, then clamped.
@@ -38,14 +34,14 @@ pub(crate) fn shape_range(rank: usize, start: i64, end: Option<i64>) -> std::ops
 /// The number of elements.
 pub(crate) fn size<'a>(call: &Call<'a>) -> Folded<'a> {
     let count = call.input(0)?.len() as i64;
-    Ok(vec![Tensor::from_vec(DType::I64, vec![], vec![count])])
+    Ok(Tensor::from_vec(DType::I64, vec![], vec![count]))
 }
 
 /// The elements in a new shape: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
 pub(crate) fn reshape<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let shape = reshaped(x.shape(), &call.ints_in(1)?, call.flag("allowzero", false)?)?;
-    Ok(vec![x.reshaped(shape)?])
+    x.reshaped(shape)
 }
 
 fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, NotFolded> {
@@ -89,7 +85,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
         ensure!(!gone || dim == 1, "a dim of {dim} can't be squeezed");
         shape.extend((!gone).then_some(dim));
     }
-    Ok(vec![x.reshaped(shape)?])
+    x.reshaped(shape)
 }
 
 /// The operand with dims of 1 at `axes` of the result.
@@ -101,7 +97,7 @@ pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let new = listed_axes(&list, x.rank() + list.len())?;
     let mut old = x.shape().iter().copied();
     let dim = |new| if new { 1 } else { old.next().unwrap_or(1) };
-    Ok(vec![x.reshaped(new.into_iter().map(dim).collect())?])
+    x.reshaped(new.into_iter().map(dim).collect())
 }
 
 /// A matrix: the dims before `axis`, the dims from it.
@@ -116,5 +112,5 @@ pub(crate) fn flatten<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let (rows, columns) = x.shape().split_at(at);
     let shape = vec![rows.iter().product(), columns.iter().product()];
-    Ok(vec![x.reshaped(shape)?])
+    x.reshaped(shape)
 }

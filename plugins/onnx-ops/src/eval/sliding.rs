@@ -7,7 +7,7 @@ use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{EXTREME, Number, doubles, rounded_sums, with_float, with_number};
 use super::reduce::total;
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
 /// The windows along one spatial dim.
@@ -164,7 +164,7 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
     axes: &[Axis],
     (dtype, zero): (DType, R),
     combine: impl Fn(&[T], &[Tap], usize) -> Option<R>,
-) -> Result<Tensor<'a>, NotFolded> {
+) -> Folded<'a> {
     let x = call.input(0)?;
     let (batch, channels, _) = split(x)?;
     let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
@@ -209,11 +209,15 @@ fn global_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
 }
 
 /// The greatest element under each window, and where it is.
-pub(crate) fn max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+pub(crate) fn max_pool<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let axes = pool_axes(call)?;
-    let is_row_by_row = call.outputs <= 1 || call.int_or("storage_order", 0)? == 0;
-    ensure!(is_row_by_row, "its places aren't counted row by row");
-    maxima(call, &axes)
+    let mut results = vec![maxima(call, &axes)?];
+    if call.outputs > 1 {
+        let is_row_by_row = call.int_or("storage_order", 0)? == 0;
+        ensure!(is_row_by_row, "its places aren't counted row by row");
+        results.push(places_of_maxima(call, &axes)?);
+    }
+    Ok(results)
 }
 
 /// The greatest element of each channel.
@@ -224,20 +228,24 @@ pub(crate) fn global_max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
 fn maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
     with_number!(dtype, T => {
-        let greatest = |under: &[T]| {
-            let greater = |so_far: T, &x: &T| if x.is_nan() { None } else { so_far.greatest(x) };
-            under.iter().try_fold(T::LOWEST, greater)
-        };
-        let mut results = vec![pool(call, axes, (dtype, T::ZERO), |under, _, _| greatest(under))?];
-        if call.outputs > 1 {
-            results.push(pool(call, axes, (DType::I64, 0), |under, taps, start| {
-                let greatest = greatest(under)?;
-                let at = under.iter().position(|&x| x == greatest)?;
-                Some((start + taps[at].1) as i64)
-            })?);
-        }
-        Ok(results)
+        pool(call, axes, (dtype, T::ZERO), |under: &[T], _, _| greatest(under))
     })
+}
+
+fn places_of_maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
+    with_number!(call.input(0)?.dtype(), T => {
+        pool(call, axes, (DType::I64, 0), |under: &[T], taps, start| {
+            let greatest = greatest(under)?;
+            let at = under.iter().position(|&x| x == greatest)?;
+            Some((start + taps[at].1) as i64)
+        })
+    })
+}
+
+/// The greatest of some elements; `None` if one isn't a number.
+fn greatest<T: Number>(elements: &[T]) -> Option<T> {
+    let greater = |so_far: T, &x: &T| if x.is_nan() { None } else { so_far.greatest(x) };
+    elements.iter().try_fold(T::LOWEST, greater)
 }
 
 /// The mean of the elements under each window, with the padding or without.
@@ -298,9 +306,9 @@ fn sums<'a>(
     let x = call.input(0)?;
     sums_are_defined(x)?;
     with_float!(x.dtype(), T => {
-        Ok(vec![pool(call, axes, (x.dtype(), T::ZERO), |under, _, _| {
+        pool(call, axes, (x.dtype(), T::ZERO), |under, _, _| {
             total(under, &each, |_| None, |sum| last(sum, under.len()))
-        })?])
+        })
     })
 }
 
@@ -348,5 +356,5 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
         }
         Ok(())
     })?;
-    Ok(vec![rounded_sums(x.dtype(), shape, results)?])
+    rounded_sums(x.dtype(), shape, results)
 }

@@ -19,8 +19,8 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
         call.room_for_bytes(bytes)?;
         joined.push([*a, *b].concat());
     }
-    Ok(vec![Tensor::from_strings(
+    Ok(Tensor::from_strings(
         shape,
         joined.iter().map(Vec::as_slice),
-    )])
+    ))
 }

@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::rc::Rc;
 
 use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
@@ -22,16 +23,18 @@ compile_error!("tensors are little-endian in memory; a big-endian host would hav
 /// An array with a view's or an owner's data.
 pub type Elements<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// An operand or a result.
+/// An operand or a result. A clone shares the elements.
+#[derive(Clone)]
 pub struct Tensor<'a> {
     dtype: DType,
     shape: Vec<usize>,
     data: Data<'a>,
 }
 
+#[derive(Clone)]
 enum Data<'a> {
     Borrowed(&'a [u8]),
-    Owned(Box<dyn Bytes>),
+    Owned(Rc<dyn Bytes>),
 }
 
 /// A vector of any element type, seen as bytes.
@@ -72,7 +75,7 @@ impl<'a> Tensor<'a> {
         Tensor {
             dtype,
             shape,
-            data: Data::Owned(Box::new(elements)),
+            data: Data::Owned(Rc::new(elements)),
         }
     }
 
@@ -133,31 +136,16 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The same elements, borrowed.
-    pub fn borrow(&self) -> Tensor<'_> {
-        Tensor {
-            dtype: self.dtype,
-            shape: self.shape.clone(),
-            data: Data::Borrowed(self.bytes()),
-        }
-    }
-
     /// The same elements in another shape of as many.
-    pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
+    pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
         let count = self.len();
         if element_count(&shape)? != count {
             return refuse!("{count} elements don't fill the shape {shape:?}");
         }
         Ok(Tensor {
             shape,
-            ..self.borrow()
+            ..self.clone()
         })
-    }
-
-    /// Itself in another shape of as many elements.
-    pub fn with_shape(self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
-        self.reshaped(shape.clone())?;
-        Ok(Tensor { shape, ..self })
     }
 
     /// Itself as elements of another type, which are as wide.

@@ -1,7 +1,6 @@
 //! Functions of one operand, element by element.
 
 use std::cmp::Ordering;
-use std::f64::consts::LN_2;
 
 use super::cast::as_number;
 use super::number::{Number, with_float, with_number};
@@ -13,7 +12,7 @@ macro_rules! unary {
         $(#[$doc])*
         pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
             let x = call.input(0)?;
-            with_number!(x.dtype(), T => Ok(vec![x.map::<T, T>(x.dtype(), $method)?]))
+            with_number!(x.dtype(), T => x.map::<T, T>(x.dtype(), $method))
         }
     )*};
 }
@@ -40,7 +39,7 @@ pub(crate) fn sign<'a>(call: &Call<'a>) -> Folded<'a> {
             Ordering::Less => Some(T::ZERO.minus(T::ONE)),
             Ordering::Equal => Some(T::ZERO),
         };
-        Ok(vec![x.try_map(x.dtype(), "the sign of NaN isn't defined", sign)?])
+        x.try_map(x.dtype(), "the sign of NaN isn't defined", sign)
     })
 }
 
@@ -61,7 +60,7 @@ pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
 /// The truth about each float, small ones among them.
 fn each_truth<'a>(call: &Call<'a>, test: impl Fn(f64) -> bool) -> Folded<'a> {
     let x = as_number(call.input(0)?)?;
-    with_float!(x.dtype(), T => Ok(vec![x.map(DType::BOOL, |x: T| test(x.to_f64()))?]))
+    with_float!(x.dtype(), T => x.map(DType::BOOL, |x: T| test(x.to_f64())))
 }
 
 /// A function of floats, computed in double precision and rounded to the type.
@@ -69,26 +68,6 @@ pub(crate) fn map_float<'a>(call: &Call<'a>, function: impl Fn(f64) -> f64) -> F
     let x = call.input(0)?;
     with_float!(x.dtype(), T => {
         let each = |x: T| T::from_double(function(x.to_f64())).unwrap_or(x);
-        Ok(vec![x.map(x.dtype(), each)?])
-    })
-}
-
-/// The inverse of the hyperbolic cosine.
-pub(crate) fn acosh<'a>(call: &Call<'a>) -> Folded<'a> {
-    // The standard library's formula overflows before the result does.
-    map_float(call, |x| if x > 1e300 { x.ln() + LN_2 } else { x.acosh() })
-}
-
-/// The inverse of the hyperbolic tangent.
-pub(crate) fn atanh<'a>(call: &Call<'a>) -> Folded<'a> {
-    // Near -1 the standard library's formula loses digits that it keeps near 1.
-    map_float(call, |x| x.abs().atanh().copysign(x))
-}
-
-/// The inverse of the hyperbolic sine.
-pub(crate) fn asinh<'a>(call: &Call<'a>) -> Folded<'a> {
-    map_float(call, |x| match x.abs() {
-        large if large > 1e300 => (large.ln() + LN_2).copysign(x),
-        _ => x.asinh(),
+        x.map(x.dtype(), each)
     })
 }

@@ -4,8 +4,8 @@ use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
 use super::dims::{as_const, is_known};
 use super::rule::{Answer, Infer, Stop, Ty, wrong};
-use crate::eval::number::{Number, with_number};
-use crate::eval::{NotFolded, Tensor};
+use crate::eval::Tensor;
+use crate::eval::number::doubles;
 
 /// No operand that says how large something is has more elements.
 const MOST: u64 = 256;
@@ -39,8 +39,7 @@ impl<'a> Infer<'a> {
 
     /// The elements of a small constant operand of numbers.
     pub(crate) fn numbers(&self, index: usize) -> Option<Vec<f64>> {
-        let tensor = self.constant(index)?;
-        elements(&tensor).ok()
+        doubles(&self.constant(index)?).ok()
     }
 
     /// A small constant operand.
@@ -113,12 +112,6 @@ impl<'a> Infer<'a> {
         let item = self.host.add_type(item).map_err(|_| Stop::Unknown)?;
         self.set_type(index, Ty::Other(TypeSpec::sequence(item)))
     }
-}
-
-fn elements(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
-    with_number!(tensor.dtype(), T => {
-        Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
-    })
 }
 
 /// The number of bytes of an integer; `None` for anything else.

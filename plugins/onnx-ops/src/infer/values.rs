@@ -42,7 +42,7 @@ pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> 
         max_bytes: 8192,
         ..**op
     };
-    for (index, result) in evaluate(&call).ok()?.iter().enumerate() {
+    for (index, result) in evaluate.results(&call).ok()?.iter().enumerate() {
         if result.dtype() == DType::I64 {
             let positions = result.stored::<i64>().ok()?;
             let values = positions.iter().map(|&at| pool.get(at as usize).copied());
@@ -142,7 +142,7 @@ pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
         max_bytes: 8192,
         ..**op
     };
-    let results = evaluate(&call).ok()?;
+    let results = evaluate.results(&call).ok()?;
     let values = match results.first()? {
         truth if truth.dtype() == DType::BOOL => {
             let truth = truth.stored::<u8>().ok()?;

@@ -25,9 +25,7 @@ fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usi
 fn along(request: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
     let layout = common(request, operands)?;
     let place = whole(&layout, axis_of(request, &layout, default)?)?;
-    request
-        .together(operands, &layout)?
-        .itself(request, Change::attr("axis", place))
+    request.rewritten(operands, &layout, Change::attr("axis", place))
 }
 
 /// The first layout that one of the first operands is asked for in.
@@ -47,9 +45,7 @@ pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
     }
     let layout = request.layout(0)?;
     let place = behind(request, &layout, 1)?;
-    request
-        .together(1, &layout)?
-        .itself(request, Change::attr("axis", place))
+    request.rewritten(1, &layout, Change::attr("axis", place))
 }
 
 /// The place from which on the axes lie that are meant by one and all behind it.
@@ -62,7 +58,7 @@ fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usiz
     }
 }
 
-pub(super) fn lp_normalization(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn along_last(request: &LayoutRequest) -> Answer<LayoutResult> {
     along(request, 1, -1)
 }
 
@@ -72,9 +68,7 @@ pub(super) fn concat(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = common(request, count)?;
     let axis = axis_of(request, &layout, 1)?;
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    request
-        .together(count, &layout)?
-        .itself(request, Change::attr("axis", place))
+    request.rewritten(count, &layout, Change::attr("axis", place))
 }
 
 /// As [`concat`], the other way.
@@ -119,10 +113,6 @@ pub(super) fn running(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(1, place))
 }
 
-pub(super) fn top_k(request: &LayoutRequest) -> Answer<LayoutResult> {
-    along(request, 1, -1)
-}
-
 /// One index takes the axis out, a list of them leaves it in its place.
 pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
@@ -155,7 +145,7 @@ pub(super) fn reverse_sequence(request: &LayoutRequest) -> Answer<LayoutResult> 
         let place = whole(&layout, axis)?;
         change.attrs.push((name, place.to_string()));
     }
-    request.together(1, &layout)?.itself(request, change)
+    request.rewritten(1, &layout, change)
 }
 
 /// Without an axis it takes the elements in their order.
@@ -176,9 +166,7 @@ pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
             return wrong!("it works on the last two axes, and others lie there");
         }
     }
-    request
-        .together(1, &layout)?
-        .itself(request, Change::default())
+    request.rewritten(1, &layout, Change::default())
 }
 
 /// Along an axis and all behind it, with scales and numbers to add of these axes.

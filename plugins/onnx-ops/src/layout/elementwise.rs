@@ -23,9 +23,7 @@ pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
         );
     }
     let layout = request.layout(0)?;
-    request
-        .together(1, &layout)?
-        .itself(request, Change::default())
+    request.rewritten(1, &layout, Change::default())
 }
 
 /// Numbers for all elements, or for each place along an axis, or for blocks of one.
@@ -42,8 +40,7 @@ pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
     // Of blocks along the axis, the scales have all its axes.
     let operands = if scales > 1 { request.count() } else { 1 };
-    let laid = request.together(operands, &layout)?;
-    laid.itself(request, Change::attr("axis", place))
+    request.rewritten(operands, &layout, Change::attr("axis", place))
 }
 
 /// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left

@@ -18,6 +18,7 @@ mod views;
 
 pub(crate) use request::LayoutRequest;
 pub(crate) use result::LayoutResult;
+use spatial::{BATCH, between};
 
 use crate::infer::Answer;
 use crate::ops::Operator;
@@ -47,23 +48,25 @@ pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {
         | b"RoiAlign"
         | b"GridSample"
         | b"Resize"
-        | b"Upsample" => spatial::one,
-        b"MaxUnpool" => spatial::max_unpool,
-        b"Conv" | b"ConvInteger" => spatial::conv,
-        b"ConvTranspose" => spatial::conv_transpose,
-        b"DeformConv" => spatial::deform_conv,
-        b"QLinearConv" => spatial::qlinear_conv,
+        | b"Upsample" => |request| between(request, &[(0, BATCH)]),
+        // Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
+        b"MaxUnpool" => |request| between(request, &[(0, BATCH), (1, BATCH)]),
+        b"Conv" | b"ConvInteger" => |request| between(request, &[(0, BATCH), (1, "OI")]),
+        b"ConvTranspose" => |request| between(request, &[(0, BATCH), (1, "IO")]),
+        b"DeformConv" => {
+            |request| between(request, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
+        }
+        b"QLinearConv" => |request| between(request, &[(0, BATCH), (3, "OI")]),
 
         b"Identity" | b"CastLike" | b"DynamicQuantizeLinear" => elementwise::first,
         b"Dropout" => elementwise::dropout,
         b"QuantizeLinear" | b"DequantizeLinear" => elementwise::quantize,
 
         b"Softmax" | b"LogSoftmax" | b"Hardmax" => axes::softmax,
-        b"LpNormalization" => axes::lp_normalization,
+        b"LpNormalization" | b"TopK" => axes::along_last,
         b"Concat" => axes::concat,
         b"Split" => axes::split,
         b"CumSum" | b"CumProd" => axes::running,
-        b"TopK" => axes::top_k,
         b"Gather" => axes::gather,
         b"GatherElements" | b"Scatter" | b"ScatterElements" => axes::elements,
         b"ReverseSequence" => axes::reverse_sequence,

@@ -78,6 +78,5 @@ pub(super) fn mean_variance(request: &LayoutRequest) -> Answer<LayoutResult> {
         return Err(Stop::Unknown);
     }
     let places = places(&layout, &request.listed(&axes, layout.rank())?);
-    let laid = request.together(1, &layout)?;
-    laid.itself(request, Change::attr("axes", places))
+    request.rewritten(1, &layout, Change::attr("axes", places))
 }

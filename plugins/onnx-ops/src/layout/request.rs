@@ -5,7 +5,7 @@ use std::ops::Deref;
 use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
-use super::result::LayoutResult;
+use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Infer, Stop, as_const, wrong};
 
 /// Sizes as far as they are numbers.
@@ -46,6 +46,16 @@ impl<'a> LayoutRequest<'a> {
             laid.result(index, layout);
         }
         Ok(laid)
+    }
+
+    /// The op itself with a change, its first operands and all results in a layout.
+    pub(super) fn rewritten(
+        &self,
+        operands: usize,
+        layout: &Layout,
+        change: Change,
+    ) -> Answer<LayoutResult> {
+        self.together(operands, layout)?.itself(self, change)
     }
 
     /// The axes of a rank that are meant, in order.

@@ -146,13 +146,12 @@ pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
 
 pub(super) fn center_crop_pad(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
-    let laid = request.together(1, &layout)?;
     let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
         None => (0..layout.rank() as i64).collect(),
     };
     let places = places(&layout, &axes, request)?;
-    laid.itself(request, Change::attr("axes", places))
+    request.rewritten(1, &layout, Change::attr("axes", places))
 }
 
 /// The sizes in the order of the axes; of one that is cut, times its blocks.

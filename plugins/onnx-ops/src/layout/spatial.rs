@@ -7,37 +7,11 @@ use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
 /// An operand that has a batch and channels before the spatial axes.
-const BATCH: &str = "NC";
-
-/// One operand and all results of its rank.
-pub(super) fn one(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH)])
-}
-
-/// Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
-pub(super) fn max_unpool(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH), (1, BATCH)])
-}
-
-pub(super) fn conv(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH), (1, "OI")])
-}
-
-pub(super) fn conv_transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH), (1, "IO")])
-}
-
-pub(super) fn deform_conv(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
-}
-
-pub(super) fn qlinear_conv(request: &LayoutRequest) -> Answer<LayoutResult> {
-    between(request, &[(0, BATCH), (3, "OI")])
-}
+pub(super) const BATCH: &str = "NC";
 
 /// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
 /// be had in whole blocks stays as it is.
-fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
+pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
     let (mut laid, mut change) = (request.answer(), Change::default());
     let mut result = None;
     for &(index, first) in operands {

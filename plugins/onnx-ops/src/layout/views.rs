@@ -1,12 +1,12 @@
 //! Operators that name axes anew, and move nothing: they are absorbed as far as that can be proved.
 
+use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
-use passdock_plugin_api::{Dim, DimKind};
 
 use super::reduce::places;
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Stop, as_const, wrong};
+use crate::infer::{Answer, Stop, as_const, same, wrong};
 
 /// Nothing moves: the result is the operand as it lies, in another layout.
 pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
@@ -163,7 +163,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
     let (mut groups, mut a, mut b) = (Vec::<Group>::new(), 0, 0);
     while a < dims.len() && b < result.len() {
         let (mut from, mut to) = (vec![a], vec![b]);
-        if !is_same(dims[a], result[b]) {
+        if !same(dims[a], result[b]) {
             let (mut left, mut right) = (as_const(dims[a])?, as_const(result[b])?);
             while left != right {
                 let (list, at, product, side) = match left < right {
@@ -192,10 +192,6 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
         }
     }
     Some(groups)
-}
-
-fn is_same(a: Dim, b: Dim) -> bool {
-    a.kind == b.kind && a.value == b.value && a.kind != DimKind::UNKNOWN
 }
 
 /// The result's axes in the order in which their groups lie.

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
-use crate::eval::{Evaluate, sliding};
+use crate::eval::{Evaluation, sliding};
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -19,9 +19,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
     ]),
     convolution("onnx.Conv", 1, (2, 3))
-        .infers(conv)
+        .infers(|op| op.set(0, op.dtype_of_any([0, 1])?, conv_dims(op, 0, 1)?))
         .folds(sliding::conv),
-    convolution("onnx.ConvInteger", 10, (2, 4)).infers(conv_integer),
+    convolution("onnx.ConvInteger", 10, (2, 4))
+        .infers(|op| op.set(0, DType::I32, conv_dims(op, 0, 1)?)),
     convolution("onnx.ConvTranspose", 1, (2, 3))
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
@@ -45,7 +46,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
-    convolution("onnx.QLinearConv", 10, (8, 9)).infers(qlinear_conv),
+    convolution("onnx.QLinearConv", 10, (8, 9))
+        .infers(|op| op.set(0, op.dtype(7)?, conv_dims(op, 0, 3)?)),
 ];
 
 const fn convolution(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
@@ -58,7 +60,7 @@ const fn convolution(name: &'static str, since: i64, operands: (u32, u32)) -> Op
 }
 
 /// A pool of one window.
-const fn global(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn global(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
         .infers(global_pool)
@@ -93,7 +95,7 @@ const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
     ])
     .infers(pool)
-    .folds(sliding::max_pool);
+    .folds_all(sliding::max_pool);
 
 /// The windows that kernel, strides, dilations and pads cut out of the spatial dims. Where ONNX Runtime makes another
 /// number of them than ONNX's own inference says, it is unknown.
@@ -207,21 +209,6 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     };
     let windows = windows(op, spatial, kernel)?;
     Ok(Some([&[batch, kernels], &*windows].concat()))
-}
-
-/// The batch, the kernels, the windows.
-fn conv(op: &Infer) -> Answer {
-    op.set(0, op.dtype_of_any([0, 1])?, conv_dims(op, 0, 1)?)
-}
-
-/// As [`conv`], of int32.
-fn conv_integer(op: &Infer) -> Answer {
-    op.set(0, DType::I32, conv_dims(op, 0, 1)?)
-}
-
-/// As [`conv`], of the result's zero point's type.
-fn qlinear_conv(op: &Infer) -> Answer {
-    op.set(0, op.dtype(7)?, conv_dims(op, 0, 3)?)
 }
 
 /// The batch, the kernels of all groups, and as much as the windows cover.

@@ -9,35 +9,35 @@ use super::shape::same_type;
 use crate::eval::bits::bitwise;
 use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
-use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
+use crate::eval::{Evaluation, activation, bits, cast, compare_logic, elementwise, unary};
 use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, as_const, sizes, wrong};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
 const IDEMPOTENT: OpTraits = OpTraits::IDEMPOTENT;
 
-const fn unary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn unary(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(ELEMENTWISE)
         .infers(same_type)
         .folds(evaluate)
 }
 
-const fn binary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn binary(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (2, 2))
         .with(ELEMENTWISE)
         .infers(broadcast)
         .folds(evaluate)
 }
 
-const fn predicate(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn predicate(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (2, 2))
         .with(ELEMENTWISE)
         .infers(broadcast_truth)
         .folds(evaluate)
 }
 
-const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operator {
+const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluation) -> Operator {
     Operator::new(name, 6, (1, MANY))
         .with(ELEMENTWISE.with(COMMUTATIVE))
         .infers(rule)
@@ -47,15 +47,15 @@ const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operato
 pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Abs", 6, unary::abs).with(IDEMPOTENT),
     unary("onnx.Acos", 7, |call| map_float(call, f64::acos)),
-    unary("onnx.Acosh", 9, unary::acosh),
+    unary("onnx.Acosh", 9, activation::acosh),
     binary("onnx.Add", 7, elementwise::add)
         .with(COMMUTATIVE)
         .infers(add),
     predicate("onnx.And", 7, |call| truth_of(call, |a, b| a & b)).with(COMMUTATIVE),
     unary("onnx.Asin", 7, |call| map_float(call, f64::asin)),
-    unary("onnx.Asinh", 9, unary::asinh),
+    unary("onnx.Asinh", 9, activation::asinh),
     unary("onnx.Atan", 7, |call| map_float(call, f64::atan)),
-    unary("onnx.Atanh", 9, unary::atanh),
+    unary("onnx.Atanh", 9, activation::atanh),
     unary("onnx.BitCast", 26, bits::bit_cast)
         .attrs(attrs![to: required int])
         .infers(to_type),
@@ -173,7 +173,7 @@ const CAST: Operator = unary("onnx.Cast", 6, cast::cast)
     .infers(to_type);
 
 const CAST_LIKE: Operator = binary("onnx.CastLike", 15, cast::cast_like)
-    .infers(like_second)
+    .infers(|op| as_type(op, op.dtype(1)?))
     .decomposes(body!("CastLike"));
 
 const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
@@ -273,11 +273,6 @@ fn to_type(op: &Infer) -> Answer {
     as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
 
-/// The operand's shape, of the second operand's type.
-fn like_second(op: &Infer) -> Answer {
-    as_type(op, op.dtype(1)?)
-}
-
 fn as_type(op: &Infer, to: DType) -> Answer {
     op.set(0, to, op.dims(0))?;
     let is_shape = |dtype: DType| matches!(dtype, DType::I64 | DType::I32);
@@ -308,6 +303,6 @@ mod tests {
             .map(|row| row.name.to_lowercase())
             .collect();
         assert!(names.is_sorted(), "{names:?}");
-        assert!(OPERATORS.iter().all(|row| row.moved() == Moves::Nothing));
+        assert!(OPERATORS.iter().all(|row| row.moves == Moves::Nothing));
     }
 }

@@ -19,14 +19,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     GEMM.again(11).takes((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(matmul)
+        .infers(|op| op.set(0, op.dtype_of_any([0, 1])?, product(op, 0, 1)?))
         .folds(eval::mat_mul),
     Operator::new("onnx.MatMulInteger", 10, (2, 4))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(matmul_integer),
+        .infers(|op| op.set(0, DType::I32, product(op, 0, 1)?)),
     Operator::new("onnx.QLinearMatMul", 10, (8, 8))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(qlinear_matmul),
+        .infers(|op| op.set(0, op.dtype(7)?, product(op, 0, 3)?)),
 ];
 
 const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
@@ -62,21 +62,6 @@ fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
         dims.push(b[1]);
     }
     Ok(Some(dims))
-}
-
-/// The product.
-fn matmul(op: &Infer) -> Answer {
-    op.set(0, op.dtype_of_any([0, 1])?, product(op, 0, 1)?)
-}
-
-/// The product, of int32.
-fn matmul_integer(op: &Infer) -> Answer {
-    op.set(0, DType::I32, product(op, 0, 1)?)
-}
-
-/// The product, of the result's zero point's type.
-fn qlinear_matmul(op: &Infer) -> Answer {
-    op.set(0, op.dtype(7)?, product(op, 0, 3)?)
 }
 
 /// Rows of the one matrix by columns of the other, each transposed if the attributes say so.

@@ -57,7 +57,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             coefficients: floats, intercepts: floats, post_transform: string = "NONE",
             targets: int = 1,
         ])
-        .infers(linear_regressor),
+        .infers(|op| regression(op, Dim::constant(op.int_or("targets", 1)?))),
     Operator::new("ai.onnx.ml.Normalizer", 1, (1, 1))
         .attrs(attrs![norm: string = "MAX"])
         .infers(floats),
@@ -78,7 +78,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             n_supports: int = 0, one_class: int = 0, post_transform: string = "NONE", rho: floats,
             support_vectors: floats,
         ])
-        .infers(svm_regressor),
+        .infers(|op| regression(op, Dim::constant(1))),
     Operator::new("ai.onnx.ml.Scaler", 1, (1, 1))
         .attrs(attrs![offset: floats, scale: floats])
         .infers(floats),
@@ -148,7 +148,7 @@ const TREE_ENSEMBLE_REGRESSOR: Operator =
             post_transform: string = "NONE", target_ids: ints, target_nodeids: ints,
             target_treeids: ints, target_weights: floats,
         ])
-        .infers(tree_regressor);
+        .infers(|op| regression(op, Dim::constant(op.int_or("n_targets", 1)?)));
 
 /// The data's dims, the last as long as there are indices, whatever their shape is.
 fn array_feature_extractor(op: &Infer) -> Answer {
@@ -232,21 +232,6 @@ fn examples(op: &Infer) -> Answer<Dim> {
 /// `[N, targets]` of float32.
 fn regression(op: &Infer, targets: Dim) -> Answer {
     op.set(0, DType::F32, Some(vec![examples(op)?, targets]))
-}
-
-/// `[N, targets]`.
-fn linear_regressor(op: &Infer) -> Answer {
-    regression(op, Dim::constant(op.int_or("targets", 1)?))
-}
-
-/// `[N, 1]`.
-fn svm_regressor(op: &Infer) -> Answer {
-    regression(op, Dim::constant(1))
-}
-
-/// `[N, n_targets]`.
-fn tree_regressor(op: &Infer) -> Answer {
-    regression(op, Dim::constant(op.int_or("n_targets", 1)?))
 }
 
 /// `[N, n_targets]` of the operand's type.

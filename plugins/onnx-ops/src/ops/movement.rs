@@ -150,7 +150,7 @@ const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
 const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
     .attrs(attrs![axis: int = 0, split: ints])
     .infers(split)
-    .folds(data_movement::split)
+    .folds_all(data_movement::split)
     .moves(DATA);
 
 /// The dims in another order, reversed by default.

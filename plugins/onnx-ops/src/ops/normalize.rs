@@ -46,7 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     scaled("onnx.LayerNormalization", 17, (2, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization)
-        .folds(normalize::layer_normalization)
+        .folds_all(normalize::layer_normalization)
         .decomposes(body!("LayerNormalization")),
     LOG_SOFTMAX,
     LOG_SOFTMAX.again(13).attrs(attrs![axis: int = -1]),
@@ -70,7 +70,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 const BATCH_NORMALIZATION: Operator = scaled("onnx.BatchNormalization", 7, (5, 5))
     .infers(batch_normalization)
-    .folds(normalize::batch_normalization);
+    .folds_all(normalize::batch_normalization);
 
 const GROUP_NORMALIZATION: Operator = scaled("onnx.GroupNormalization", 18, (3, 3))
     .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{AttrDef, OpTraits};
 
-use crate::eval::{Call, Evaluate, NotFolded, refuse};
+use crate::eval::{Call, Evaluate, Evaluation, EvaluationOfAll, NotFolded, refuse};
 use crate::infer::{Moves, Rule};
 
 /// Returns the template of an operator's body.
@@ -35,9 +35,12 @@ pub struct Operator {
     pub traits: OpTraits,
     /// The evaluation, if it is ever folded.
     pub evaluate: Option<Evaluate>,
-    rule: Option<Rule>,
-    moves: Moves,
-    body: Option<&'static str>,
+    /// The type rule.
+    pub(crate) rule: Option<Rule>,
+    /// The operands that it only moves.
+    pub(crate) moves: Moves,
+    /// The template of the body, if it is made of other operators.
+    pub(crate) body: Option<&'static str>,
 }
 
 impl Operator {
@@ -103,10 +106,18 @@ impl Operator {
         }
     }
 
-    /// Sets the evaluation.
-    pub(super) const fn folds(self, evaluate: Evaluate) -> Operator {
+    /// Sets the evaluation of the only result.
+    pub(super) const fn folds(self, evaluate: Evaluation) -> Operator {
         Operator {
-            evaluate: Some(evaluate),
+            evaluate: Some(Evaluate::One(evaluate)),
+            ..self
+        }
+    }
+
+    /// Sets the evaluation of all results.
+    pub(super) const fn folds_all(self, evaluate: EvaluationOfAll) -> Operator {
+        Operator {
+            evaluate: Some(Evaluate::All(evaluate)),
             ..self
         }
     }
@@ -124,24 +135,9 @@ impl Operator {
         }
     }
 
-    /// Returns the template of the body, if it is made of other operators.
-    pub(crate) const fn body(&self) -> Option<&'static str> {
-        self.body
-    }
-
     /// An attribute of it.
     pub fn attr(&self, name: &str) -> Option<&'static AttrDef> {
         self.attrs?.iter().find(|attr| attr.name == name)
-    }
-
-    /// The type rule.
-    pub(crate) const fn rule(&self) -> Option<Rule> {
-        self.rule
-    }
-
-    /// The operands that it only moves.
-    pub(crate) fn moved(&self) -> Moves {
-        self.moves
     }
 
     /// Whether this row says what a call of it means: an attribute that isn't known here may change

@@ -15,8 +15,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     OPTIONAL_HAS_ELEMENT.again(18).takes((0, 1)),
 ];
 
-const OPTIONAL_HAS_ELEMENT: Operator =
-    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element);
+const OPTIONAL_HAS_ELEMENT: Operator = Operator::new("onnx.OptionalHasElement", 15, (1, 1))
+    .infers(|op| op.set(0, DType::BOOL, Some(vec![])));
 
 /// The operand or nothing; without an operand, of the type that the attribute says.
 fn optional(op: &Infer) -> Answer {
@@ -39,9 +39,4 @@ fn get_element(op: &Infer) -> Answer {
     }
     let item = op.item(0, TypeKind::OPTIONAL)?;
     op.set_type(0, Ty::Other(item.into()))
-}
-
-/// A bool.
-fn has_element(op: &Infer) -> Answer {
-    op.set(0, DType::BOOL, Some(vec![]))
 }

@@ -13,13 +13,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![
             decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0,
         ])
-        .infers(adagrad),
+        .infers(|op| updated(op, 3)),
     Operator::new("ai.onnx.preview.training.Adam", 1, (3, MANY))
         .attrs(attrs![
             alpha: float = 0.9, beta: float = 0.999, epsilon: float = 1e-6,
             norm_coefficient: float = 0.0, norm_coefficient_post: float = 0.0,
         ])
-        .infers(adam),
+        .infers(|op| updated(op, 4)),
     // What it differentiates is the graph around it, which no operand says.
     Operator::new("ai.onnx.preview.training.Gradient", 1, (1, MANY))
         .attrs(attrs![xs: required strings, y: required string, zs: strings])
@@ -29,7 +29,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             alpha: required float, beta: required float, mode: required string,
             norm_coefficient: required float,
         ])
-        .infers(momentum),
+        .infers(|op| updated(op, 3)),
 ];
 
 /// The query's dims, but the size of a head is the value's.
@@ -61,19 +61,4 @@ fn updated(op: &Infer, groups: usize) -> Answer {
         }
     }
     Ok(())
-}
-
-/// Squared gradients are kept.
-fn adagrad(op: &Infer) -> Answer {
-    updated(op, 3)
-}
-
-/// Gradients and squared gradients are kept.
-fn adam(op: &Infer) -> Answer {
-    updated(op, 4)
-}
-
-/// Momentums are kept.
-fn momentum(op: &Infer) -> Answer {
-    updated(op, 3)
 }

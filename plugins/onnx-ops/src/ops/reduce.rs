@@ -5,11 +5,11 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create;
 use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::eval::{Evaluate, choose, reduce, scan};
+use crate::eval::{Evaluation, choose, reduce, scan};
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 /// A reduction as it was first: along the axes in an attribute.
-const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
+const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
     Operator::new(name, 1, (1, 1))
         .with(OpTraits::REDUCTION)
         .attrs(attrs![axes: ints, keepdims: int = 1])
@@ -18,7 +18,7 @@ const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
 }
 
 /// As [`reduction`], along the axes in an operand.
-const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 2))
         .with(OpTraits::REDUCTION)
         .attrs(attrs![keepdims: int = 1, noop_with_empty_axes: int = 0])
@@ -27,7 +27,7 @@ const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluate) -> Ope
 }
 
 /// One that gives the index of an element along an axis.
-const fn chosen(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn chosen(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(OpTraits::REDUCTION)
         .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
@@ -35,7 +35,7 @@ const fn chosen(name: &'static str, since: i64, evaluate: Evaluate) -> Operator 
         .folds(evaluate)
 }
 
-const fn running(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
+const fn running(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (2, 2))
         .attrs(attrs![exclusive: int = 0, reverse: int = 0])
         .infers(running_total)
@@ -82,7 +82,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
     .attrs(attrs![axis: int = -1, k: required int])
     .infers(top)
-    .folds(choose::top_k);
+    .folds_all(choose::top_k);
 
 /// The dims without the reduced ones, or with 1 in their place.
 fn reduced(op: &Infer) -> Answer {

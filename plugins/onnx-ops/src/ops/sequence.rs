@@ -17,7 +17,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(empty),
     Operator::new("onnx.SequenceErase", 11, (1, 2)).infers(same_type),
     Operator::new("onnx.SequenceInsert", 11, (2, 3)).infers(insert),
-    Operator::new("onnx.SequenceLength", 11, (1, 1)).infers(length),
+    Operator::new("onnx.SequenceLength", 11, (1, 1))
+        .infers(|op| op.set(0, DType::I64, Some(vec![]))),
     Operator::new("onnx.SplitToSequence", 11, (1, 2))
         .attrs(attrs![axis: int = 0, keepdims: int = 1])
         .infers(split),
@@ -83,11 +84,6 @@ fn insert(op: &Infer) -> Answer {
 fn at(op: &Infer) -> Answer {
     let item = op.item(0, TypeKind::SEQUENCE)?;
     op.set_type(0, Ty::Other(item.into()))
-}
-
-/// A number.
-fn length(op: &Infer) -> Answer {
-    op.set(0, DType::I64, Some(vec![]))
 }
 
 /// The items' dims; `axis` is as long as all together, or new.

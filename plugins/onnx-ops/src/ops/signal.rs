@@ -3,7 +3,7 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
-use crate::eval::{Evaluate, create};
+use crate::eval::{Evaluation, create};
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
@@ -26,7 +26,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// One that makes the factors of a window.
-const fn windows(name: &'static str, evaluate: Evaluate) -> Operator {
+const fn windows(name: &'static str, evaluate: Evaluation) -> Operator {
     Operator::new(name, 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)

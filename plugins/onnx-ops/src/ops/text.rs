@@ -9,9 +9,9 @@ use crate::infer::{Answer, Infer, as_const, wrong};
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.RegexFullMatch", 20, (1, 1))
         .attrs(attrs![pattern: string])
-        .infers(full_match),
+        .infers(|op| op.set(0, DType::BOOL, op.dims(0))),
     Operator::new("onnx.StringConcat", 20, (2, 2))
-        .infers(concat)
+        .infers(|op| op.set(0, DType::STRING, op.broadcast_operands(2)?))
         .folds(strings::concat),
     Operator::new("onnx.StringNormalizer", 10, (1, 1))
         .attrs(attrs![
@@ -31,16 +31,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(tf_idf),
 ];
-
-/// The operand's shape, of bools.
-fn full_match(op: &Infer) -> Answer {
-    op.set(0, DType::BOOL, op.dims(0))
-}
-
-/// Both shapes, broadcast.
-fn concat(op: &Infer) -> Answer {
-    op.set(0, DType::STRING, op.broadcast_operands(2)?)
-}
 
 /// `[C]` or `[1, C]`, of which words are dropped; one remains, if it is empty.
 fn normalize(op: &Infer) -> Answer {

@@ -121,7 +121,7 @@ impl Case<'_> {
             Given::Ints(values) => EvalAttr::Ints(Cow::Borrowed(values)),
             Given::Floats(values) => EvalAttr::Floats(Cow::Borrowed(values)),
             Given::Strings(values) => EvalAttr::Strings(values.iter().map(|s| &**s).collect()),
-            Given::Tensor(tensor) => EvalAttr::Tensor(tensor.borrow()),
+            Given::Tensor(tensor) => EvalAttr::Tensor(tensor.clone()),
             Given::Other => EvalAttr::Other,
         };
         self.attrs

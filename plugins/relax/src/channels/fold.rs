@@ -66,6 +66,13 @@ struct Change {
     sharers: i64,
 }
 
+/// The changes of a plan, and the bytes that they save.
+struct Prepared {
+    changes: Vec<Change>,
+    moved: Vec<New>,
+    profit: i64,
+}
+
 pub(crate) struct Folder<'c> {
     cx: &'c PassContext,
     /// Groups that runtimes have kernels for, which stay whole.
@@ -146,33 +153,32 @@ impl<'c> Folder<'c> {
 
     /// Carries out a fold if it is possible and profitable. Returns whether it did.
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
+        let Some(prepared) = optional(self.prepare(f, &plan))? else {
+            return Ok(false);
+        };
+        let (rule, profit) = (rule(f, &plan), prepared.profit);
+        let is_done = self.apply(f, &plan, prepared)?;
+        if is_done {
+            self.spend(profit);
+            self.cx.rewrote(rule);
+        }
+        Ok(is_done)
+    }
+
+    /// Computes what a fold changes, if it is possible and profitable.
+    fn prepare(&mut self, f: &Function, plan: &Plan) -> Result<Prepared, EditError> {
         // An unused op is dead code.
-        if f.use_count(f.result(plan.going, 0)) == 0 {
-            return Ok(false);
-        }
+        NoMatch::unless(f.use_count(f.result(plan.going, 0)) > 0)?;
         let mut touched = (plan.moved.iter().map(|one| one.op)).chain([plan.going]);
-        if touched.any(|op| self.kernels.contains(op)) {
-            return Ok(false);
-        }
+        NoMatch::unless(!touched.any(|op| self.kernels.contains(op)))?;
         let mut changes = Vec::new();
         for (linear, side, affine) in &plan.linears {
-            match optional(self.change(f, &plan, linear, *side, affine))? {
-                Some(change) => changes.push(change),
-                None => return Ok(false),
-            }
+            changes.push(self.change(f, plan, linear, *side, affine)?);
         }
-        let mut moved = Vec::new();
-        for one in &plan.moved {
-            match self.moved(f, one) {
-                Some(new) => moved.push(new),
-                None => return Ok(false),
-            }
-        }
-        let rule = rule(f, &plan);
-        if !self.cx.may_rewrite(rule) {
-            return Ok(false);
-        }
-        let mut profit = self.profit(f, &plan, &changes, &moved);
+        let moved = plan.moved.iter().map(|one| self.moved(f, one));
+        let moved = moved.collect::<Option<Vec<New>>>().ok_or(NoMatch)?;
+        NoMatch::unless(self.cx.may_rewrite(rule(f, plan)))?;
+        let mut profit = self.profit(f, plan, &changes, &moved);
         if !self.is_profitable(profit) && self.has_splats {
             for change in &mut changes {
                 if let Some((new, numbers)) = &mut change.bias
@@ -181,26 +187,23 @@ impl<'c> Folder<'c> {
                     *new = splat;
                 }
             }
-            profit = self.profit(f, &plan, &changes, &moved);
+            profit = self.profit(f, plan, &changes, &moved);
         }
         if !self.accepts(profit) {
             self.record_shared(f, &changes);
-            return Ok(false);
+            return Err(NoMatch.into());
         }
         // Weights are read last: they may be large.
         for (change, (_, side, affine)) in changes.iter_mut().zip(&plan.linears) {
-            if let Some(new) = &mut change.weights
-                && !(self.tensors).fill(f, new, &change.linear, *side, &affine.factor)?
-            {
-                return Ok(false);
+            if let Some(new) = &mut change.weights {
+                (self.tensors).fill(f, new, &change.linear, *side, &affine.factor)?;
             }
         }
-        let is_done = self.apply(f, &plan, changes, moved)?;
-        if is_done {
-            self.spend(profit);
-            self.cx.rewrote(rule);
-        }
-        Ok(is_done)
+        Ok(Prepared {
+            changes,
+            moved,
+            profit,
+        })
     }
 
     fn change(
@@ -363,8 +366,7 @@ impl<'c> Folder<'c> {
         &mut self,
         f: &mut Function,
         plan: &Plan,
-        changes: Vec<Change>,
-        moved: Vec<New>,
+        prepared: Prepared,
     ) -> Result<bool, EditError> {
         let Some(data) = f.operand(plan.going, plan.data) else {
             return Ok(false);
@@ -374,19 +376,19 @@ impl<'c> Folder<'c> {
         if optional(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
             return Ok(false);
         }
-        for change in changes {
+        for change in prepared.changes {
             let linear = change.linear;
             let data = linear.data_at();
             let mut old: Vec<ValueId> = f.operands(linear.op).collect();
             old.remove(data);
             let weights = match change.weights {
-                Some(new) => self.tensors.make(f, new)?,
+                Some(new) => self.tensors.create(f, new)?,
                 None => linear.weights.value,
             };
             self.merged.entry(linear.op).or_default().push(gone);
             f.set_operand(linear.op, linear.weights_at(), weights)?;
             if let Some((new, _)) = change.bias {
-                let bias = self.tensors.make(f, new)?;
+                let bias = self.tensors.create(f, new)?;
                 if matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft) {
                     let operands: Vec<ValueId> = f.operands(linear.op).chain([bias]).collect();
                     let gemm = OpBuilder::new("onnx.Gemm").operands(operands);
@@ -405,9 +407,9 @@ impl<'c> Folder<'c> {
                 f.erase_dead(value)?;
             }
         }
-        for (one, new) in plan.moved.iter().zip(moved) {
+        for (one, new) in plan.moved.iter().zip(prepared.moved) {
             let old = f.operand(one.op, one.index);
-            let value = self.tensors.make(f, new)?;
+            let value = self.tensors.create(f, new)?;
             f.set_operand(one.op, one.index, value)?;
             if let Some(old) = old {
                 f.erase_dead(old)?;
@@ -437,7 +439,7 @@ impl<'c> Folder<'c> {
         numbers: &Numbers,
     ) -> Result<ValueId, EditError> {
         let new = tensors::list(dtype, dims, numbers).ok_or(NoMatch)?;
-        self.tensors.make(f, new)
+        self.tensors.create(f, new)
     }
 
     /// Returns the bytes that are saved if lists of so many numbers replace values of an op: those of values without

@@ -21,7 +21,7 @@ pub(super) enum New {
     /// An `onnx.ConstantOfShape` in the region of an op, and with its location.
     Splat(Content, OpId),
     /// Weights that were multiplied so before.
-    Made(ValueId),
+    Existing(ValueId),
 }
 
 /// Elements; of a splat one. Those of weights are computed when the weights are folded.
@@ -50,12 +50,20 @@ pub(super) struct Scaled {
     factor: Vec<u64>,
 }
 
+/// The identity of a tensor.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Constant(Content),
+    Splat(Content, RegionId),
+    Scaled(Scaled),
+}
+
 impl New {
     /// The bytes that it adds to a file.
     pub(super) fn cost(&self) -> i64 {
         match self {
             New::Constant(content, _) => content.byte_len() as i64 + CONSTANT,
-            New::Splat(..) | New::Made(_) => 0,
+            New::Splat(..) | New::Existing(_) => 0,
         }
     }
 }
@@ -63,9 +71,7 @@ impl New {
 /// What was made so far.
 #[derive(Default)]
 pub(super) struct Tensors {
-    scaled: HashMap<Scaled, ValueId>,
-    constants: HashMap<Content, ValueId>,
-    splats: HashMap<(Content, RegionId), ValueId>,
+    values: HashMap<Key, ValueId>,
     /// Weights that lose too much if they are multiplied so.
     lost: HashSet<Scaled>,
     /// The bytes of all weights that were read so far.
@@ -91,10 +97,8 @@ impl Tensors {
             side,
             factor: factor.bits(),
         };
-        if let Some(&made) = self.scaled.get(&key)
-            && f.is_live_value(made)
-        {
-            return Some(New::Made(made));
+        if let Some(value) = self.existing(f, &Key::Scaled(key.clone())) {
+            return Some(New::Existing(value));
         }
         let content = Content {
             dtype: weights.dtype,
@@ -115,7 +119,7 @@ impl Tensors {
         read <= MOST
     }
 
-    /// Computes the elements of weights. Returns `false` if they lose too much, which is noted, or can't be read.
+    /// Computes the elements of weights. Fails if they lose too much, which is noted, or can't be read.
     pub(super) fn fill(
         &mut self,
         f: &Function,
@@ -123,51 +127,45 @@ impl Tensors {
         linear: &Linear,
         side: Side,
         factor: &Numbers,
-    ) -> Result<bool, EditError> {
+    ) -> Result<(), EditError> {
         let New::Constant(content, Some(key)) = new else {
-            return Ok(true);
+            return Ok(());
         };
-        if !self.may_read(f, &linear.weights) {
-            return Ok(false);
+        NoMatch::unless(self.may_read(f, &linear.weights))?;
+        let scaled = optional(linear.scaled(f, side, factor))?;
+        if scaled.is_none() {
+            self.lost.insert(key.clone());
         }
-        match optional(linear.scaled(f, side, factor))? {
-            Some(bytes) => content.bytes = bytes,
-            None => _ = self.lost.insert(key.clone()),
-        }
-        Ok(!content.bytes.is_empty())
+        content.bytes = scaled.ok_or(NoMatch)?;
+        Ok(())
     }
 
-    /// The value of a tensor, made if there is none yet.
-    pub(super) fn make(&mut self, f: &mut Function, new: New) -> Result<ValueId, EditError> {
-        match new {
-            New::Made(value) => Ok(value),
-            New::Constant(content, key) => {
-                let known = match &key {
-                    Some(key) => self.scaled.get(key),
-                    None => self.constants.get(&content),
-                };
-                if let Some(&known) = known.filter(|&&known| f.is_live_value(known)) {
-                    return Ok(known);
-                }
-                let value = add_tensor(f, content.dtype, &content.dims, &content.bytes)?;
-                match key {
-                    Some(key) => self.scaled.insert(key, value),
-                    None => self.constants.insert(content, value),
-                };
-                Ok(value)
-            }
-            New::Splat(content, op) => {
-                let key = (content, f.parent_region(op));
-                if let Some(&known) = self.splats.get(&key)
-                    && f.is_live_value(known)
-                {
-                    return Ok(known);
-                }
-                let value = make_splat(f, &key.0, op)?;
-                self.splats.insert(key, value);
-                Ok(value)
-            }
+    /// Returns the value of a tensor, which is created if there is none yet.
+    pub(super) fn create(&mut self, f: &mut Function, new: New) -> Result<ValueId, EditError> {
+        let key = match &new {
+            New::Existing(value) => return Ok(*value),
+            New::Constant(_, Some(scaled)) => Key::Scaled(scaled.clone()),
+            New::Constant(content, None) => Key::Constant(content.clone()),
+            New::Splat(content, op) => Key::Splat(content.clone(), f.parent_region(*op)),
+        };
+        if let Some(value) = self.existing(f, &key) {
+            return Ok(value);
         }
+        let value = match &new {
+            New::Splat(content, op) => create_splat(f, content, *op)?,
+            New::Constant(content, _) => {
+                add_tensor(f, content.dtype, &content.dims, &content.bytes)?
+            }
+            New::Existing(value) => *value,
+        };
+        self.values.insert(key, value);
+        Ok(value)
+    }
+
+    /// Returns the live value that was created for a key.
+    fn existing(&self, f: &Function, key: &Key) -> Option<ValueId> {
+        let value = self.values.get(key).copied();
+        value.filter(|&value| f.is_live_value(value))
     }
 }
 
@@ -209,7 +207,7 @@ fn splat(f: &Function, weights: &KnownTensor, number: f64, factor: &Numbers) -> 
 
 /// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region
 /// begins.
-fn make_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
+fn create_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
     let (region, dtype) = (f.parent_region(op), content.dtype);
     let is_alike = f.name(op) == "onnx.ConstantOfShape"
         && f.shape(f.result(op, 0)).as_ref() == Some(&content.dims);

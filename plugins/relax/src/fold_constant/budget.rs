@@ -141,7 +141,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(f: &Function, forward: &Forward, limits: &Limits) -> Plan {
+    pub(super) fn new(f: &Function, forward: &Forward<'_>, limits: &Limits) -> Plan {
         let (flat, cost) = Plan::settle(f, forward, limits, 0);
         if limits.part == 0 {
             return flat;
@@ -155,7 +155,7 @@ impl Plan {
 
     /// Decides about all ops, each of which adds `part` to what the values that it leads to may cost. Answers what
     /// all that go cost, too.
-    fn settle(f: &Function, forward: &Forward, limits: &Limits, part: u64) -> (Plan, u64) {
+    fn settle(f: &Function, forward: &Forward<'_>, limits: &Limits, part: u64) -> (Plan, u64) {
         let count = forward.folded.len();
         let is_pinned = |folded: &Folded| forward.pinned.contains(&folded.op);
         let mut plan = Plan {
@@ -190,7 +190,7 @@ impl Plan {
     fn walk_back(
         &mut self,
         f: &Function,
-        forward: &Forward,
+        forward: &Forward<'_>,
         uses: &mut Uses,
         credits: Option<Vec<Credit>>,
         one: u64,
@@ -243,7 +243,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(f: &Function, forward: &Forward, stays: &[bool]) -> Uses {
+    fn new(f: &Function, forward: &Forward<'_>, stays: &[bool]) -> Uses {
         let mut inside = Column::new(0);
         let folded = forward.folded.iter().zip(stays);
         for (folded, _) in folded.filter(|(_, stays)| !**stays) {
@@ -268,7 +268,13 @@ impl Uses {
     }
 
     /// Per op, what it and the ops that lead to nothing else give; each of them adds `part` to what it may cost.
-    fn credits(&self, f: &Function, forward: &Forward, stays: &[bool], part: u64) -> Vec<Credit> {
+    fn credits(
+        &self,
+        f: &Function,
+        forward: &Forward<'_>,
+        stays: &[bool],
+        part: u64,
+    ) -> Vec<Credit> {
         // Per value, what each of its uses is credited with.
         let mut share = Column::new(Credit::default());
         let mut credits = Vec::with_capacity(forward.folded.len());

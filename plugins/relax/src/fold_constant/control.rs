@@ -9,48 +9,38 @@ use crate::shared::accept::{self, Answers};
 use crate::shared::operators::is_operator;
 use crate::shared::read::optional;
 
-impl Forward {
+impl Forward<'_> {
     /// Replaces an op that is decided by what it comes to; whether it did.
-    pub(super) fn decide(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<Decided, EditError> {
+    pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
-        let decided = self.try_decide(f, op, cx)?;
+        let decided = self.try_decide(f, op)?;
         if matches!(decided, Decided::Gone(_)) {
             self.left.extend(constants);
         }
         Ok(decided)
     }
 
-    fn try_decide(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<Decided, EditError> {
+    fn try_decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         if f.symbol(op) == symbol::TUPLE_GET {
             return match field(f, op) {
-                Some(field) if !self.is_refused(f, op, &[field], cx) => take_field(f, op, field),
+                Some(field) if !self.is_refused(f, op, &[field]) => take_field(f, op, field),
                 _ => Ok(Decided::No),
             };
         }
         match f.name(op) {
-            "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => {}
+            "onnx.If" | "onnx.Loop" if !is_operator(self.cx, f.name(op)) => {}
             // The IR's own means the same.
             "onnx.If" | "if" => {
                 let taken = self.flag(f, op, 0)?.or(self.only.get(&op).copied());
                 if let Some((branch, given)) = taken.and_then(|taken| branch(f, op, taken))
-                    && !self.is_refused(f, op, &given, cx)
+                    && !self.is_refused(f, op, &given)
                 {
                     return inline(f, op, branch);
                 }
             }
             "onnx.Loop" if self.runs_never(f, op)? => {
                 if let Some(values) = initial(f, op)
-                    && !self.is_refused(f, op, &values, cx)
+                    && !self.is_refused(f, op, &values)
                 {
                     return replace(f, op, &values);
                 }
@@ -58,7 +48,7 @@ impl Forward {
             _ => {
                 if let Some(original) = original(f, op)
                     && !is_given_out(f, op)
-                    && !self.is_copy_refused(f, op, original, cx)
+                    && !self.is_copy_refused(f, op, original)
                 {
                     return replace(f, op, &[original]);
                 }
@@ -68,34 +58,23 @@ impl Forward {
     }
 
     /// Whether a user of the op couldn't take one of the values that would stand for its results.
-    fn is_refused(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        values: &[ValueId],
-        cx: &PassContext,
-    ) -> bool {
+    fn is_refused(&mut self, f: &mut Function, op: OpId, values: &[ValueId]) -> bool {
         let results = f.results(op).to_vec();
         let constant = |f: &Function, value| self.constant(f, value);
-        let why = accept::refusal_of_users(f, cx, &results, values, constant, &mut Answers::new());
+        let why =
+            accept::refusal_of_users(f, self.cx, &results, values, constant, &mut Answers::new());
         why.inspect(|why| self.refuse(f, op, why)).is_some()
     }
 
     /// As [`Forward::is_refused`], for a copy of a constant. A user is asked about all copies at once.
-    fn is_copy_refused(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        of: ValueId,
-        cx: &PassContext,
-    ) -> bool {
+    fn is_copy_refused(&mut self, f: &mut Function, op: OpId, of: ValueId) -> bool {
         let mut asked = std::mem::take(&mut self.asked);
         let constant = |f: &Function, value| {
             let copied = || original(f, f.defining_op(value)?);
             self.constant(f, value).or_else(copied)
         };
         let copy = [f.result(op, 0)];
-        let why = accept::refusal_of_users(f, cx, &copy, &[of], constant, &mut asked);
+        let why = accept::refusal_of_users(f, self.cx, &copy, &[of], constant, &mut asked);
         self.asked = asked;
         why.inspect(|why| self.refuse(f, op, why)).is_some()
     }

@@ -9,7 +9,8 @@ use crate::shared::accept::Answers;
 use crate::shared::column::Column;
 
 /// The values that the ops of a function come to.
-pub(super) struct Forward {
+pub(super) struct Forward<'a> {
+    pub(super) cx: &'a PassContext,
     /// Flags of the checker, per op id.
     pub(super) flags: Column<bool>,
     /// Per op id, whether its value can be of use.
@@ -46,14 +47,16 @@ pub(super) struct Folded {
     pub(super) values: Vec<ValueId>,
 }
 
-impl Forward {
+impl<'a> Forward<'a> {
     pub(super) fn new(
+        cx: &'a PassContext,
         flags: Column<bool>,
         useful: Column<bool>,
         only: HashMap<OpId, bool>,
         limits: &Limits,
-    ) -> Forward {
+    ) -> Forward<'a> {
         Forward {
+            cx,
             flags,
             useful,
             only,

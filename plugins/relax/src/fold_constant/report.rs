@@ -11,7 +11,7 @@ use super::forward::{Forward, GROWS, byte_len};
 const MAX_NOTES: usize = 12;
 
 /// Emits a note, if there is something to say.
-pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward, plan: &Plan) {
+pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: &Plan) {
     let mut groups: BTreeMap<(&str, &str), Group> = BTreeMap::new();
     for ((name, why), ops) in &forward.refused {
         let mut left = ops.iter().copied().filter(|&op| f.is_live(op));

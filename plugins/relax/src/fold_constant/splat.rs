@@ -36,15 +36,10 @@ const MOVES: &[&str] = &[
     "onnx.Unsqueeze",
 ];
 
-impl Forward {
+impl Forward<'_> {
     /// Makes an op whose result is a large splat a `ConstantOfShape`; the op that stands there now.
-    pub(super) fn as_splat(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<OpId, EditError> {
-        if !self.may_be_splat(f, op, cx) {
+    pub(super) fn as_splat(&mut self, f: &mut Function, op: OpId) -> Result<OpId, EditError> {
+        if !self.may_be_splat(f, op) {
             return Ok(op);
         }
         let result = f.result(op, 0);
@@ -62,7 +57,7 @@ impl Forward {
         let element = if MOVES.contains(&name) {
             f.operand(op, 0).and_then(|value| self.element(f, value))
         } else if traits.is_elementwise() && may_fold(f, op, traits) {
-            self.element_of_all(f, op, cx)?
+            self.element_of_all(f, op)?
         } else {
             None
         };
@@ -78,7 +73,7 @@ impl Forward {
         self.make(f, op, element)
     }
 
-    fn may_be_splat(&self, f: &Function, op: OpId, cx: &PassContext) -> bool {
+    fn may_be_splat(&self, f: &Function, op: OpId) -> bool {
         let &[result] = f.results(op) else {
             return false;
         };
@@ -87,7 +82,7 @@ impl Forward {
             && static_len(f, result).is_some_and(|len| len > self.large)
             && dtype != DType::STRING
             && dtype.bits().is_multiple_of(8)
-            && is_operator(cx, MADE)
+            && is_operator(self.cx, MADE)
             && f.traits(op).is_defined()
     }
 
@@ -101,12 +96,7 @@ impl Forward {
     }
 
     /// The element that all of a result's are, of an op that works element by element.
-    fn element_of_all(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<Option<Vec<u8>>, EditError> {
+    fn element_of_all(&mut self, f: &mut Function, op: OpId) -> Result<Option<Vec<u8>>, EditError> {
         let mut elements = Vec::with_capacity(f.operand_count(op));
         for (index, value) in f.operands(op).enumerate() {
             let stand_in = typed::element(f, op, index);
@@ -124,7 +114,7 @@ impl Forward {
         }
         let one = one.operands(singles.iter().copied()).untyped_results(1);
         let one = f.create_op(one, Position::before(op))?;
-        let found = match cx.evaluate_with(f, one, &singles, 64)? {
+        let found = match self.cx.evaluate_with(f, one, &singles, 64)? {
             Evaluated::Constants(values) => {
                 self.left
                     .extend(values.iter().filter_map(|&v| f.constant(v)));
@@ -183,12 +173,7 @@ impl Forward {
     }
 
     /// Gives an op one element instead of each large splat that only its broadcasting spreads.
-    pub(super) fn take_one(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<(), EditError> {
+    pub(super) fn take_one(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
         if self.elements.is_empty() || f.operand_count(op) < 2 || !f.traits(op).is_elementwise() {
             return Ok(());
         }
@@ -211,7 +196,7 @@ impl Forward {
             let one = self.single(f, f.dtype(value), &element)?;
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[index] = one;
-            if accept::refusal(f, cx, op, &operands).is_some() {
+            if accept::refusal(f, self.cx, op, &operands).is_some() {
                 continue;
             }
             f.set_operand(op, index, one)?;

@@ -43,7 +43,7 @@ fn stand_in(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
     is_plain.then_some((dtype, shape))
 }
 
-impl Forward {
+impl Forward<'_> {
     /// An op's operands, each as the constant that it is or comes to, or that may stand for it.
     pub(super) fn constants(
         &mut self,

@@ -10,21 +10,21 @@ use super::forward::{Forward, GROWS, QUANTISED, TOO_LARGE};
 use crate::shared::accept;
 use crate::shared::cursor::Cursor;
 
-impl Forward {
+impl Forward<'_> {
     /// Goes over all ops in program order.
-    pub(super) fn run(&mut self, f: &mut Function, cx: &PassContext) -> PassResult {
+    pub(super) fn run(&mut self, f: &mut Function) -> PassResult {
         let mut cursor = Cursor::new(f);
         while let Some(mut op) = cursor.advance(f) {
             // What is inlined on the way is new, and nothing is known of it yet.
             if self.flags.get(op.index()) {
-                if let Decided::Gone(first) = self.decide(f, op, cx)? {
+                if let Decided::Gone(first) = self.decide(f, op)? {
                     cursor.next = first;
                     continue;
                 }
-                op = self.evaluate(f, op, cx)?;
+                op = self.evaluate(f, op)?;
             }
-            self.take_one(f, op, cx)?;
-            self.ask(f, op, cx);
+            self.take_one(f, op)?;
+            self.ask(f, op);
             cursor.enter(f, op);
         }
         Ok(())
@@ -32,7 +32,7 @@ impl Forward {
 
     /// Asks an op that isn't folded whether it takes what its operands come to. Otherwise those who give
     /// them stay.
-    fn ask(&mut self, f: &mut Function, op: OpId, cx: &PassContext) {
+    fn ask(&mut self, f: &mut Function, op: OpId) {
         let is_folded =
             |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
         let folded: Vec<OpId> = f
@@ -46,7 +46,7 @@ impl Forward {
         }
         let constant = |value| self.constant(f, value).unwrap_or(value);
         let operands: Vec<ValueId> = f.operands(op).map(constant).collect();
-        let Some(why) = accept::refusal(f, cx, op, &operands) else {
+        let Some(why) = accept::refusal(f, self.cx, op, &operands) else {
             return;
         };
         for giver in folded {
@@ -68,12 +68,7 @@ impl Forward {
     }
 
     /// Evaluates an op, if it can be; the op that stands there now.
-    fn evaluate(
-        &mut self,
-        f: &mut Function,
-        op: OpId,
-        cx: &PassContext,
-    ) -> Result<OpId, EditError> {
+    fn evaluate(&mut self, f: &mut Function, op: OpId) -> Result<OpId, EditError> {
         // What regions capture are operands, too.
         if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
             return Ok(op);
@@ -87,7 +82,7 @@ impl Forward {
             self.refuse(f, op, QUANTISED);
             return Ok(op);
         }
-        let op = self.as_splat(f, op, cx)?;
+        let op = self.as_splat(f, op)?;
         let operands = self.constants(f, op)?;
         let is_constant = |value: &ValueId| value.is_none() || f.constant(*value).is_some();
         let all_constant = operands.iter().all(is_constant);
@@ -99,14 +94,14 @@ impl Forward {
         }
         if !all_constant {
             // Inference, in program order, finds out. An op that is wrong is InferType's to report.
-            if !(is_shape_data(f, op) && cx.infer(f, op).is_ok()) {
+            if !(is_shape_data(f, op) && self.cx.infer(f, op).is_ok()) {
                 return Ok(op);
             }
         } else if !self.useful.get(op.index()) {
             self.refuse(f, op, GROWS);
             return Ok(op);
         }
-        match cx.evaluate_with(f, op, &operands, self.room)? {
+        match self.cx.evaluate_with(f, op, &operands, self.room)? {
             Evaluated::Constants(values) => self.know(f, op, values),
             Evaluated::Refused(why) if all_constant => {
                 let is_large =

@@ -56,8 +56,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
             continue;
         };
         if let Some(affine) = optional(Affine::from_op(f, op, data, axis))? {
-            let mut plan = Plan::new(op, data);
-            if find(f, &mut plan, value, &affine, axis)? {
+            if let Some(plan) = optional(find(f, Plan::new(op, data), affine, axis))? {
                 return Ok(plan);
             }
         }
@@ -93,26 +92,17 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
 }
 
 /// Looks for all weights that have to take it over, and for what has to change on the way.
-fn find(
-    f: &Function,
-    plan: &mut Plan,
-    value: ValueId,
-    affine: &Affine,
-    axis: Axis,
-) -> Result<bool, EditError> {
+fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan, EditError> {
     let is_positive = affine.factor.all(|factor| factor > 0.0);
-    let mut affine = affine.clone();
-    let mut pending = vec![(plan.going, value)];
+    let mut affine = affine;
+    let mut pending = vec![(plan.going, operand(f, plan.going, plan.data))];
     let mut steps = 0;
     while let Some((user, value)) = pending.pop() {
         steps += 1;
-        let Some(op) = only_maker(f, user, value).filter(|_| steps <= DEEPEST) else {
-            return Ok(false);
-        };
+        NoMatch::unless(steps <= DEEPEST)?;
+        let op = only_maker(f, user, value).ok_or(NoMatch)?;
         if let Some(linear) = optional(Linear::from_op(f, op))? {
-            if linear.output(f) != axis {
-                return Ok(false);
-            }
+            NoMatch::unless(linear.output(f) == axis)?;
             plan.linears.push((linear, Side::Output, affine.clone()));
             continue;
         }
@@ -140,27 +130,25 @@ fn find(
                         None if f.rank(operand(index)) == Some(axis.rank) => {
                             pending.push((op, operand(index)));
                         }
-                        None => return Ok(false),
+                        None => return Err(NoMatch.into()),
                     }
                 }
-                if offset.is_some_and(|offset| !offset.are(0.0)) {
-                    return Ok(false);
-                }
+                NoMatch::unless(offset.is_none_or(|offset| offset.are(0.0)))?;
             }
             // Past anything else, only a factor goes further.
-            _ if !affine.offset.are(0.0) => return Ok(false),
+            _ if !affine.offset.are(0.0) => return Err(NoMatch.into()),
             _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
             "onnx.Mul" | "onnx.Div" => {
                 if numbers(1)?.is_some() {
                     pending.push((op, operand(0)));
-                } else if operator(f, op) == "onnx.Mul" && numbers(0)?.is_some() {
-                    pending.push((op, operand(1)));
                 } else {
-                    return Ok(false);
+                    NoMatch::unless(operator(f, op) == "onnx.Mul" && numbers(0)?.is_some())?;
+                    pending.push((op, operand(1)));
                 }
             }
-            _ => return Ok(false),
+            _ => return Err(NoMatch.into()),
         }
     }
-    Ok(!plan.linears.is_empty())
+    NoMatch::unless(!plan.linears.is_empty())?;
+    Ok(plan)
 }

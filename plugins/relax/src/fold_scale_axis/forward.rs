@@ -49,8 +49,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
         if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
             && keeps_shape(f, op, data, axis)
         {
-            let mut plan = Plan::new(op, data);
-            if find(f, &mut plan, f.result(op, 0), &affine, axis)? {
+            if let Some(plan) = optional(find(f, Plan::new(op, data), &affine, axis))? {
                 return Ok(plan);
             }
         }
@@ -86,53 +85,34 @@ fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
 }
 
 /// Looks for all weights that have to take it over, and for what has to change on the way.
-fn find(
-    f: &Function,
-    plan: &mut Plan,
-    value: ValueId,
-    affine: &Affine,
-    axis: Axis,
-) -> Result<bool, EditError> {
+fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Plan, EditError> {
     let Affine { factor, offset } = affine;
     let is_positive = factor.all(|factor| factor > 0.0);
-    let mut pending = vec![value];
+    let mut pending = vec![f.result(plan.going, 0)];
     let mut steps = 0;
     while let Some(value) = pending.pop() {
         for one in f.iter_uses(value) {
             steps += 1;
             let op = one.op;
-            if steps > DEEPEST {
-                return Ok(false);
-            }
+            NoMatch::unless(steps <= DEEPEST)?;
             if let Some(linear) = optional(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
                 let takes = offset.are(0.0) || takes_offset(f, &linear);
-                if one.index != linear.data_at()
-                    || linear.axis(f, Side::Input) != axis
-                    || !is_new
-                    || !takes
-                {
-                    return Ok(false);
-                }
+                let is_data = one.index == linear.data_at();
+                let has_axis = linear.axis(f, Side::Input) == axis;
+                NoMatch::unless(is_data && has_axis && is_new && takes)?;
                 plan.linears.push((linear, Side::Input, affine.clone()));
                 continue;
             }
-            if !offset.are(0.0) {
-                return Ok(false);
-            }
+            NoMatch::unless(offset.are(0.0))?;
             if passes(f, op, is_positive) {
                 pending.push(f.result(op, 0));
                 continue;
             }
             let is_sum = matches!(operator(f, op), "onnx.Add" | "onnx.Sub");
             let other = operand(f, op, 1 - one.index.min(1));
-            let numbers = match is_sum && factor.all(|factor| factor != 0.0) {
-                true => optional(constants::along(f, other, axis))?,
-                false => None,
-            };
-            let Some(numbers) = numbers else {
-                return Ok(false);
-            };
+            NoMatch::unless(is_sum && factor.all(|factor| factor != 0.0))?;
+            let numbers = constants::along(f, other, axis)?;
             plan.moved.push(Moved {
                 op,
                 index: 1 - one.index,
@@ -142,7 +122,8 @@ fn find(
             pending.push(f.result(op, 0));
         }
     }
-    Ok(!plan.linears.is_empty())
+    NoMatch::unless(!plan.linears.is_empty())?;
+    Ok(plan)
 }
 
 /// Whether what is added to an op's operand can be added to its result instead. In types of less than 32 bits what

@@ -11,11 +11,8 @@ use super::sort::Sort;
 pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String>> {
     match f.symbol(op) {
         symbol::TUPLE => {
-            let fields = f
-                .operands(op)
-                .map(|value| Sort::from_value(f, value))
-                .collect();
-            Some(Ok(vec![Sort::Tuple(fields)]))
+            let fields = f.operands(op).map(|value| Sort::from_value(f, value));
+            Some(Ok(vec![Sort::Compound(TypeKind::TUPLE, fields.collect())]))
         }
         symbol::TUPLE_GET => Some(field(f, op).map(|sort| vec![sort])),
         symbol::IF => Some(Ok(branches(f, op))),

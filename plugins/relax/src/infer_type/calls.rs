@@ -38,9 +38,9 @@ pub(crate) struct Operand {
 pub(crate) struct Calls {
     functions: HashMap<SymbolId, u32>,
     /// Results by call.
-    known: HashMap<Call, Vec<Sort>>,
+    pub(crate) results: HashMap<Call, Vec<Sort>>,
     /// The types that the operands of all calls have in common.
-    params: HashMap<SymbolId, Vec<Sort>>,
+    pub(crate) params: HashMap<SymbolId, Vec<Sort>>,
     /// Functions that hold copies, by the versions of domains.
     copies: HashMap<Vec<(String, i64)>, SymbolId>,
     /// Ops that may still be copied.
@@ -66,7 +66,7 @@ impl Calls {
         let called = functions().filter(|one| graph.callers(one.name).next().is_some());
         Calls {
             functions: called.map(|one| (one.name, one.op_count)).collect(),
-            known: HashMap::new(),
+            results: HashMap::new(),
             params: HashMap::new(),
             copies: HashMap::new(),
             room: 8 * ops + 100_000,
@@ -104,21 +104,6 @@ impl Calls {
                 .filter_map(|(name, attr)| Some((name, text(attr)?)))
                 .collect(),
         }
-    }
-
-    /// The results of a call that was looked at before.
-    pub(crate) fn results(&self, call: &Call) -> Option<&Vec<Sort>> {
-        self.known.get(call)
-    }
-
-    /// Keeps the results of a call.
-    pub(crate) fn keep(&mut self, call: Call, results: Vec<Sort>) {
-        self.known.insert(call, results);
-    }
-
-    /// The types that all calls of a function have in common, if there were any.
-    pub(crate) fn params(&self, callee: SymbolId) -> Option<&Vec<Sort>> {
-        self.params.get(&callee)
     }
 
     /// Counts a call's operands among those of all calls.

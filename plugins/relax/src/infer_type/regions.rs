@@ -68,10 +68,11 @@ fn scan_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<I
 
 /// The flows of a map: one element of each sequence, and the rest as they are.
 fn sequence_inflow(f: &Function, op: OpId, _body: RegionId, arg: ValueId) -> Option<Inflow> {
-    Some(match operand(f, op, f.index(arg)) {
-        Sort::Sequence(item) => Inflow::once(f, arg, *item),
-        other => Inflow::once(f, arg, other),
-    })
+    let first = match operand(f, op, f.index(arg)) {
+        Sort::Compound(TypeKind::SEQUENCE, mut items) => items.pop()?,
+        other => other,
+    };
+    Some(Inflow::once(f, arg, first))
 }
 
 fn operand(f: &Function, op: OpId, index: usize) -> Sort {

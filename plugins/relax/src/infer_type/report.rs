@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
+use super::regions::Inflow;
 use super::sort::Sort;
 use crate::shared::read::redeclare;
 
@@ -146,48 +147,33 @@ pub(crate) fn given_out(
     })
 }
 
-/// A report of what flows into a region's argument, as which operand of its op, that is declared as
-/// something else.
-pub(crate) fn given_in(
-    f: &Function,
-    op: OpId,
-    operand: usize,
-    arg: ValueId,
-    given: &Sort,
-    reports: &mut Vec<Diagnostic>,
-) {
-    if !Sort::from_value(f, arg).contradicts(given) {
-        return;
+/// Returns a report of a flow into a region's argument that is declared as something else.
+pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
+    if !inflow.declared.contradicts(&inflow.first) {
+        return None;
     }
-    let declared = f.type_of(arg);
+    let declared = f.type_of(inflow.arg);
     let message = format!(
         "{} takes what its region declares as {declared}, and is given something else.",
         f.name(op)
     );
     let mut wrong = Diagnostic::warning(message).code(CODE).help(HELP);
-    wrong = match f.operand(op, operand) {
+    wrong = match f.operand(op, inflow.operand) {
         Some(value) => {
             let is = format!("is {}", f.type_of(value));
-            wrong.label(Place::operand(op, operand).within(f), is)
+            wrong.label(Place::operand(op, inflow.operand).within(f), is)
         }
         None => wrong.at(Place::op(op).within(f)),
     };
-    reports.push(label_declared(wrong, f, arg));
+    Some(label_declared(wrong, f, inflow.arg))
 }
 
-/// An operand of a call that the function declares as something else.
-pub(crate) fn called_with(
-    caller: &Function,
-    op: OpId,
-    callee: &Function,
-    reports: &mut Vec<Diagnostic>,
-) {
-    for (index, &param) in callee.params().iter().enumerate() {
-        let Some(value) = caller.operand(op, index) else {
-            continue;
-        };
+/// Returns reports of the operands of a call that the function declares as something else.
+pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec<Diagnostic> {
+    let report = |(index, &param): (usize, &ValueId)| {
+        let value = caller.operand(op, index)?;
         if !Sort::from_value(callee, param).contradicts(&Sort::from_value(caller, value)) {
-            continue;
+            return None;
         }
         let (is, declared) = (caller.type_of(value), callee.type_of(param));
         let message = format!(
@@ -198,8 +184,14 @@ pub(crate) fn called_with(
             .label(Place::operand(op, index).within(caller), format!("is {is}"))
             .code(CODE)
             .help("The declared type was kept: correct it, or the call.");
-        reports.push(label_declared(wrong, callee, param));
-    }
+        Some(label_declared(wrong, callee, param))
+    };
+    callee
+        .params()
+        .iter()
+        .enumerate()
+        .filter_map(report)
+        .collect()
 }
 
 /// The place where a value is made, if an op makes it.

@@ -26,12 +26,8 @@ pub(crate) enum Sort {
     Unknown,
     /// A tensor; without dims, of unknown rank.
     Tensor(DType, Sizes),
-    /// A sequence of this.
-    Sequence(Box<Sort>),
-    /// A value of this type or nothing.
-    Optional(Box<Sort>),
-    /// A tuple of these.
-    Tuple(Vec<Sort>),
+    /// A sequence, an optional value or a tuple, and the types of its items.
+    Compound(TypeKind, Vec<Sort>),
 }
 
 /// A dim.
@@ -60,18 +56,18 @@ impl Sort {
 
     fn read(f: &Function, id: TypeId, depth: usize) -> Sort {
         let ty = f.ty(id);
-        let item = |index: usize| match ty.items().get(index) {
-            Some(&item) if depth < MAX_DEPTH => Sort::read(f, item, depth + 1),
-            _ => Sort::Unknown,
+        let item = |&item: &TypeId| match depth < MAX_DEPTH {
+            true => Sort::read(f, item, depth + 1),
+            false => Sort::Unknown,
         };
         match ty.kind() {
             TypeKind::TENSOR => {
                 let dims = ty.dims().map(|dims| dims.map(|dim| Size::read(f, dim)));
                 Sort::Tensor(ty.dtype(), dims.map(Iterator::collect))
             }
-            TypeKind::SEQUENCE => Sort::Sequence(Box::new(item(0))),
-            TypeKind::OPTIONAL => Sort::Optional(Box::new(item(0))),
-            TypeKind::TUPLE => Sort::Tuple((0..ty.items().len()).map(item).collect()),
+            kind @ (TypeKind::SEQUENCE | TypeKind::OPTIONAL | TypeKind::TUPLE) => {
+                Sort::Compound(kind, ty.items().iter().map(item).collect())
+            }
             _ => Sort::Unknown,
         }
     }
@@ -85,12 +81,14 @@ impl Sort {
                 let dims: Result<Vec<Dim>, _> = sizes.iter().map(|size| size.write(f)).collect();
                 TypeSpec::tensor(*dtype, dims?)
             }
-            Sort::Sequence(item) => TypeSpec::sequence(item.write(f)?),
-            Sort::Optional(item) => TypeSpec::optional(item.write(f)?),
-            Sort::Tuple(items) => {
+            Sort::Compound(kind, items) => {
                 let items: Result<Vec<TypeId>, _> =
                     items.iter().map(|item| item.write(f)).collect();
-                TypeSpec::tuple(items?)
+                match (*kind, &items?[..]) {
+                    (TypeKind::SEQUENCE, &[item]) => TypeSpec::sequence(item),
+                    (TypeKind::OPTIONAL, &[item]) => TypeSpec::optional(item),
+                    (_, items) => TypeSpec::tuple(items.iter().copied()),
+                }
             }
         };
         f.add_type(&spec)
@@ -115,11 +113,10 @@ impl Sort {
                 dims.is_some_and(|(x, y)| x.len() != y.len() || x.iter().zip(y).any(differ))
                     || a != b && *a != DType::NONE && *b != DType::NONE
             }
-            (Sort::Sequence(a), Sort::Sequence(b)) | (Sort::Optional(a), Sort::Optional(b)) => {
-                a.contradicts(b)
-            }
-            (Sort::Tuple(a), Sort::Tuple(b)) => {
-                a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.contradicts(b))
+            (Sort::Compound(kind, a), Sort::Compound(other, b)) => {
+                kind != other
+                    || a.len() != b.len()
+                    || a.iter().zip(b).any(|(a, b)| a.contradicts(b))
             }
             _ => true,
         }
@@ -132,10 +129,10 @@ impl Sort {
                 let dtype = if a == b { *a } else { DType::NONE };
                 Sort::Tensor(dtype, zip(x, y, Size::common))
             }
-            (Sort::Sequence(a), Sort::Sequence(b)) => Sort::Sequence(Box::new(a.common(b))),
-            (Sort::Optional(a), Sort::Optional(b)) => Sort::Optional(Box::new(a.common(b))),
-            (Sort::Tuple(a), Sort::Tuple(b)) if a.len() == b.len() => {
-                Sort::Tuple(a.iter().zip(b).map(|(a, b)| a.common(b)).collect())
+            (Sort::Compound(kind, a), Sort::Compound(other, b))
+                if kind == other && a.len() == b.len() =>
+            {
+                Sort::Compound(*kind, a.iter().zip(b).map(|(a, b)| a.common(b)).collect())
             }
             _ => Sort::Unknown,
         }
@@ -176,10 +173,9 @@ impl Sort {
         };
         match (self, other) {
             (Sort::Tensor(_, Some(x)), Sort::Tensor(_, Some(y))) => x.iter().zip(y).any(narrows),
-            (Sort::Sequence(a), Sort::Sequence(b)) | (Sort::Optional(a), Sort::Optional(b)) => {
-                a.narrows(b)
+            (Sort::Compound(kind, a), Sort::Compound(other, b)) => {
+                kind == other && a.iter().zip(b).any(|(a, b)| a.narrows(b))
             }
-            (Sort::Tuple(a), Sort::Tuple(b)) => a.iter().zip(b).any(|(a, b)| a.narrows(b)),
             _ => false,
         }
     }
@@ -227,9 +223,9 @@ impl Sort {
         match self {
             Sort::Unknown => Sort::Unknown,
             Sort::Tensor(dtype, own) => Sort::Tensor(*dtype, sizes(own.as_deref())),
-            Sort::Sequence(item) => Sort::Sequence(Box::new(item.map(sizes))),
-            Sort::Optional(item) => Sort::Optional(Box::new(item.map(sizes))),
-            Sort::Tuple(items) => Sort::Tuple(items.iter().map(|item| item.map(sizes)).collect()),
+            Sort::Compound(kind, items) => {
+                Sort::Compound(*kind, items.iter().map(|item| item.map(sizes)).collect())
+            }
         }
     }
 }

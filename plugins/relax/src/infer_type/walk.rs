@@ -119,7 +119,7 @@ impl Inference {
         cx: &PassContext,
         name: SymbolId,
     ) -> Result<(), EditError> {
-        if let Some(sorts) = self.calls.params(name).cloned() {
+        if let Some(sorts) = self.calls.params.get(&name).cloned() {
             let f = m.edit(name)?;
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
                 let sort = sort.without(&invented(f));
@@ -162,7 +162,7 @@ impl Inference {
             caller = frame.function;
             // Errors inside a copy are reported for the function itself.
             if frame.pending.is_none() {
-                called_with(m.edit(caller)?, op, &callee, &mut frame.diagnostics);
+                (frame.diagnostics).extend(called_with(m.edit(caller)?, op, &callee));
             }
         }
         self.calls.note(&call);
@@ -173,7 +173,7 @@ impl Inference {
         };
         let Some(copied) = copied else {
             if !recursive {
-                self.calls.keep(call, Vec::new());
+                self.calls.results.insert(call, Vec::new());
             }
             return Ok(());
         };
@@ -235,7 +235,7 @@ impl Inference {
                 .diagnostics
                 .push(in_call.at(place).code("relax::infer-type"));
         }
-        self.calls.keep(pending.call, sorts);
+        self.calls.results.insert(pending.call, sorts);
         Ok(())
     }
 }
@@ -290,7 +290,7 @@ impl Frame {
                     self.steps.extend(f.next_op(op).map(Step::Ops));
                     if let Some(callee) = calls.callee(f, op) {
                         let call = Calls::call(f, op, callee);
-                        match calls.results(&call) {
+                        match calls.results.get(&call) {
                             Some(sorts) => {
                                 self.set_results(f, fresh, op, sorts, &HashSet::new())?
                             }
@@ -437,14 +437,7 @@ impl Frame {
             self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
-            given_in(
-                f,
-                op,
-                inflow.operand,
-                inflow.arg,
-                &inflow.first,
-                &mut self.diagnostics,
-            );
+            self.diagnostics.extend(given_in(f, op, inflow));
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()

@@ -31,8 +31,8 @@ rule three{onnx.Abs(%0)=>onnx.Relu(%0)}
     for rule in file.rules() {
         assert_eq!(text[rule.at.clone()], rule.name);
         writeln!(shown, "{}: {:?}", rule.name, rule.doc).expect("a string");
-        for (node, is_made) in rule.ops() {
-            let what = if is_made { "makes" } else { "looks for" };
+        for (node, is_replacement) in rule.ops() {
+            let what = if is_replacement { "makes" } else { "looks for" };
             for operator in &node.operators {
                 assert_eq!(text[operator.at.clone()], operator.value);
                 writeln!(shown, "  {what} {}", operator.value).expect("a string");

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
-use passdock::{ErrorKind, PassError, model_file};
+use passdock::{ErrorKind, PassError, model_file, waiting};
 use passdock_tools::plugin_check::{self, CHECKS, CheckResult, CheckedPlugin, PluginCheck, Trail};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::args::plugin::PluginCheckArgs;
 use crate::show::TextTable;
-use crate::{child, request, show};
+use crate::{request, show};
 
 /// The files of a check in its directory: the answer, the trail, what was printed.
 const ANSWER: &str = "answer.json";
@@ -91,7 +91,7 @@ fn list(json: bool) {
         return show::print_json(&json!({ "checks": listed }));
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
-    let table = TextTable::of(["check", "what holds of a plugin that passes"], rows);
+    let table = TextTable::from_rows(["check", "what holds of a plugin that passes"], rows);
     show::print(&table.within(show::columns()).render());
 }
 
@@ -234,7 +234,7 @@ fn start(
         .stdout(output);
     // Longer than a year is for ever.
     let timeout = Duration::try_from_secs_f64(args.timeout).ok();
-    child::run(&mut command, timeout)
+    waiting::run(&mut command, timeout)
 }
 
 /// The answer of a check whose process gave none.
@@ -258,7 +258,9 @@ fn crashed(
     answer.unusable = last == Trail::LOADING && !has_answered;
     let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
     answer.hung = in_pass.map(str::to_owned);
-    let output = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
+    let output = File::open(dir.join(OUTPUT))
+        .and_then(waiting::tail)
+        .unwrap_or_default();
     let lines = output
         .lines()
         .map(|line| line.trim().trim_start_matches("= "));

@@ -32,11 +32,11 @@ fn listed<T, const N: usize>(
     columns: [&'static str; N],
     items: &[T],
     row: impl Fn(&T) -> [String; N],
-    render: fn(&TextTable<N>) -> String,
 ) -> String {
-    let table = TextTable::of(columns, items.iter().take(MOST).map(row)).within(show::columns());
+    let table =
+        TextTable::from_rows(columns, items.iter().take(MOST).map(row)).within(show::columns());
     let more = more(items.len()).map(|more| more + "\n");
-    render(&table) + &more.unwrap_or_default()
+    table.render() + &more.unwrap_or_default()
 }
 
 fn inputs(stats: &Stats) -> String {
@@ -45,11 +45,11 @@ fn inputs(stats: &Stats) -> String {
         let note = input.overridable.then_some("has a default");
         [name, ty, note.unwrap_or_default().to_owned()]
     };
-    listed(["input", "type", ""], &stats.inputs, row, TextTable::render)
+    listed(["input", "type", ""], &stats.inputs, row)
 }
 
 fn outputs(stats: &Stats) -> String {
-    listed(["output", "type"], &stats.outputs, port, TextTable::render)
+    listed(["output", "type"], &stats.outputs, port)
 }
 
 fn port(port: &Port) -> [String; 2] {
@@ -76,7 +76,7 @@ fn kinds(stats: &Stats) -> String {
         [op, count(kind.count), nested, note.to_owned()]
     };
     let columns = ["op", ">count", ">in subgraphs", ""];
-    listed(columns, &stats.ops.kinds, row, TextTable::render_filled)
+    listed(columns, &stats.ops.kinds, row)
 }
 
 fn dtypes(parameters: &Parameters) -> String {
@@ -90,7 +90,7 @@ fn dtypes(parameters: &Parameters) -> String {
         ]
     };
     let columns = ["dtype", ">tensors", ">elements", ">bytes", ">share"];
-    listed(columns, &parameters.by_dtype, row, TextTable::render)
+    listed(columns, &parameters.by_dtype, row)
 }
 
 fn largest(model: &Model, stats: &Stats) -> String {
@@ -115,7 +115,7 @@ fn largest(model: &Model, stats: &Stats) -> String {
         ]);
     }
     // Names are long, and aren't broken: below each other they say less.
-    table.render_filled()
+    table.render()
 }
 
 fn functions(stats: &Stats) -> String {
@@ -133,7 +133,7 @@ fn functions(stats: &Stats) -> String {
         ]
     };
     let columns = ["function", ">ops", ">calls", ">inlined", "opsets"];
-    listed(columns, &stats.functions, row, TextTable::render)
+    listed(columns, &stats.functions, row)
 }
 
 fn external_files(model: &Model, stats: &Stats) -> String {
@@ -149,7 +149,7 @@ fn external_files(model: &Model, stats: &Stats) -> String {
     };
     let columns = ["external file", ">tensors", ">used", ">size", ""];
     let files = &stats.external_files;
-    listed(columns, files, row, TextTable::render_filled)
+    listed(columns, files, row)
 }
 
 /// The model's directory, to name what lies in it.

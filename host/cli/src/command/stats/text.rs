@@ -1,5 +1,7 @@
 //! Text of a model's in lines and cells: escaped, and not too much of it.
 
+use passdock::terminal;
+
 use crate::show::{self, count};
 
 /// A list has no more entries than this; the JSON has the rest.
@@ -20,10 +22,6 @@ pub(super) fn name(name: &str) -> String {
 }
 
 /// The beginning of a text that is too long for a line.
-pub(super) fn fit(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(MOST_CHARACTERS) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+pub(super) fn fit(text: String) -> String {
+    terminal::shortened(text, MOST_CHARACTERS)
 }

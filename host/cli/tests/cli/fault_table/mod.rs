@@ -41,7 +41,7 @@ const SIGNALLED: [&str; 7] = [
     "thread stack",
 ];
 
-/// What goes on until somebody ends it, in process.
+/// Faults that run until the process is killed, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 
 /// Their limit, in seconds: long enough for a pass to begin on a machine that has other things to do.
@@ -65,8 +65,8 @@ fn the_table_of_the_documentation_is_what_happens() {
     // Half of them on a thread each: a run is two processes and much waiting.
     let sections = [
         ("A pass …", PASS),
-        ("Elsewhere, a plugin …", ELSEWHERE),
-        ("The table that a plugin gives the host …", TABLE),
+        ("A plugin outside a pass …", ELSEWHERE),
+        ("A plugin's entry function or table …", TABLE),
         ("A plugin's file …", FILE),
     ];
     let mut text = String::new();
@@ -141,7 +141,7 @@ fn rows(faults: &[Fault]) -> String {
         let supervised = cell(&bench, fault, false);
         let in_process = match fault.place {
             "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
-                "until somebody ends it".to_owned()
+                "runs until it is killed".to_owned()
             }
             _ => cell(&bench, fault, true),
         };
@@ -231,7 +231,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
 /// A run in a few words: the status, what is said, who is named, and what is left.
 fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut text = match ran.status {
-        -1 => "ends by the signal".to_owned(),
+        -1 => "terminates with the signal".to_owned(),
         0 if !ran.stdout.contains("written to out.ir") => "0, not noticed".to_owned(),
         status => status.to_string(),
     };
@@ -254,13 +254,13 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
         said.push(format!("Names {}.", names.join(", ")));
     }
     if ran.stderr.contains("= note: The instrument `dies.watch`") {
-        said.push("A note tells of the instrument.".to_owned());
+        said.push("A note names the instrument.".to_owned());
     }
     if has_reproducer {
         said.push("Reproducer.".to_owned());
     }
     if ran.stderr.contains("printed by the plugin") {
-        said.push("It goes to standard error.".to_owned());
+        said.push("The output goes to standard error.".to_owned());
     }
     if !said.is_empty() {
         _ = write!(text, ": {}", said.join(" "));

@@ -99,7 +99,7 @@ impl Question<'_> {
             )
         })?;
         // SAFETY: as above; there is room for as many.
-        unsafe { input::answer_all(desc.results, values) };
+        unsafe { input::write_all(desc.results, values) };
         Ok(())
     }
 

@@ -126,14 +126,14 @@ pub(in crate::boundary) unsafe fn change(
 /// Runs a query about a function, and writes its answer.
 ///
 /// # Safety
-/// As [`Session::of`] and [`input::answer_with`].
+/// As [`Session::of`] and [`input::write_with`].
 pub(in crate::boundary) unsafe fn read_to<T>(
     out: *mut T,
     handle: *const abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit<T>,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { read(handle, |state| input::answer_with(out, || body(state))) }
+    unsafe { read(handle, |state| input::write_with(out, || body(state))) }
 }
 
 /// Runs any other call; `otherwise` is the answer if it panics.

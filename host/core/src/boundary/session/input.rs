@@ -143,7 +143,7 @@ pub(in crate::boundary) struct Strided<T> {
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements, `stride` bytes apart, which
-/// stay as long as the answer is used.
+/// stay as long as the result is used.
 #[inline]
 pub(in crate::boundary) unsafe fn strided<T: Grows>(
     first: *const T,
@@ -270,27 +270,18 @@ pub(in crate::boundary) unsafe fn said_text(
     }
 }
 
-/// Writes a result to the plugin's memory.
-///
-/// # Safety
-/// A pointer that is not null and aligned points to room for a `T`.
-pub(in crate::boundary) unsafe fn answer<T>(out: *mut T, value: T) {
-    // SAFETY: the caller's promise; `check_out` was asked before anything was changed.
-    unsafe { out.write(value) }
-}
-
 /// Writes the result of `make` to the plugin's memory, which is checked before anything is done.
 ///
 /// # Safety
-/// As [`answer`].
+/// A pointer that is not null and aligned points to room for a `T`.
 #[inline]
-pub(in crate::boundary) unsafe fn answer_with<T>(
+pub(in crate::boundary) unsafe fn write_with<T>(
     out: *mut T,
     make: impl FnOnce() -> Edit<T>,
 ) -> Edit {
     check_out(out)?;
     // SAFETY: the caller's promise.
-    unsafe { answer(out, make()?) };
+    unsafe { out.write(make()?) };
     Ok(())
 }
 
@@ -298,10 +289,10 @@ pub(in crate::boundary) unsafe fn answer_with<T>(
 ///
 /// # Safety
 /// `out` has room for as many.
-pub(in crate::boundary) unsafe fn answer_all<T>(out: *mut T, values: Vec<T>) {
+pub(in crate::boundary) unsafe fn write_all<T>(out: *mut T, values: Vec<T>) {
     for (at, value) in values.into_iter().enumerate() {
         // SAFETY: the caller's promise.
-        unsafe { answer(out.add(at), value) };
+        unsafe { out.add(at).write(value) };
     }
 }
 

@@ -153,7 +153,7 @@ unsafe fn copy_to(
     unsafe {
         let (needed, copies) = with_source(state, source, copy)?;
         state.edit()?.add_imports(&needed);
-        input::answer_all(results, copies);
+        input::write_all(results, copies);
     }
     Ok(())
 }

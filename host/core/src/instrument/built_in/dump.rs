@@ -20,7 +20,7 @@ passdock_plugin_api::options! {
     /// The options of `dump`.
     struct Options {
         /// The directory, which is made if it isn't there.
-        dir: String = "",
+        dir: String,
         /// Removes the dumps of an earlier run first, if the directory holds nothing else.
         refresh: bool = false,
     }
@@ -39,7 +39,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => dump,
         }))
     });
-    spec.mandatory("dir").paths(["dir"]).aliases(["DumpIR"])
+    spec.paths(["dir"]).aliases(["DumpIR"])
 }
 
 /// An instrument that writes `NNN_pass.ir` after each pass.

@@ -152,7 +152,7 @@ impl PassInstrument for PassMemory {
             ]
         });
         let columns = ["pass", ">before", ">after", ">change", ">peak", ">module"];
-        (!passes.is_empty()).then(|| TextTable::of(columns, rows).render())
+        (!passes.is_empty()).then(|| TextTable::from_rows(columns, rows).render())
     }
 
     fn report_data(&self) -> Option<Value> {

@@ -18,23 +18,22 @@ passdock_plugin_api::options! {
 }
 
 pub(super) fn spec_before() -> InstrumentSpec {
-    let summary = "Prints the module before passes.";
-    InstrumentSpec::watching("print-before", summary, |options: Options, setup| {
-        let names = setup.passes("print-before", "passes", &options.passes)?;
-        let sink = setup.sink.clone();
-        Ok(Arc::new(PrintIr::new(names, PassFilter::None, sink)))
-    })
-    .aliases(["PrintBeforeAll", "PrintIRBefore", "PrintBefore"])
+    let new = |passes, sink| PrintIr::new(passes, PassFilter::None, sink);
+    let names = ["PrintBeforeAll", "PrintIRBefore", "PrintBefore"];
+    spec("print-before", "Prints the module before passes.", new).aliases(names)
 }
 
 pub(super) fn spec_after() -> InstrumentSpec {
-    let summary = "Prints the module after passes.";
-    InstrumentSpec::watching("print-after", summary, |options: Options, setup| {
-        let names = setup.passes("print-after", "passes", &options.passes)?;
-        let sink = setup.sink.clone();
-        Ok(Arc::new(PrintIr::new(PassFilter::None, names, sink)))
+    let new = |passes, sink| PrintIr::new(PassFilter::None, passes, sink);
+    let names = ["PrintAfterAll", "PrintIRAfter", "PrintAfter"];
+    spec("print-after", "Prints the module after passes.", new).aliases(names)
+}
+
+fn spec(name: &'static str, summary: &str, new: fn(PassFilter, Sink) -> PrintIr) -> InstrumentSpec {
+    InstrumentSpec::watching(name, summary, move |options: Options, setup| {
+        let passes = setup.passes(name, "passes", &options.passes)?;
+        Ok(Arc::new(new(passes, setup.sink.clone())))
     })
-    .aliases(["PrintAfterAll", "PrintIRAfter", "PrintAfter"])
 }
 
 /// An instrument that prints the module before and after passes.

@@ -7,6 +7,7 @@ mod files;
 
 use std::collections::{BTreeMap, HashMap};
 
+use fastrand::Rng;
 use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_data;
@@ -209,8 +210,8 @@ pub(super) fn generate(
             ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are generated"))?;
         let [seed, number] = seeds.map(|seed| seed as u64);
         // The seed 0 is that of the instrument, which has none.
-        let mut random = Random::new([seed.rotate_left(32) ^ number, at as u64]);
-        let data = elements(ty.dtype, shape, guess.below, &mut random);
+        let seed = seed.rotate_left(32) ^ number ^ (at as u64) << 16;
+        let data = elements(ty.dtype, shape, guess.below, &mut Rng::with_seed(seed));
         let data = data.ok_or_else(|| {
             let dtype = describe(ty.dtype, shape.iter());
             format!("the input `{name}` is {dtype}, of which no elements are generated")
@@ -227,11 +228,11 @@ pub(super) fn generate(
 }
 
 /// Generates floats in [-1, 1), integers in [0, `below`), bools, and strings of one letter; `None` for other types.
-fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
+fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Rng) -> Option<Vec<u8>> {
     let count = Tensor::elements(shape)?;
     let mut data = Vec::new();
     let mut floats = |count: u64, bytes: fn(f64) -> Vec<u8>| {
-        (0..count).for_each(|_| data.extend(bytes(random.float())));
+        (0..count).for_each(|_| data.extend(bytes(2.0 * random.f64() - 1.0)));
     };
     match dtype {
         DType::F32 => floats(count, |x| (x as f32).to_le_bytes().into()),
@@ -241,7 +242,7 @@ fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Random) -> Opt
         DType::F16 => floats(count, |x| f16::from_f64(x).to_le_bytes().into()),
         DType::BF16 => floats(count, |x| bf16::from_f64(x).to_le_bytes().into()),
         DType::STRING => {
-            let letters = (0..count).map(|_| [b'a' + random.below(8) as u8]);
+            let letters = (0..count).map(|_| [random.u8(b'a'..b'i')]);
             return Some(string_data(&letters.collect::<Vec<[u8; 1]>>()));
         }
         _ if dtype == DType::BOOL || is_integer(dtype) => {
@@ -254,45 +255,13 @@ fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Random) -> Opt
             data.resize(dtype.byte_len(count)? as usize, 0);
             for at in 0..count {
                 // A small positive number fits into the lowest byte.
-                let (bit, value) = (at * bits, random.below(below) as u8);
+                let (bit, value) = (at * bits, random.i64(0..below.max(1)) as u8);
                 data[(bit / 8) as usize] |= value << (bit % 8);
             }
         }
         _ => return None,
     }
     Some(data)
-}
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn new(seeds: [u64; 2]) -> Random {
-        let mut random = Random(0);
-        for seed in seeds {
-            random.0 ^= seed;
-            random.0 = random.next();
-        }
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in [-1, 1).
-    fn float(&mut self) -> f64 {
-        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        2.0 * unit - 1.0
-    }
-
-    /// A number in [0, below).
-    fn below(&mut self, below: i64) -> i64 {
-        (self.next() >> 33) as i64 % below.max(1)
-    }
 }
 
 #[cfg(test)]
@@ -397,7 +366,7 @@ mod tests {
             .iter()
             .map(|&bytes| i64::from_le_bytes(bytes))
             .collect();
-        expect!["[0, 6, 3, 6]"].assert_eq(&format!("{ints:?}"));
+        expect!["[6, 7, 0, 0]"].assert_eq(&format!("{ints:?}"));
     }
 
     #[test]

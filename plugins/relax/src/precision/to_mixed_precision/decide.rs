@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use super::constants::{Constants, Fit};
+use super::constants::Fit;
 use super::cut::{Graph, SINK, SOURCE};
 use super::flow::{Flow, Flows, From, Kind};
 use crate::shared::union_find::UnionFind;
@@ -16,26 +16,16 @@ use crate::shared::union_find::UnionFind;
 /// The share of a constant's elements, in thousandths, above which it is noted that they lose precision.
 const MANY: u64 = 100;
 
-pub(super) fn decide(
-    f: &Function,
-    cx: &PassContext,
-    flows: &mut Flows,
-    constants: &mut Constants,
-) -> PassResult {
-    follow(f, cx, flows, constants)?;
+pub(super) fn decide(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
+    follow(f, cx, flows)?;
     for group in groups(flows) {
-        improve(f, flows, constants, &group)?;
+        improve(f, flows, &group)?;
     }
-    note_small(f, cx, flows, constants)
+    note_small(f, cx, flows)
 }
 
 /// Lets each member follow its operands, in program order.
-fn follow(
-    f: &Function,
-    cx: &PassContext,
-    flows: &mut Flows,
-    constants: &mut Constants,
-) -> PassResult {
+fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     for number in 0..flows.members.len() {
         let member = &flows.members[number];
         let all = member
@@ -48,7 +38,7 @@ fn follow(
         if !wanted {
             continue;
         }
-        let bad = misfit(f, flows, constants, number)?;
+        let bad = misfit(f, flows, number)?;
         if let (Some((value, fit)), Kind::Op(op)) = (bad, flows.members[number].kind) {
             note_misfit(f, cx, flows, op, value, fit);
         }
@@ -60,14 +50,13 @@ fn follow(
 /// A constant among a member's operands that it can't have in the smaller type.
 fn misfit(
     f: &Function,
-    flows: &Flows,
-    constants: &mut Constants,
+    flows: &mut Flows,
     member: usize,
 ) -> Result<Option<(ValueId, Fit)>, EditError> {
     for &operand in &flows.members[member].operands {
         let flow = &flows.all[operand as usize];
         if flow.from == From::Constant {
-            let fit = constants.fit(f, flow.value)?;
+            let fit = flows.constants.fit(f, flow.value)?;
             if !fit.fits() {
                 return Ok(Some((flow.value, fit)));
             }
@@ -144,12 +133,7 @@ fn cost(flows: &Flows, flow: &Flow) -> u32 {
 }
 
 /// Takes the choice with the fewest `Cast`s for a group, if it needs fewer than are needed now.
-fn improve(
-    f: &Function,
-    flows: &mut Flows,
-    constants: &mut Constants,
-    group: &Group,
-) -> PassResult {
+fn improve(f: &Function, flows: &mut Flows, group: &Group) -> PassResult {
     let all = group.flows.iter().map(|flow| &flows.all[*flow as usize]);
     let now: u32 = all.map(|flow| cost(flows, flow)).sum();
     if now == 0 {
@@ -160,7 +144,7 @@ fn improve(
     for &member in &group.members {
         let node = graph.node();
         nodes.insert(member, node);
-        if misfit(f, flows, constants, member as usize)?.is_some() {
+        if misfit(f, flows, member as usize)?.is_some() {
             graph.implies(node, SINK);
         }
     }
@@ -228,19 +212,15 @@ fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: V
 }
 
 /// Notes the constants of which much is smaller than what the type has full precision for.
-fn note_small(
-    f: &Function,
-    cx: &PassContext,
-    flows: &Flows,
-    constants: &mut Constants,
-) -> PassResult {
+fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     for flow in &flows.all {
         let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
         let mut low = users.filter(|user| user.low);
         let (From::Constant, Some(user)) = (flow.from, low.next()) else {
             continue;
         };
-        if let (Fit::Fits { small }, Kind::Op(op)) = (constants.fit(f, flow.value)?, user.kind)
+        if let (Fit::Fits { small }, Kind::Op(op)) =
+            (flows.constants.fit(f, flow.value)?, user.kind)
             && small > MANY
         {
             let message = format!(

@@ -7,6 +7,7 @@ use passdock_plugin_api::Use;
 use passdock_plugin_api::prelude::*;
 
 use super::category::{self, Categories, Category};
+use super::constants::Constants;
 use super::operators::{self, Signature};
 use super::{CAST, FLOAT, Low, ToMixedPrecision, trial};
 
@@ -75,6 +76,7 @@ pub(super) struct Flows {
     casts: HashSet<OpId>,
     /// The members that are results of the model, by their indices.
     ports: HashMap<usize, u32>,
+    pub(super) constants: Constants,
     pub(super) low: Low,
 }
 
@@ -103,6 +105,7 @@ impl Flows {
             by_op: HashMap::new(),
             casts: HashSet::new(),
             ports: HashMap::new(),
+            constants: Constants::new(low),
             low,
         };
         let is_free = !options.keep_io && f.function_name() == "main";

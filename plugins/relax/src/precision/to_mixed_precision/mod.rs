@@ -81,7 +81,6 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::operators::is_operator;
 use category::Categories;
-use constants::Constants;
 use flow::Flows;
 
 options! {
@@ -153,7 +152,6 @@ pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     let mut flows = Flows::new(f, cx, &options, &categories, low)?;
-    let mut constants = Constants::new(low);
-    decide::decide(f, cx, &mut flows, &mut constants)?;
-    rewrite::rewrite(f, &flows, &constants, low)
+    decide::decide(f, cx, &mut flows)?;
+    rewrite::rewrite(f, &flows)
 }

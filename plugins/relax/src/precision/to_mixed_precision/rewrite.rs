@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use passdock_plugin_api::Use;
 use passdock_plugin_api::prelude::*;
 
-use super::constants::Constants;
 use super::flow::{Flow, Flows, From, Kind};
 use super::{CAST, FLOAT, Low};
 use crate::shared::read::{after, redeclare};
@@ -28,21 +27,15 @@ fn like(f: &Function, ty: TypeId, dtype: DType) -> TypeSpec {
     spec.named(ty.record().name)
 }
 
-pub(super) fn rewrite(
-    f: &mut Function,
-    flows: &Flows,
-    constants: &Constants,
-    low: Low,
-) -> PassResult {
+pub(super) fn rewrite(f: &mut Function, flows: &Flows) -> PassResult {
     let mut writer = Writer {
         f,
         flows,
-        low,
         firsts: HashMap::new(),
         replaced: HashMap::new(),
     };
     for flow in &flows.all {
-        writer.write(flow, constants)?;
+        writer.write(flow)?;
     }
     for flow in &flows.all {
         if matches!(flow.from, From::Low(_))
@@ -58,7 +51,6 @@ pub(super) fn rewrite(
 struct Writer<'a> {
     f: &'a mut Function,
     flows: &'a Flows,
-    low: Low,
     /// The op of each region before which its arguments and constants are cast.
     firsts: HashMap<RegionId, OpId>,
     /// What stands for results of `Cast`s that are gone.
@@ -75,7 +67,7 @@ struct UsesBy {
 
 impl Writer<'_> {
     /// Casts a value, and hands out what is cast.
-    fn write(&mut self, flow: &Flow, constants: &Constants) -> PassResult {
+    fn write(&mut self, flow: &Flow) -> PassResult {
         let is_low = |&user: &u32| self.flows.members[user as usize].low;
         let is_low = flow.to.iter().any(is_low);
         let made_low = self.flows.is_made_low(flow);
@@ -97,14 +89,14 @@ impl Writer<'_> {
                     self.f.set_value_name(up, &name)?;
                 }
             }
-            let spec = self.low.type_like(self.f, value);
+            let spec = self.flows.low.type_like(self.f, value);
             let ty = self.f.add_type(&spec)?;
             retype(self.f, value, ty)?;
             return Ok(self.drop_casts(flow, value)?);
         }
         match flow.from {
             From::Constant => {
-                let made = constants.convert(self.f, value)?;
+                let made = self.flows.constants.convert(self.f, value)?;
                 self.hand(&uses.low, made)?;
                 if !uses.rounded.is_empty() {
                     let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
@@ -122,7 +114,7 @@ impl Writer<'_> {
                 // A single `Cast` that is there already stays.
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
-                    let made = self.cast(value, self.low.onnx)?;
+                    let made = self.cast(value, self.flows.low.onnx)?;
                     self.hand(&uses.low, made)?;
                     if !uses.rounded.is_empty() {
                         let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
@@ -169,7 +161,7 @@ impl Writer<'_> {
         let ty = match to {
             FLOAT => self.f.type_id(value),
             _ => {
-                let spec = self.low.type_like(self.f, value);
+                let spec = self.flows.low.type_like(self.f, value);
                 self.f.add_type(&spec)?
             }
         };
@@ -242,7 +234,7 @@ impl Writer<'_> {
             if !is_low(index) || ty.is_none() {
                 return Ok((ty, value));
             }
-            let spec = like(f, ty, self.low.dtype);
+            let spec = like(f, ty, self.flows.low.dtype);
             Ok((f.add_type(&spec)?, value))
         })?;
         Ok(())

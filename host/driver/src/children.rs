@@ -44,7 +44,7 @@ fn running() -> MutexGuard<'static, Vec<Running>> {
 ///
 /// # Errors
 /// The system's error.
-pub fn spawn(
+pub(crate) fn spawn(
     command: &mut Command,
     own_group: bool,
     descriptors: &[BorrowedFd<'_>],
@@ -68,7 +68,7 @@ pub fn spawn(
 }
 
 /// Forgets a process that was waited for.
-pub fn forget(child: &Child) {
+pub(crate) fn forget(child: &Child) {
     forget_process(Pid::from_child(child));
     if let Some(report) = REPORT.get() {
         report(None);

@@ -1,4 +1,4 @@
-//! What runs inside the gate: the author's passes are called.
+//! The state of a table's entry, and the calls of the author's code for it.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -6,10 +6,8 @@ use std::ffi::c_void;
 use passdock_abi::Status;
 
 use crate::data::{PassError, PassResult};
-use crate::ffi::{describe, FunctionHandle, Tables};
-use crate::ir::Module;
+use crate::ffi::{self, describe, Tables};
 use crate::pass::PassContext;
-use crate::plugin::{FunctionPass, ModulePass};
 
 /// A part of the plugin and the host that calls it: the state of an entry.
 pub(super) struct Bound<T> {
@@ -25,37 +23,23 @@ impl<T> Bound<T> {
 
     /// # Safety
     /// `state` is what `leak` gave for a `T`.
-    pub(super) unsafe fn of(state: *mut c_void) -> &'static Bound<T> {
+    pub(super) unsafe fn from_state(state: *mut c_void) -> &'static Bound<T> {
         // SAFETY: the caller's promise; it is never freed.
         unsafe { &*state.cast() }
     }
 }
 
-/// Calls a function pass.
-pub(super) fn function_pass<'c>(
-    pass: &'static Bound<FunctionPass>,
-    mut function: FunctionHandle,
-    cx: &'c PassContext,
-) -> impl FnOnce() -> Status + 'c {
-    move || status((pass.part)(&mut function, cx), cx)
-}
-
-/// Calls a module pass.
-pub(super) fn module_pass<'c>(
-    pass: &'static Bound<ModulePass>,
-    mut module: Module<'c>,
-    cx: &'c PassContext,
-) -> impl FnOnce() -> Status + 'c {
-    move || status((pass.part)(&mut module, cx), cx)
-}
-
-/// The status of a result; the host is told why it is an error.
+/// Runs the author's code inside the gate, and returns the status of its result. An error and a panic are reported to
+/// the host as the pass's failure.
 #[inline]
-pub(super) fn status(result: PassResult, cx: &PassContext) -> Status {
-    match result {
+pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
+    let run = || match body() {
         Ok(()) => Status::OK,
         Err(error) => failed(error, cx),
-    }
+    };
+    ffi::enter(cx.tables, run, |panic| {
+        cx.raw_fail(&describe::panicked(panic))
+    })
 }
 
 #[cold]
