@@ -1,4 +1,4 @@
-"""Libraries made by hand, as small as they can be: one of each system, with a manifest in it."""
+"""Minimal crafted libraries, one for each system, with a manifest."""
 
 import struct
 
@@ -11,7 +11,7 @@ def put(data, at, form, *values):
 
 
 def elf(manifest_len=len(MANIFEST)):
-    """One segment of all, and sections: code, the manifest, symbols and their strings."""
+    """Returns an ELF file with one segment and sections for code, the manifest, symbols and their strings."""
     data = bytearray(0x500)
     names = b"\0" + b"".join(NAMES)
     code, symbols, strings, sections, manifest = 0xC0, 0x100, 0x180, 0x200, 0x400
@@ -21,7 +21,7 @@ def elf(manifest_len=len(MANIFEST)):
     put(data, symbols + 24, "IBBHQQ", 1, 0x11, 0, 2, manifest, manifest_len)
     put(data, symbols + 48, "IBBHQQ", 1 + len(NAMES[0]), 0x12, 0, 1, code, 1)
     data[strings:strings + len(names)] = names
-    # Type, flags, place, length, the section of the strings.
+    # Type, flags, offset, length, the section of the strings.
     for at, (kind, flags, start, size, link) in enumerate((
         (1, 6, code, 16, 0), (1, 2, manifest, manifest_len, 0), (11, 2, symbols, 72, 4), (3, 2, strings, len(names), 0),
     ), 1):
@@ -31,7 +31,7 @@ def elf(manifest_len=len(MANIFEST)):
 
 
 def pe():
-    """Two sections: one byte of code, and exports with a manifest."""
+    """Returns a PE file with two sections: one byte of code, and exports with a manifest."""
     data = bytearray(0x800)
     data[:2] = b"MZ"
     put(data, 0x3C, "I", 0x40)
@@ -62,7 +62,7 @@ def pe():
 
 
 def macho():
-    """One segment with two sections, a symbol table, and the trie of exports."""
+    """Returns a Mach-O file with a segment of two sections, a symbol table and the export trie."""
     data = bytearray(0x500)
     put(data, 0, "IIIIIIII", 0xFEEDFACF, 0x01000007, 3, 6, 3, 72 + 160 + 24 + 16, 0, 0)
     put(data, 32, "II16sQQQQIIII", 0x19, 72 + 160, b"__TEXT", 0, 0x500, 0, 0x500, 7, 5, 2, 0)
@@ -72,7 +72,7 @@ def macho():
     names = [b"_" + name for name in NAMES]
     symbols, strings, trie = 0x220, 0x260, 0x300
     put(data, 264, "IIIIII", 2, 24, symbols, 2, strings, 1 + sum(map(len, names)))
-    # A root with a child for each name: its length, flags, address.
+    # A root with a child for each name: length, flags, address.
     leaves, tree = [b"\x03\0\x80\x08\0", b"\x03\0\x80\x04\0"], b"\0\2"
     at = 2 + sum(len(name) + 1 for name in names)
     for name, leaf in zip(names, leaves):
@@ -89,7 +89,7 @@ def macho():
 
 
 def fat():
-    """A file of libraries for several machines, of which one is there."""
+    """Returns a universal Mach-O file that contains a library for one machine."""
     head = bytearray(0x1000)
     inner = macho()
     struct.pack_into(">IIIIIII", head, 0, 0xCAFEBABE, 1, 0x01000007, 3, 0x1000, len(inner), 12)

@@ -1,17 +1,17 @@
-# Fuzzing by libFuzzer: `run.sh [--seconds N] [--target NAME] [--asan]`. `libfuzzer-sys` builds it, and the
-# instrumentation is what `cargo fuzz` asks of rustc without a sanitizer, so the project's own toolchain does. With
-# `--asan` it is AddressSanitizer's, too, which only a nightly toolchain builds.
+# Runs the fuzz targets with libFuzzer, which `libfuzzer-sys` builds: `run.sh [--seconds N] [--target NAME] [--asan]`.
+# The instrumentation is that of `cargo fuzz` without a sanitizer, which the project's toolchain supports. `--asan` adds
+# AddressSanitizer, which needs a nightly toolchain.
 seconds=60 only= asan=
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=$2 && shift 2 ;;
     --target) only=$2 && shift 2 ;;
     --asan) asan=yes && shift ;;
-    *) fail "\`deep fuzz\` takes --seconds N, --target NAME and --asan" ;;
+    *) fail "unexpected \`$1\`; usage: deep fuzz [--seconds N] [--target NAME] [--asan]" ;;
   esac
 done
-# A target, its seeds, and its own arguments. An input of `edits` reaches thousands of edges, and weighing each input by
-# how rare its own are takes libFuzzer longer than to run it.
+# Each target with its seeds and its arguments. An input of `edits` reaches thousands of edges, and libFuzzer's entropic
+# schedule takes longer for it than running it.
 targets="
 edits edits -entropic=0
 library library
@@ -20,7 +20,7 @@ onnx_read onnx
 onnx_write onnx
 rules rules -dict=fuzz/rules.dict
 text text -dict=fuzz/text.dict"
-[ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "there is no target \`$only\`; see fuzz/fuzz_targets"
+[ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "unknown target \`$only\`; fuzz/fuzz_targets lists them"
 
 work=$TARGET/fuzz
 mkdir -p "$work/found"
@@ -28,7 +28,7 @@ system=$(rustc -vV | sed -n 's/^host: //p')
 flags="--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
   -Cllvm-args=-sanitizer-coverage-trace-compares"
-# With the system named, build scripts and macros aren't instrumented.
+# With `--target`, build scripts and macros aren't instrumented.
 build=(build --release --manifest-path fuzz/Cargo.toml --target "$system" ${only:+--bin "$only"})
 if [ -n "$asan" ]; then
   RUSTFLAGS="$flags -Zsanitizer=address" cargo +nightly "${build[@]}" --target-dir "$work/asan"
@@ -38,24 +38,24 @@ else
   programs=$work/$system/release
 fi
 
-# The seeds, unless they are there. Those of a checkout that had fewer targets are made again.
+# Creates the seeds if they are missing, also if they are from a checkout with fewer targets.
 seeds=$work/seeds
 if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/rules" ]; then
   cargo build
   python=$(oracle_python)
   "$python" -B fuzz/seeds.py "$seeds" examples/models "$built" ${PASSDOCK_MODELS:+"$PASSDOCK_MODELS"}
   part=$(fresh "$seeds/text.part")
-  # Some models are wrong on purpose; those have no text.
+  # Some models are invalid on purpose and have no text.
   for model in "$seeds"/onnx/*; do
     "$passdock" convert "$model" "$part/$(basename "${model%.*}").ir" >/dev/null 2>&1 || true
   done
   cp host/ir/src/text/print/*.ir "$part"
-  # Last, so that seeds that broke off are made again.
+  # Last, so that incomplete seeds are created again.
   rm -rf "$seeds/text"
   mv "$part" "$seeds/text"
 fi
 
-# Runs a target with its output in `log`; fails if it found something.
+# Runs a target with its output in `log`; fails if it finds an error.
 logged() {
   "$programs/$name" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 "-artifact_prefix=$work/found/$name-" "$@" \
     >"$log" 2>&1 || fail "$(grep 'panicked\|ERROR: libFuzzer' "$log" | head -4)
@@ -68,7 +68,7 @@ while read -r name seed arguments; do
   [ -z "$only" ] || [ "$only" = "$name" ] || continue
   log=$work/$name.log corpus=$work/corpus/$name
   mkdir -p "$corpus"
-  # What is too large to change, and what was found once, is run as it is.
+  # Large inputs and regressions run without mutation.
   large=()
   [ "$seed" != onnx ] || large=("$seeds/large")
   logged -runs=0 -max_len=1048576 "fuzz/regressions/$name" "${large[@]}"

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Seeds for the fuzz targets: small ONNX files to begin with.
+"""Writes seeds for the fuzz targets.
 
-They are the models of ONNX's own test cases, those in the onnx package, those
-in the directories named, and a few made here of what those lack. Small ones go
-to OUT/onnx, to be mutated; larger ones to OUT/large, to be run as they are: a
-fuzzer that needs a millisecond an input finds little.
+OUT/onnx gets small ONNX models: ONNX's own test cases, the models in the onnx
+package, those in the given directories, and crafted models with features that
+the others lack. OUT/large gets larger ones, which are run without mutation,
+because a fuzzer that needs a millisecond per input finds little.
 
-OUT/manifest gets the manifests of the plugins in the directories named, and the
-examples of the page about manifests; OUT/library libraries made by hand;
-OUT/edits bytes at random; OUT/rules rules.
+OUT/manifest gets the manifests of the plugins in the given directories and the
+examples in docs/manifests.md, OUT/library crafted libraries, OUT/edits random
+bytes, and OUT/rules rules.
 """
 
 import argparse
@@ -29,7 +29,7 @@ LARGE = 256 * 1024
 
 
 def node_cases():
-    warnings.filterwarnings("ignore")  # making the cases overflows and divides by zero on purpose
+    warnings.filterwarnings("ignore")  # the cases overflow and divide by zero on purpose
     from onnx.backend.test.case.node import collect_testcases  # slow: it computes all expected results
 
     for case in collect_testcases():
@@ -50,7 +50,7 @@ def model(nodes, inputs=("x",), outputs=("y",), ir_version=10, edits=b"", functi
     graph = helper.make_graph(nodes, "g", [info(i) for i in inputs], [info(o) for o in outputs], **more)
     opsets = [helper.make_opsetid(*pair) for pair in imports]
     made = helper.make_model(graph, ir_version=ir_version, opset_imports=opsets, functions=functions)
-    # Field 1000, which no ONNX has: what the target onnx_write edits.
+    # Field 1000, which no version of ONNX has: the edits of the target onnx_write.
     tail = bytes([0xC2, 0x3E, len(edits)]) + edits if edits else b""
     return made.SerializeToString() + tail
 
@@ -124,7 +124,7 @@ def crafted():
 
 
 def crowds(count=20_000):
-    """Files of one thing over and over, as short as it can be: what is slow or large with many."""
+    """Yields files that repeat a minimal entity, which find steps that are slow or need much memory."""
 
     def field(number, body=b""):
         return varint(number << 3 | 2) + varint(len(body)) + body
@@ -163,7 +163,7 @@ def manifests(directories):
 
 
 def rules():
-    """The examples, whole and rule by rule, and those of tests."""
+    """Yields the example files, and each rule of the examples and the tests."""
     rule = re.compile(r"rule \w+[\w ]*\{(?:[^{}]|\{[^{}]*\})*\}")
     examples = [path.read_text() for path in sorted(Path("examples").rglob("*.rules"))]
     tests = [path.read_text() for path in sorted(Path("plugins/relax/tests/rules").glob("*.rs"))]
@@ -176,7 +176,7 @@ def rules():
 
 
 def edits(count=400):
-    """Bytes at random."""
+    """Yields random bytes."""
     numbers = random.Random(1)
     for _ in range(count):
         yield numbers.randbytes(numbers.choice((60, 120, 240, 600)))

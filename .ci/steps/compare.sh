@@ -1,4 +1,4 @@
-# What other tools make of models, next to passdock. It is no step of `cargo xtask test`: it judges nothing.
+# Compares passdock with other tools. It isn't a step of `cargo xtask test`, because it only reports.
 python=$(venv compare/python tests/python/compare.txt)
 cargo build --release
 "$python" -B tests/python/compare.py --passdock "$TARGET/release/passdock" --work-dir "$TARGET/compare/models" \

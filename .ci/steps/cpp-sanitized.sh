@@ -1,5 +1,5 @@
-# All of the header for C++ is called, in the host and in one that lacks nearly all, and all that is thrown is caught,
-# without a report of the sanitizers; and one process holds several plugins that have it inline.
+# Calls all functions of the C++ header under the sanitizers, in the host and in one that lacks nearly all functions.
+# All exceptions are caught. One process loads several plugins that have the header's inline functions.
 . .ci/steps/cpp-throws.sh
 need g++
 work=$(fresh "$TARGET/cpp/sanitized")
@@ -11,7 +11,7 @@ compile() { # SOURCE OUTPUT FLAGS…
 compile hosts hosts
 "$work/hosts"
 
-# The host isn't built with the sanitizers: they come first, as they stand for the system's functions.
+# The host is built without sanitizers. They are preloaded, because they replace functions of the system.
 preload=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so)
 [[ $preload == /*:/* ]] || skip "g++ has no libasan.so or no libubsan.so"
 compile throws throws/libthrows.so -shared -fPIC
@@ -31,7 +31,7 @@ name = "everything.All"
 TOML
 "${run[@]}" "$work/pipeline.toml" tests/plugins/cpp/everything.ir
 
-# The operators in C++: acme.ScaledAdd as in C, one that wants another layout, one whose default is a list.
+# The C++ operators: acme.ScaledAdd as in C, one that prefers another layout, one with a list as a default.
 before=examples/c-op/before.ir
 prints_file examples/c-op/after.ir "${run[@]}" $before -o - \
   --passes relax.transform.InferType,relax.transform.FoldConstant

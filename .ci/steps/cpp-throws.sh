@@ -1,4 +1,5 @@
-# What is thrown in a pass, an instrument or a definition is its failure, with its message: `check_throws DIRECTORY`.
+# Checks that an exception in a pass, an instrument or a definition is reported as its failure, with the message:
+# `check_throws DIRECTORY`.
 check_throws() {
   local dir=$1 what said
   local model=tests/plugins/cpp/everything.ir
@@ -50,5 +51,5 @@ buggy:failed: a mistake in C++
 TEXT
 }
 
-# Runs a command; the sanitizers put themselves before it.
+# Runs a command, with the sanitizers preloaded if `preload` is set.
 in_host() { LD_PRELOAD=${preload:-} "$@"; }

@@ -1,4 +1,4 @@
-# The header for C++, the example, and what a plugin in C++ throws, by one compiler: `cpp.sh COMPILER`.
+# Tests the C++ header, the example, and exceptions of a C++ plugin with one compiler: `cpp.sh COMPILER`.
 . .ci/steps/cpp-throws.sh
 compiler=$1
 need "$compiler"
@@ -8,14 +8,14 @@ compile() { # SOURCE NAME
 }
 mkdir "$work/cpp_pass" "$work/throws"
 
-# The header stands by itself, and all of it is used, without a warning.
+# The header compiles alone, and all of it compiles without warnings when used.
 for standard in c++17 c++20; do
   for source in $include/passdock.hpp examples/cpp-pass/cpp_pass.cpp tests/plugins/cpp/{everything,throws}.cpp; do
     "$compiler" -std=$standard -fsyntax-only -x c++ -I $include "${warnings[@]}" "$source"
   done
 done
 
-# The example's pass, with its option and config key, under its instrument.
+# The example's pass, with its option, its config key and its instrument.
 compile examples/cpp-pass/cpp_pass.cpp cpp_pass
 pass=cpp.transform.MergeTransposes before=examples/cpp-pass/before.ir
 run=("$passdock" run --plugin-dir "$work/cpp_pass")

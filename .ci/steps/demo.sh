@@ -1,4 +1,4 @@
-# A newcomer's first look: builds everything, drops a vendor's plugin in a directory, and runs it on a real model.
+# A demonstration: builds everything, copies a vendor's plugin into a directory, and runs it on a real model.
 profile=debug
 [ "${1:-}" != --release ] || profile=release
 flags=()
@@ -8,18 +8,18 @@ show() { echo "\$ $*"; "$@"; }
 echo "Build the host and the standard plugins:"
 show cargo build "${flags[@]}"
 
-printf '\nBuild a vendor'"'"'s plugin, a crate of its own that knows only the SDK:\n'
+printf '\nBuild a vendor'"'"'s plugin, a separate crate that depends only on the SDK:\n'
 show cargo build "${flags[@]}" --manifest-path examples/hello-pass/Cargo.toml --target-dir "$TARGET/vendor"
 mkdir -p "$TARGET/demo/plugins"
 cp "$TARGET/vendor/$profile/libhello_pass.so" "$TARGET/demo/plugins"
 
-printf '\nIt lies in a directory now. Its manifest, read without running any of its code:\n'
+printf '\nThe plugin was copied into a directory. Print its manifest without running its code:\n'
 show "$TARGET/$profile/passdock" inspect "$TARGET/demo/plugins/libhello_pass.so"
 
-printf '\nRun it among the standard passes, on a network that reads handwritten digits:\n'
+printf '\nRun it with the standard passes, on a network that recognises handwritten digits:\n'
 model=examples/models/digits.onnx out=$TARGET/demo/digits.onnx
 show "$TARGET/$profile/passdock" run examples/pipelines/demo.toml $model --plugin-dir "$TARGET/demo/plugins" -o "$out"
 
-printf '\nThe result is %s: %s bytes, where the original has %s.\n' "$out" "$(wc -c <"$out")" "$(wc -c <$model)"
-echo "The passes are listed in examples/pipelines/demo.toml; the vendor's is examples/hello-pass/src/lib.rs."
-[ $profile = release ] || echo "The times are of a quick build; \`cargo xtask demo --release\` shows the real cost."
+printf '\nThe result is %s: %s bytes; the original has %s.\n' "$out" "$(wc -c <"$out")" "$(wc -c <$model)"
+echo "examples/pipelines/demo.toml lists the passes; the vendor's pass is in examples/hello-pass/src/lib.rs."
+[ $profile = release ] || echo "The times are of a debug build; \`cargo xtask demo --release\` makes a release build."

@@ -1,12 +1,13 @@
-# Hosts and plugins of the future: this checkout with a contract that has grown everywhere, next to today's. Plugins of
-# one age are loaded by the host of the other. `future.sh suites` does so in the suites that load plugins and in the
-# command, and hands each side what it doesn't know; `future.sh valgrind [deep]` runs the command under valgrind.
+# Tests compatibility with future hosts and plugins: a copy of this checkout whose plugin ABI has grown everywhere. The
+# current host loads future plugins, and the future host loads current plugins. `future.sh suites` does so in the test
+# suites that load plugins and in the command, and passes values to each side that it doesn't know. `future.sh valgrind
+# [deep]` runs the command under valgrind.
 ages=$TARGET/future
 checkout=$ages/checkout
 [ "$1" != valgrind ] || need valgrind
 
-# The suites that load plugins of the other age, built by cargo or of C with its header. Others run the command, which
-# has plugins of its own age next to it, or write the contract down themselves (`plugin_files`).
+# The suites that load plugins of the other age: Rust plugins built by cargo, or C plugins with its header. The other
+# suites run the command, which has plugins of its own age next to it, or encode the ABI themselves (`plugin_files`).
 suites=()
 for suite in conformance instruments instrument_in_c outlining outlining_in_c pass_call sdk sequential_in_c sharing \
   two_hosts; do
@@ -26,7 +27,7 @@ cargo_of() { # AGE WORDS…
 }
 built_of() { case $1 in today) echo "$built" ;; future) echo "$ages/build/debug" ;; esac; }
 include_of() { case $1 in today) echo "$PWD/$include" ;; future) echo "$checkout/$include" ;; esac; }
-# Other people's crates are the same in the future: what was built of them is copied, with its times.
+# Third-party crates are the same in the future: their build results are copied, with their times.
 if [ ! -d "$ages/build" ]; then
   own=$(cargo metadata --format-version 1 --no-deps |
     python3 -c 'import json, sys; print("|".join(p["name"] for p in json.load(sys.stdin)["packages"]))')
@@ -36,11 +37,11 @@ if [ ! -d "$ages/build" ]; then
     (cd "$built/$part" && ls | grep -F "$hashes" | xargs cp -a -t "$ages/build/debug/$part")
   done
 fi
-# Of the whole workspace: a few packages alone would have dependencies with other features, built once more.
+# Builds the whole workspace: a few packages alone would need dependencies with other features.
 for age in today future; do cargo_of $age build --workspace --lib --examples --bin passdock "${suites[@]}"; done
 exec 7>&-
 
-# Sets `command`: that of one age in a directory of its own, with the standard plugins of the other.
+# Sets `command` to the command of one age, in its own directory with the standard plugins of the other age.
 pair() { # HOST PLUGINS
   place=$ages/$1-with-$2
   mkdir -p "$place/c"
@@ -56,11 +57,11 @@ if [ "$1" = valgrind ]; then
     pair $host $plugins
     checked() { valgrind --quiet --error-exitcode=99 --trace-children=yes "$command" "$@"; }
     checked run examples/c-op/before.ir -o - --passes FoldConstant,CanonicalizeBindings,DeadCodeElimination
-    # A pass and an instrument in C, built with the header of the plugins' age.
+    # A C pass and a C instrument, built with the header of the plugins' age.
     gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" examples/c-pass/c_pass.c -o "$place/c/libc_pass.so"
     checked run examples/models/digits.onnx --plugin-dir "$place/c" --passes c.transform.FuseDoubleRelu \
       --instrument c.counter
-    # A pass in safe Rust that holds on to what it read while it asks a definition.
+    # A pass in safe Rust that keeps borrowed data while it calls a definition.
     cat >"$place/slices.ir" <<'IR'
 module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -79,17 +80,17 @@ fi
 for plugins in future today; do
   host=today
   [ $plugins = future ] || host=future
-  echo "the host of $host, plugins of $plugins"
+  echo "host: $host, plugins: $plugins"
   (
-    # The suites expect the same, whatever meets.
+    # The expected results are the same for all combinations.
     unset UPDATE_EXPECT
     export PASSDOCK_TEST_PLUGINS=$(built_of $plugins)/deps PASSDOCK_TEST_INCLUDE=$(include_of $plugins)
     cargo_of $host test --no-fail-fast --workspace "${suites[@]}"
   )
 done
 
-# The diagnostics of a run, which may fail: of each its severity, its message and its notes. The plugin's path is left
-# out, and how to run it again, with names of files of this very run.
+# Prints the diagnostics of a run, which may fail: severity, message and notes. Omits the plugin's path and the note on
+# reproducers, which has file names of this run.
 diagnostics() { # PLUGIN WORDS…
   { "$command" run --json --plugin "$@" || true; } | python3 -c '
 import json, sys
@@ -100,7 +101,7 @@ for said in json.load(sys.stdin)["diagnostics"]:
 }
 pair today today
 unknown=$(fresh "$ages/unknown")
-# The future's structs have a field more, of which the plugin's initialisers don't know.
+# The future structs have an additional field, which the plugin's initialisers lack.
 gcc -std=c11 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
   tests/plugins/future/future.c -o "$unknown/libfuture.so"
 cat >"$unknown/model.ir" <<'IR'

@@ -1,6 +1,7 @@
-"""The README and the guides of `docs/guides` other than those for Python, done as a reader would.
+"""Runs the commands of the README and of the guides in `docs/guides`, except the Python guides, like a reader would.
 
-`python/tests/guide.py` says how. `guides.py HOME [WORD]`: `HOME` is laid out as an installation, and has a directory for each guide.
+`python/tests/guide.py` describes the format. Usage: `guides.py HOME [WORD]`. `HOME` has the layout of an installation;
+each guide gets a directory in it.
 """
 
 import os
@@ -14,14 +15,14 @@ sys.path.insert(0, str(ROOT / "python" / "tests"))
 from guide import read, shown  # noqa: E402
 
 HOME = Path(sys.argv[1]).resolve()
-# What a guide's crate has in its manifest, and where the SDK is.
+# The path of the SDK in a guide's manifest, and the actual path.
 SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
 
 
 def follow(steps, directory):
-    """Types commands into a shell."""
+    """Runs commands in a shell and returns their output and exit statuses."""
     for manifest in directory.rglob("Cargo.toml"):
-        # The crate is inside this workspace.
+        # The directory is inside this workspace, which the crate isn't a member of.
         manifest.write_text(manifest.read_text().replace(*SDK) + "\n[workspace]\n")
     environment = {name: value for name, value in os.environ.items() if name != "PASSDOCK_PLUGIN_PATH"} | {
         "PATH": f"{HOME / 'bin'}:{os.environ['PATH']}",
@@ -34,7 +35,7 @@ def follow(steps, directory):
     }
     printed = []
     for step in steps:
-        # A reader has a checkout next to the guide's own directory.
+        # Guides assume a checkout next to the reader's directory.
         command = step["command"].replace("../passdock/", f"{ROOT}/")
         done = subprocess.run(
             ["sh", "-c", f"{{ {command}\n}} 2>&1"],
@@ -53,7 +54,7 @@ def main():
     guides = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
     guides = [guide for guide in guides if word in guide.stem and not guide.stem.startswith("python-")]
     if not guides:
-        sys.exit("there is no guide of that name in docs/guides")
+        sys.exit(f"no guide's name contains `{word}`")
     wrong = []
     for guide in guides:
         print(guide.relative_to(ROOT), flush=True)

@@ -1,4 +1,4 @@
-# The README and the guides, typed with what their readers have installed: `guides.sh [WORD]`.
+# Runs the commands of the README and the guides with an installation: `guides.sh [WORD]`.
 . .ci/steps/tree.sh
 need python3
 lay_out "$built" "$(fresh "$TARGET/guides")"

@@ -1,10 +1,10 @@
-# Puts the tree below `--root DIR`, or where cargo installs programs. Each file is replaced at once: a process that runs
-# an older one keeps it.
+# Installs the tree in `--root DIR`, or where cargo installs programs. Each file is replaced atomically, so that running
+# processes keep the old one.
 . .ci/steps/tree.sh
 case $* in
   "") prefix=${CARGO_INSTALL_ROOT:-${CARGO_HOME:-$HOME/.cargo}} ;;
   "--root "?*) prefix=$(realpath -m -- "$2") ;;
-  *) fail "\`install\` takes --root DIR" ;;
+  *) fail "usage: install [--root DIR]" ;;
 esac
 build_to_give -- "${given[@]}"
 root=$(fresh "$TARGET/distrib/install")
@@ -15,5 +15,5 @@ find . -type f -printf '%P\0' | while IFS= read -r -d '' file; do
   cp "$file" "$prefix/$file.new"
   mv "$prefix/$file.new" "$prefix/$file"
 done
-echo "passdock is in $prefix/bin"
-[[ :$PATH: == *:$prefix/bin:* ]] || echo "PATH hasn't that directory: export PATH=\"$prefix/bin:\$PATH\""
+echo "installed passdock in $prefix/bin"
+[[ :$PATH: == *:$prefix/bin:* ]] || echo "that directory isn't in PATH: export PATH=\"$prefix/bin:\$PATH\""

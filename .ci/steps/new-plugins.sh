@@ -1,17 +1,17 @@
-# What `passdock plugin new` makes, in each language: it builds and passes its tests without a network, its pipeline
-# does what its pass is for, and `passdock plugin check` finds nothing in it, nor in the examples.
+# Tests new plugins of `passdock plugin new` in each language: they build and pass their tests offline, their pipelines
+# work, and `passdock plugin check` accepts them. It also accepts the examples.
 export PASSDOCK=$passdock
 need make
 need cc
 need c++
 tree=$(fresh "$TARGET/new-plugins/today")
-# Of two Relus one is left.
+# Checks that the pass removed one of two Relus.
 runs() { [ "$("$passdock" run pipeline.toml model.ir -o - | grep -c onnx.Relu)" = 1 ] || fail "two Relus are left"; }
 
 "$passdock" plugin new "$tree/new-rust"
 (
   cd "$tree/new-rust"
-  # Where the pipeline and the README say that it is.
+  # The directory that the pipeline and the README name.
   export CARGO_TARGET_DIR=target
   cargo fmt --check
   cargo build --offline
@@ -24,7 +24,7 @@ for language in c cpp; do
   (cd "$tree/new-$language" && make test check && runs)
 done
 
-# With data that plugins share: one SDK for both. Its dependencies were built for the examples, in these versions.
+# A new plugin that shares data, with the same SDK. The examples have built the dependencies in these versions.
 cp examples/share/cost-maker/Cargo.lock "$tree/new-rust"
 (
   cd "$tree/new-rust"

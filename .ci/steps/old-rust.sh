@@ -1,10 +1,10 @@
-# The SDK as its users get it: the files that `cargo package` would ship, and the examples, copied to a tree of their
-# own and built there, offline, by the oldest compiler promised. Its plugins run in today's host.
+# Builds the published files of the SDK (`cargo package`) and the examples offline with the oldest supported compiler,
+# in a separate tree, and runs the plugins in the current host.
 version=1.63
 place=$TARGET/rust-$version
 
-# The system's own toolchain, or Debian's packages, which are only unpacked: no root, and no change to the system.
-# The C library stays the system's, as a second one in a process doesn't work.
+# Uses the system's toolchain, or Debian's packages, which are unpacked without root and without changes to the system.
+# The C library is the system's, because a process can't have two.
 if /usr/bin/rustc --version 2>/dev/null | grep -q "^rustc $version\."; then
   bin=/usr/bin libraries=
 else
@@ -29,7 +29,7 @@ else
       for package in *.deb; do dpkg --extract "$package" "$unpacked"; done
     )
     rm -rf "$downloads"
-    # Only a complete toolchain ever has the final name.
+    # Only a complete toolchain has the final name.
     mv "$unpacked" "$place"
   fi
   libraries=$(echo "$place"/usr/lib/*-linux-gnu)
@@ -40,7 +40,7 @@ old=(env -u RUSTFLAGS -u RUSTDOCFLAGS -u RUSTC_WRAPPER -u CARGO_ENCODED_RUSTFLAG
 "${old[@]}" --version || fail "Debian's rustc was unpacked but doesn't run; remove $place to try again"
 
 tree=$(fresh "$TARGET/sdk")
-# Today's lock files are of a version that the old cargo can't read.
+# The old cargo can't read the format of current lock files.
 put() { # DIRECTORY, its files on standard input
   mkdir -p "$tree/$1"
   grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -cT - | tar -C "$tree/$1" -x
@@ -54,7 +54,7 @@ for dir in tests/plugins/sdk "${vendors[@]}"; do
   (cd "$dir" && git ls-files --cached --others --exclude-standard) | put "$dir"
 done
 quoted() { printf '"%s", ' "$@"; }
-# Ends the search for a workspace before it reaches this project's.
+# A workspace, so that cargo doesn't find this project's.
 printf '[workspace]\nmembers = [%s]\nexclude = [%s]\n' "$(quoted "${members[@]}")" "$(quoted "${vendors[@]}")" \
   >"$tree/Cargo.toml"
 

@@ -1,6 +1,6 @@
-# The page of a run: its types, its tests, and whether the committed file is what the sources make. `page.sh browse
-# [MODEL]` opens the page of a model of 3,000 ops, and of MODEL, in Chromium, clicks, searches and types. `page.sh picture`
-# writes docs/images/report.png, the README's picture.
+# Checks the HTML report: its types, its tests, and that the committed file matches the sources. `page.sh browse
+# [MODEL]` also tests the reports of a model with 3,000 ops and of MODEL in Chromium, with the mouse and the keyboard.
+# `page.sh picture` writes the README's picture, docs/images/report.png.
 web=host/tools/web
 need node
 need npm
@@ -26,7 +26,7 @@ if [ "$1" = picture ]; then
 fi
 cargo build
 shots=$(fresh "$TARGET/page")
-# Most ops are in scopes as an exporter makes them, 300 in one alone. Passes remove, make and change some.
+# Most ops are in scopes like those of an exporter; one scope has 300. Passes remove, create and change some ops.
 awk 'BEGIN {
   print "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n%zero = const f32[] 0.0"
   last = "%x"

@@ -1,7 +1,7 @@
-"""Prints the files of this repository that one call of an unchanged function pass of a plugin executes, by callgrind.
+"""Lists the files of this repository that one call of an unchanged function pass of a plugin executes, with callgrind.
 
-Counted is a debug build, from `Run::step` to its end, without instruments. Functions that the compiler derives, and
-those of the standard library, count for no file. With `--update` the list of docs/pass-call.md is written.
+It records a debug build, from the start to the end of `Run::step`, without instruments. Derived functions and those of
+the standard library aren't counted. `--update` writes the list to docs/pass-call.md; otherwise the two are compared.
 """
 
 import re
@@ -42,7 +42,7 @@ def files(profile):
             is_call = True
         elif line[:1].isdigit() or line[:1] in "+-*":
             is_ours = file.startswith(("host/", "plugin-api/")) and re.match(r"<?passdock_", function)
-            # Code without a line is put down to the root of its crate.
+            # Code without a line is attributed to the root of its crate.
             is_root = file.endswith("/lib.rs")
             if is_ours and not is_root and not is_call and not function.endswith(DERIVED):
                 found.add(file)
@@ -58,5 +58,5 @@ if "--update" in sys.argv:
     end = page.index("\n", end)
     PAGE.write_text(page[:start] + "\n".join(f"- `{file}`" for file in executed) + page[end:])
 elif executed != listed:
-    sys.exit(f"{PAGE} lists other files than these {len(executed)}:\n" + "\n".join(executed))
+    sys.exit(f"{PAGE} is out of date; these {len(executed)} files were executed:\n" + "\n".join(executed))
 print(len(executed), "files")

@@ -1,9 +1,9 @@
-# The Python package: `python.sh develop` links it into the checkout; `tests oldest|newest [WHEEL]` installs a wheel as
-# a new user would and runs its tests; `types` checks types by mypy and pyright. Without WHEEL it is of what the tests
-# have built.
-oldest=11 # The oldest Python that the package is for: 3.11.
+# The Python package. `python.sh develop` links it into the checkout. `tests oldest|newest [WHEEL]` installs a wheel
+# like a new user would and runs the package's tests; without WHEEL the wheel is made from the build of the tests.
+# `types` checks types with mypy and pyright.
+oldest=11 # The oldest supported Python: 3.11.
 
-# Prints a Python 3 of that minor version: one that PATH has, or pyenv.
+# Prints a Python 3 with the given minor version, from PATH or pyenv.
 find_python() {
   local each versions=${PYENV_ROOT:-$HOME/.pyenv}/versions
   for each in $(type -ap "python3.$1") \
@@ -13,7 +13,7 @@ find_python() {
   return 1
 }
 
-# Sets `base`, a Python, and `minor`, its version: the oldest that is supported, or the newest that is here.
+# Sets `base` and `minor` to a Python and its minor version: the oldest supported or the newest installed one.
 choose() {
   if [ "$1" = oldest ]; then
     minor=$oldest
@@ -26,11 +26,11 @@ choose() {
   fi
 }
 
-# Prints the wheel of what the tests have built.
+# Prints the wheel that is made from the build of the tests.
 tests_wheel() {
   local tools dir=$TARGET/wheels/tests
   tools=$(venv wheel/tools python/build/requirements.txt)
-  # Two steps may want it at once. Its files are large, and it's used a few times.
+  # Parallel steps may need it at the same time. It is large, so it isn't made for each.
   exec 8>"$TARGET/wheel/tests.lock"
   flock 8
   if [ ! -e "$(echo "$dir"/*.whl)" ] ||
@@ -42,14 +42,14 @@ tests_wheel() {
   echo "$dir"/*.whl
 }
 
-# Runs a command that has nothing of the checkout's package, nor of the user's settings, and leaves nothing there.
+# Runs a command without the checkout's package and the user's settings, and without writing to the checkout.
 clean() {
   env -u PYTHONPATH -u PASSDOCK_STANDARD_PLUGINS -u PASSDOCK_PLUGIN_PATH -u PASSDOCK_CONFIG -u CARGO_TARGET_DIR \
     PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY="$TARGET/wheel/hypothesis" \
     MYPY_CACHE_DIR="$TARGET/wheel/mypy" "$@"
 }
 
-# Installs a wheel, and its dependencies, in a new environment; runs the command and a first program.
+# Installs a wheel and its dependencies in a new environment, and runs the command and a small program.
 as_a_new_user() { # PYTHON WHEEL
   local place model=examples/models/digits.onnx python others
   place=$TARGET/wheels/new-user/$(basename "$1")
@@ -74,7 +74,7 @@ assert 'numpy' not in sys.modules, 'numpy was imported, and no elements were ask
 # Sets `python`, the interpreter of an environment of `base` with the tests' requirements and a wheel.
 with_package() { # WHEEL
   python=$(venv "wheel/python3.$minor" python/tests/requirements.txt "$base")
-  # The version is the one of the last build: what is there is replaced.
+  # The version doesn't change between builds, so an earlier wheel is replaced.
   flock "$TARGET/wheel/python3.$minor.lock" "$python" -m pip install --quiet --disable-pip-version-check \
     --force-reinstall --no-deps --no-index "$1"
 }
@@ -85,7 +85,7 @@ case ${1:-} in
   develop)
     cargo build --package passdock-{cli,onnx-ops,relax,tir,python}
     python3 python/build/wheels.py "${files[@]}" link
-    echo "PYTHONPATH=python python3 -c 'import passdock' uses it" ;;
+    echo "use it: PYTHONPATH=python python3 -c 'import passdock'" ;;
   tests)
     choose "$2"
     wheel=${3:-$(tests_wheel)}
@@ -97,6 +97,6 @@ case ${1:-} in
     with_package "$(tests_wheel)"
     judged=(python/tests examples/python-vendor)
     clean "$python" -m mypy --strict "${judged[@]}"
-    command -v node >/dev/null || skip "no node, by which pyright runs; mypy found nothing"
+    command -v node >/dev/null || skip "no node, which pyright needs; mypy passed"
     clean "$python" -m pyright --pythonpath "$python" "${judged[@]}" ;;
 esac

@@ -1,10 +1,10 @@
-# Data that plugins share, across two compilers: what one compiler's plugin publishes, the other's reads, both ways.
+# Tests data that plugins of two compilers share: each plugin reads the data that the other compiler's plugin publishes.
 need rustup
 commit() { sed -n 's/^commit-hash: //p'; }
 ours=$(rustc -vV | commit)
 other=
 for toolchain in $(rustup toolchain list | cut -d' ' -f1); do
-  # One that is broken isn't one.
+  # Broken toolchains are ignored.
   theirs=$(rustup run "$toolchain" rustc -vV 2>/dev/null | commit) || continue
   [ -z "$theirs" ] || [ "$theirs" = "$ours" ] || other=$toolchain
 done

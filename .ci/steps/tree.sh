@@ -1,10 +1,10 @@
-# What is given away: the command with the standard plugins, headers, examples, completions, a manual page,
+# The distributed tree: the command with the standard plugins, headers, examples, completions, a manual page,
 # documentation and licences.
 given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
 profile=dist
 
-# Builds packages optimised, without this machine's paths, which messages of panics have; sets `given_built`.
-# `build_to_give [COMMAND…] -- PACKAGE…`, with another command than `cargo build`.
+# Builds packages with optimisation and without this machine's paths, which panic messages would contain:
+# `build_to_give [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `given_built`, the directory of the results.
 build_to_give() {
   local command=() system
   while [ "$1" != -- ]; do command+=("$1") && shift; done
@@ -16,7 +16,7 @@ build_to_give() {
   given_built=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
 }
 
-# Lays out what was built in a directory: `lay_out BUILT ROOT`.
+# Creates the tree from a build: `lay_out BUILT ROOT`.
 lay_out() {
   local built=$1 root=$2 doc=$2/share/doc/passdock examples=$2/share/passdock/examples
   mkdir -p "$root"/{bin,lib/passdock/plugins,include} "$doc" "$examples"/{models,rules} "$root/share/man/man1" \
@@ -35,13 +35,13 @@ lay_out() {
   xtask licences "$doc/LICENSES-THIRD-PARTY.txt" "${given[@]}"
 }
 
-# Fails if a file below the directories names a path of this machine.
+# Fails if a file in the directories contains a path of this machine.
 names_no_path() {
-  ! grep -rlF -e "$PWD/" -e "${CARGO_HOME:-$HOME/.cargo}/" "$@" || fail "the files above have paths of this machine"
+  ! grep -rlF -e "$PWD/" -e "${CARGO_HOME:-$HOME/.cargo}/" "$@" || fail "the files above contain paths of this machine"
 }
 
 # Fails if a file is larger than 15 MB.
 is_small() {
   echo "$1: $(wc -c <"$1") bytes"
-  [ "$(wc -c <"$1")" -lt 15000000 ] || fail "15000000 bytes are allowed"
+  [ "$(wc -c <"$1")" -lt 15000000 ] || fail "it must be smaller than 15000000 bytes"
 }

@@ -1,6 +1,6 @@
-# The examples as their authors have them: formatting, lints, tests and a build, each in a workspace of its own.
+# Checks the examples like their authors would: formatting, lints, tests and a build, each in its own workspace.
 export CARGO_TARGET_DIR=$TARGET/vendor PASSDOCK=$passdock
-# A crate, and the lines that its `lib.rs` may have. The maker and the reader of data use the type.
+# Each crate, with the maximum number of lines of its `lib.rs`.
 vendors=(examples/{hello-pass:25,custom-instrument:80,custom-op:105,npu-partition:100}
   examples/share/{cost-type,cost-maker,cost-reader,cost-changed}:)
 for vendor in "${vendors[@]}"; do

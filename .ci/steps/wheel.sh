@@ -1,6 +1,7 @@
-# Builds target/wheels/passdock-….whl, checks its files, and uses it as a new user would: `wheel.sh [--zig] [--profile
-# dist|dev]`. With zig each file works with glibc 2.28; without, with this machine's. Cargo builds all files at once,
-# since by itself each package has other features of its dependencies (maturin builds one crate). Sets `wheel`.
+# Builds target/wheels/passdock-….whl, checks its files, and uses it like a new user would:
+# `wheel.sh [--zig] [--profile dist|dev]`. With zig all files work with glibc 2.28, otherwise with this machine's
+# version. Cargo builds all packages together, because alone each has other features of its dependencies (maturin builds
+# only one crate). Sets `wheel`.
 . .ci/steps/tree.sh
 . .ci/steps/python.sh
 zig= profile=dist
@@ -8,11 +9,11 @@ while [ $# -gt 0 ]; do
   case $* in
     --zig*) zig=yes && shift ;;
     --profile\ dist* | --profile\ dev*) profile=$2 && shift 2 ;;
-    *) fail "\`wheel\` takes --profile dist or --profile dev, and --zig; not \`$1\`" ;;
+    *) fail "unexpected \`$1\`; usage: wheel [--zig] [--profile dist|dev]" ;;
   esac
 done
 given+=(passdock-python)
-unwinder=libgcc_s.so.1 # The system's, which the module is linked with: `python/build.rs` gives the reason.
+unwinder=libgcc_s.so.1 # The module is linked with the system's unwinder; `python/build.rs` explains why.
 if [ -n "$zig" ]; then
   tools=$(venv wheel/zig-tools python/build/zig.txt)
   export CARGO_TARGET_DIR=$TARGET/wheel
@@ -38,15 +39,15 @@ find "$unpacked" -type f | while IFS= read -r file; do
   needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   echo "${file#"$unpacked/"}: $(wc -c <"$file") bytes, needs" $needed
   [[ $file != *.abi3.so || $needed == *$unwinder* ]] ||
-    fail "the module has an unwinder of its own, and Python ends threads by the system's"
-  [ $profile = dev ] || ! readelf -S "$file" | grep -q '\.symtab' || fail "it isn't stripped"
+    fail "the module has its own unwinder, but Python ends threads with the system's"
+  [ $profile = dev ] || ! readelf -S "$file" | grep -q '\.symtab' || fail "$file isn't stripped"
 done
 if [ $profile = dist ]; then
   names_no_path "$unpacked"
   is_small "$wheel"
 fi
 if [ -n "$zig" ]; then
-  # The newest version of glibc that its files want, by which auditwheel names the tag.
+  # The newest glibc version that its files need, from auditwheel's tag.
   tag=$("$tools" -m auditwheel show "$wheel" | tee /dev/stderr | grep -o 'manylinux_2_[0-9]*' | head -1)
   [ "${tag#manylinux_2_}" -le 28 ] || fail "auditwheel names $tag, which is newer than 2.28"
 fi

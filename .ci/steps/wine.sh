@@ -1,8 +1,8 @@
-# The command and plugins built for Windows, run by wine: what depends on the system.
+# Runs the command and plugins for Windows in wine, and tests the features that depend on the system.
 gcc=x86_64-w64-mingw32-gcc
 need_windows
 need $gcc gcc-mingw-w64-x86-64
-# Debian keeps it outside of the path unless it also has the one for 32 bits.
+# Debian's wine64 is only in PATH if the 32-bit one is installed, too.
 wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || command -v wine) || skip "no wine (Debian: wine64)"
 root=$(fresh "$TARGET/wine")
 mkdir "$root"/{bin,plugins,failing,work}
@@ -18,8 +18,8 @@ cp "$out/examples/passdock_misbehaving.dll" "$root/failing"
 cp "$TARGET/vendor/$windows/debug/hello_pass.dll" "$root/plugins"
 compile() { $gcc -std=c11 -O2 -shared -Wall -Wextra -Werror -I $include "$@"; }
 compile examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
-# A library of Windows that older versions of wine are without, and Rust's standard library needs. It lies next to the
-# executable, as libraries of a runtime do, and is no plugin.
+# A Windows library that Rust's standard library needs and older versions of wine lack. It is next to the executable,
+# like libraries of a runtime, and isn't a plugin.
 cat >"$root/runtime.c" <<'C'
 #include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG count);
@@ -30,8 +30,8 @@ compile "$root/runtime.c" -o "$root/bin/bcryptprimitives.dll" -ladvapi32
 cp examples/models/digits.onnx "$root/work"
 cd "$root/work"
 
-# Nothing of .NET or HTML is asked for, and the library next to the executable is taken. Output goes to files: wine's
-# own processes keep pipes open for seconds after the command's end.
+# Disables .NET and HTML, and uses the library next to the executable. Output goes to files, because wine's own
+# processes keep pipes open for seconds after the command has ended.
 in_wine() {
   local status=0
   env -u PASSDOCK_PLUGIN_PATH WINEPREFIX="$root/prefix" WINEDEBUG=-all \
@@ -42,7 +42,7 @@ in_wine() {
   ! grep -qF '\\?\' "$root/stdout" "$root/stderr" || fail "a path of the system's own spelling is shown"
   return $status
 }
-# Fails unless the run succeeds without a warning.
+# Fails unless the run succeeds without warnings.
 quietly() { in_wine "$@" && ! grep -q warning "$root/stderr"; }
 same() { prints "" in_wine diff "$1" "$2"; }
 
@@ -52,7 +52,7 @@ finds() { # DIRECTORY PASS…
     quietly list --json --plugin-dir "$1"
 }
 finds ../plugins relax.transform.FoldConstant tir.transform.UnrollLoop {c,hello}.transform.FuseDoubleRelu
-# Two files of the same length and time are two files.
+# Files with the same length and time are distinguished.
 mkdir twins
 for twin in c d; do
   LC_ALL=C sed -b "s/name = \"c/name = \"$twin/g; s/c\.transform/$twin.transform/g; s/c\.counter/$twin.counter/g" \
@@ -70,7 +70,7 @@ for vendor in c hello; do
     --passes $vendor.transform.FuseDoubleRelu
 done
 
-echo "what is written is what this system writes"
+echo "the output is the same as on this system"
 passes=FoldConstant,DeadCodeElimination
 for kind in onnx ir; do
   "$passdock" run digits.onnx --passes $passes -o here.$kind
@@ -81,24 +81,24 @@ same here.onnx there.onnx
 ops=$("$passdock" stats here.onnx --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["ops"])')
 prints_json "r['ops'] == $ops" quietly stats there.onnx --json
 
-echo "a model is replaced in its place"
+echo "a model is replaced in place"
 mkdir own
 quietly convert digits.onnx own/m.onnx
 quietly run own/m.onnx -o own/m.onnx --passes $passes
 same own/m.onnx there.onnx
-# Now with data in a file of its own, which other data replaces.
+# The same with external data, which the run replaces.
 quietly convert digits.onnx own/m.onnx --external-data all
 [ "$(ls -A own | xargs)" = "m.onnx m.onnx.data" ] || fail "files: $(ls -A own)"
 quietly run own/m.onnx -o own/m.onnx --passes $passes --external-data all
 same own/m.onnx there.onnx
-# Leftover files of a run that died, and one that was still in use, go with the next run.
+# The next run removes files of a crashed run, and files that were still in use.
 touch own/.passdock-dead.part
 quietly convert own/m.onnx own/n.onnx
 [ "$(find own -type f -name '*.data' | wc -l)" = 1 ] || fail "files: $(ls -A own)"
 [ "$(find own -type f ! -name '*.data' -printf '%f\n' | sort | xargs)" = "m.onnx n.onnx" ] || fail "files: $(ls -A own)"
 same own/m.onnx own/n.onnx
 
-echo "what can't be a plugin has its message"
+echo "files that aren't plugins are reported"
 mkdir broken
 hello=../plugins/hello_pass.dll
 refuses() { # FILE MESSAGE; the file's bytes are standard input
@@ -119,7 +119,7 @@ refuses other.dll "it doesn't export" <../bin/bcryptprimitives.dll
 echo -n text | refuses text.dll "it isn't a shared library"
 refuses linux.so "it is a library for Linux" </dev/null
 
-echo "a failure is an exit status and a reproducer"
+echo "a failure has an exit status and a reproducer"
 run=(exits 1 in_wine run digits.onnx -o failed.onnx --passes bad.transform.Panic --plugin-dir ../failing)
 prints "The pass panicked" "${run[@]}"
 prints failed.onnx.reproducer "${run[@]}"
@@ -128,7 +128,7 @@ prints "the same failure" exits 1 in_wine replay failed.onnx.reproducer --locked
 prints "it can't be read" exits 1 in_wine stats missing.onnx
 prints '`No`' exits 2 in_wine run digits.onnx --passes No
 
-echo "a pass is found that changes a model"
+echo "bisect finds a pass that changes a model"
 check=(digits.onnx --passes $passes --check '"..\bin\passdock.exe" diff {in} {}')
 prints "relax.transform.FoldConstant of plugin relax breaks the model" in_wine bisect "${check[@]}" -o found
 prints "the same failure" exits 1 in_wine replay found/reproducer

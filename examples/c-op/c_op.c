@@ -1,9 +1,8 @@
-/* A plugin in C that defines an operator: `acme.ScaledAdd(x, y) {scale}` is `scale * x + y`, element by
- * element.
+/* A C plugin that defines an operator: `acme.ScaledAdd(x, y) {scale}` computes `scale * x + y` elementwise.
  *
  * Build it with
  *     gcc -std=c11 -O2 -shared -fPIC -I ../../plugin-api/abi/include c_op.c -o libc_op.so
- * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+ * and pass its directory to passdock: `--plugin-dir .`. */
 #include "passdock.h"
 
 #define MAX_RANK 16
@@ -11,13 +10,13 @@
 
 static const passdock_host *host;
 
-/* Says why there is no answer. */
+/* Reports why the function has no result. */
 static passdock_status refuse(passdock_op_call *call, const char *reason) {
     host->definitions->refuse(call, passdock_text(reason));
     return PASSDOCK_STATUS_REFUSED;
 }
 
-/* An operand's type as a description, its dims copied to `dims`; 0 if it isn't a tensor of known rank. */
+/* Describes a value's type in `desc` and `dims`. Returns 0 if it isn't a tensor of known rank. */
 static int describe(const passdock_function_view *view, passdock_value_id value,
                     passdock_type_desc *desc, passdock_dim dims[MAX_RANK]) {
     const passdock_type *type = passdock_type_of(view, value);
@@ -37,7 +36,7 @@ static int describe(const passdock_function_view *view, passdock_value_id value,
     return 1;
 }
 
-/* Both operands and the result have one type: that of the first operand whose type is known. */
+/* Infers the type of the result, which is that of both operands, from the first operand with a known type. */
 static passdock_status infer(void *state, passdock_op_call *call,
                              const passdock_function_ref *function, passdock_op_id op) {
     uint32_t i;
@@ -49,10 +48,10 @@ static passdock_status infer(void *state, passdock_op_call *call,
             return host->definitions->set_result_type(call, 0, &desc);
         }
     }
-    return PASSDOCK_OK; /* nothing is known, which is no mistake */
+    return PASSDOCK_OK; /* unknown types aren't an error */
 }
 
-/* The elements of a constant operand; 0 if they can't be had. */
+/* Gets the elements of a constant operand. Returns 0 if they aren't available. */
 static int elements(const passdock_function_ref *function, passdock_value_id id,
                     passdock_bytes *out) {
     const passdock_value *value = passdock_get_value(function->view, id);
@@ -60,7 +59,7 @@ static int elements(const passdock_function_ref *function, passdock_value_id id,
            host->functions->constant_data(function->handle, value->constant, out) == PASSDOCK_OK;
 }
 
-/* The host asks only when all operands are constant. */
+/* Computes the result. The host calls this only if all operands are constant. */
 static passdock_status evaluate(void *state, passdock_op_call *call,
                                 const passdock_function_ref *function, passdock_op_id op) {
     const passdock_function_view *view = function->view;
@@ -82,7 +81,7 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
         if (attr->kind != PASSDOCK_ATTR_FLOAT) return refuse(call, "`scale` isn't a float");
         memcpy(&scale, &bits, sizeof scale);
     }
-    /* The same type has the same description, in one function. */
+    /* A function has one record for each type, so pointers can be compared. */
     if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_DTYPE_F32 ||
         !describe(view, x, &desc, dims)) {
         return refuse(call, "only f32 of one shape is evaluated");
@@ -102,10 +101,10 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
     return PASSDOCK_OK;
 }
 
-/* What is said about the plugin; read without loading it. */
+/* The manifest, which the host reads without loading the plugin. */
 PASSDOCK_MANIFEST("acme", "0.1.0", PASSDOCK_OP("acme.ScaledAdd", 1));
 
-/* How to call it. */
+/* The entry point, which returns the table of the plugin's functions. */
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
                                          passdock_attach *attach) {
     static const float default_scale = DEFAULT_SCALE;
@@ -122,7 +121,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
 
     memcpy(&bits, &default_scale, sizeof bits);
     scale.name = passdock_text("scale");
-    scale.doc = passdock_text("What the first operand is multiplied by.");
+    scale.doc = passdock_text("Factor of the first operand.");
     scale.kind = PASSDOCK_ATTR_FLOAT;
     scale.flags = PASSDOCK_ATTR_ENTRY_DEFAULT;
     scale.bits = bits;

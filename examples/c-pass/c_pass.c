@@ -1,9 +1,9 @@
-/* A plugin in C: a pass that replaces `Relu(Relu(x))` by `Relu(x)`, and an instrument that counts the
+/* A C plugin with a pass that replaces `Relu(Relu(x))` with `Relu(x)`, and an instrument that counts the
  * passes that ran.
  *
  * Build it with
  *     gcc -std=c11 -O2 -shared -fPIC -I ../../plugin-api/abi/include c_pass.c -o libc_pass.so
- * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+ * and pass its directory to passdock: `--plugin-dir .`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 static const passdock_host *host;
 
-/* The pass, on one function. */
+/* Runs the pass on one function. */
 static passdock_status fuse_double_relu(void *state, passdock_context *context,
                                         const passdock_function_ref *function,
                                         const passdock_module_ref *module) {
@@ -20,10 +20,10 @@ static passdock_status fuse_double_relu(void *state, passdock_context *context,
     passdock_op_id op;
     (void)state;
     (void)module;
-    if (relu == PASSDOCK_NONE) return PASSDOCK_OK; /* nothing in the module is called so */
+    if (relu == PASSDOCK_NONE) return PASSDOCK_OK; /* the module doesn't use the name */
 
-    /* The order doesn't matter here, so the arena is walked as it lies, nested regions included.
-     * `view->ops.len` is read each time: edits may change it. */
+    /* The order doesn't matter here, so this iterates over the arena, which includes the ops of nested
+     * regions. `view->ops.len` is read each time, because edits may change it. */
     for (op = 0; op < view->ops.len; op++) {
         const passdock_op *outer = passdock_get_op(view, op);
         const passdock_op *inner;
@@ -48,7 +48,7 @@ static passdock_status fuse_double_relu(void *state, passdock_context *context,
     return PASSDOCK_OK;
 }
 
-/* The instrument: what one instance of it keeps. */
+/* The state of an instance of the instrument. */
 typedef struct counter {
     unsigned ran, vetoed;
     int64_t limit;
@@ -63,7 +63,7 @@ static passdock_status counter_create(void *state, passdock_context *context, vo
     if (made == NULL) return PASSDOCK_STATUS_FAILED;
     memset(&setting, 0, sizeof setting);
     setting.struct_size = sizeof setting;
-    /* The host knows the option from the manifest, so that it is there and an int. */
+    /* The manifest declares the option, so the host provides it as an int. */
     if (host->context->option(context, passdock_text(limit), &setting) != PASSDOCK_OK) {
         free(made);
         return PASSDOCK_STATUS_FAILED;
@@ -73,7 +73,7 @@ static passdock_status counter_create(void *state, passdock_context *context, vo
     return PASSDOCK_OK;
 }
 
-/* Vetoes what comes after the limit. */
+/* Vetoes all passes after the limit. */
 static passdock_status counter_should_run(void *instance, passdock_context *context,
                                           const passdock_module_ref *module,
                                           const passdock_pass_info *pass, uint32_t *out) {
@@ -102,11 +102,11 @@ static passdock_status counter_report(void *instance, passdock_context *context,
     counter *it = (counter *)instance;
     (void)context;
     snprintf(it->report, sizeof it->report, "%u passes ran, %u were vetoed", it->ran, it->vetoed);
-    *out = passdock_text(it->report); /* the instance's own, until it is called again */
+    *out = passdock_text(it->report); /* owned by the instance, valid until its next call */
     return PASSDOCK_OK;
 }
 
-/* What is said about the plugin; read without loading it. */
+/* The manifest, which the host reads without loading the plugin. */
 PASSDOCK_MANIFEST("c", "0.1.0",
                   PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
                                 "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n"
@@ -115,9 +115,9 @@ PASSDOCK_MANIFEST("c", "0.1.0",
                                           "summary = \"Counts the passes that ran.\"\n"
                                           "[[instrument.option]]\n"
                                           "name = \"limit\"\ntype = \"int\"\ndefault = 0\n"
-                                          "doc = \"Vetoes all passes after so many; 0: none.\"\n"));
+                                          "doc = \"Number of passes after which all others are vetoed; 0: none.\"\n"));
 
-/* How to call it. */
+/* The entry point, which returns the table of the plugin's functions. */
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
                                          passdock_attach *attach) {
     static const char name[] = "c.transform.FuseDoubleRelu";
@@ -140,7 +140,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     plugin.pass_stride = sizeof pass;
     plugin.op_stride = sizeof(passdock_op_entry);
 
-    /* Functions that are null aren't called. */
+    /* The host doesn't call functions that are null. */
     instrument.name = passdock_text(counter_name);
     instrument.create = counter_create;
     instrument.destroy = free;

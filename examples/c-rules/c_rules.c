@@ -1,13 +1,13 @@
-/* A plugin in C whose pass is rules in a text: the host reads them, finds them and rewrites.
+/* A C plugin whose pass consists of rules in a string: the host parses them, matches them and rewrites.
  *
  * Build it with
  *     gcc -std=c11 -O2 -shared -fPIC -I ../../plugin-api/abi/include c_rules.c -o libc_rules.so
- * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+ * and pass its directory to passdock: `--plugin-dir .`. */
 #include "passdock.h"
 
 static const passdock_host *host;
 
-/* The language is in docs/rules.md. */
+/* docs/rules.md describes the language. */
 static const char rules[] =
     "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }\n"
     "rule half_of_double { onnx.Mul(onnx.Add(%x, %x), ~0.5) => %x where float(%x) }\n"
@@ -30,7 +30,7 @@ static passdock_status simplify(void *state, passdock_context *context,
     return PASSDOCK_STATUS_FAILED;
 }
 
-/* Rules ask for types, which the required pass infers. */
+/* The rules need types, which the required pass infers. */
 PASSDOCK_MANIFEST("crules", "0.1.0",
                   PASSDOCK_PASS("crules.transform.Simplify", "function", 0,
                                 "summary = \"Rewrites by rules.\"\n"

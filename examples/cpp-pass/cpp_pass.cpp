@@ -1,9 +1,9 @@
-/* A plugin in C++: a pass that makes one Transpose of two, and an instrument that counts the ops that
+/* A C++ plugin with a pass that merges two Transposes into one, and an instrument that counts the ops that
  * passes remove.
  *
  * Build it with
  *     g++ -std=c++17 -O2 -shared -fPIC -I ../../plugin-api/abi/include cpp_pass.cpp -o libcpp_pass.so
- * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+ * and pass its directory to passdock: `--plugin-dir .`. */
 #include <algorithm>
 #include <numeric>
 
@@ -13,8 +13,8 @@ namespace {
 
 using permutation = std::vector<int64_t>;
 
-/* The permutation of a Transpose; nothing if it can't be known. Without the attribute it reverses the
- * dims, however many they are. */
+/* Returns the permutation of a Transpose; nothing if it is unknown. Without the attribute, a Transpose
+ * reverses the dims, so that the rank must be known. */
 std::optional<permutation> permutation_of(const passdock::function_view &f, passdock::op_id op) {
     auto dims = f.dims(f.operand(op, 0));
     auto perm = f.attr_or(op, "perm", permutation());
@@ -54,7 +54,7 @@ void merge_transposes(passdock::function &f, passdock::context &cx) {
     }
 }
 
-/* What one instance of the instrument keeps. */
+/* An instance of the instrument. */
 class removed_ops final : public passdock::instrument {
     void run_before_pass(passdock::context &, const passdock::module_view &m, const passdock::pass_info &) override {
         before_.push_back(count(m)); /* passes nest */
@@ -82,8 +82,8 @@ class removed_ops final : public passdock::instrument {
 
 PASSDOCK_PLUGIN("cpp", "0.1.0",
     (function_pass, merge_transposes, "cpp.transform.MergeTransposes", 1,
-     "summary = \"Makes one Transpose of two.\"\nthread_safe = true\nphase = \"simplify\"\n"
-     "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 0\ndoc = \"The most to merge in a function; 0: all.\"\n")
+     "summary = \"Merges two Transposes into one.\"\nthread_safe = true\nphase = \"simplify\"\n"
+     "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 0\ndoc = \"Maximum per function; 0: no limit.\"\n")
     (config, "cpp.Transpose",
-     PASSDOCK_CONFIG_FIELD("keep_identity", "bool", "false", "doc = \"Keeps those that change nothing.\"\n"))
+     PASSDOCK_CONFIG_FIELD("keep_identity", "bool", "false", "doc = \"Keeps merged Transposes with no effect.\"\n"))
     (instrument, removed_ops, "cpp.removed-ops", "summary = \"Counts the ops that passes remove.\"\n"));

@@ -2,20 +2,20 @@
 """Trains the example model and writes it as ONNX, with its held-out test set.
 
 A small convolutional network learns scikit-learn's digits (1,797 pictures of
-8x8 pixels, shipped inside that package), in plain numpy so that no deep
-learning framework is needed. The graph is then written the way exporters
-write theirs, with everything they leave behind: shape arithmetic, constants
-that are computed instead of stored, Identity ops where Dropout stood, a Relu
-after a Relu, a branch that nothing reads. Passes have something to do here,
-and the accuracy says whether they did it right.
+8x8 pixels, which that package contains). It is written in plain numpy, so that
+no deep learning framework is needed. The graph has the redundancy of exported
+models: shape arithmetic, constants that are computed instead of stored,
+Identity ops in place of Dropout, a Relu after a Relu, and a dead branch.
+Passes can thus be demonstrated, and the accuracy shows whether they are
+correct.
 
-Writes digits.onnx, digits_inputs.npy and digits_labels.npy beside itself.
+Writes digits.onnx, digits_inputs.npy and digits_labels.npy to its directory.
 """
 
 import os
 from pathlib import Path
 
-# More threads would add up the same numbers in another order.
+# More threads would sum the same numbers in another order.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -32,11 +32,11 @@ BN_EPSILON = 1e-5
 HERE = Path(__file__).resolve().parent
 
 
-# --- layers: each forward returns (result, what its backward needs) -----------
+# --- layers: each forward function returns (result, data for backward) --------
 
 
 def conv(x, w, b):
-    """3x3 convolution with one pixel of padding."""
+    """Computes a 3x3 convolution with one pixel of padding."""
     windows = sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), axis=(2, 3))
     return np.einsum("ncijhw,ochw->noij", windows, w, optimize=True) + b[None, :, None, None], windows
 
@@ -93,7 +93,7 @@ def initial_weights(rng):
 
 
 def gradients(p, running, x, labels):
-    """One pass forward and back: the loss's gradient for each weight."""
+    """Returns the gradient of the loss for each weight, after a forward and a backward pass."""
     c1, c1_saved = conv(x / 16, p["conv1.weight"], p["conv1.bias"])
     n1, n1_saved = batch_norm(c1, p["bn1.weight"], p["bn1.bias"], running)
     p1, p1_saved = max_pool(np.maximum(n1, 0))
@@ -115,7 +115,7 @@ def gradients(p, running, x, labels):
 
 
 def train(images, labels, rng):
-    """Adam, with a step size that falls to zero over the run."""
+    """Trains with Adam, with a step size that decreases to zero."""
     p = initial_weights(rng)
     running = [np.zeros(8, np.float32), np.ones(8, np.float32)]
     first = {k: np.zeros_like(v) for k, v in p.items()}
@@ -151,7 +151,7 @@ def constant(value, output, name):
 
 
 def export(p):
-    """The network as an exporter would leave it: right, and untidy."""
+    """Returns the network as an exporter would write it: correct but redundant."""
     nodes = [
         # 1/16, computed at run time from two constants.
         constant(np.int64(16), "/Constant_output_0", "/Constant"),
@@ -162,14 +162,14 @@ def export(p):
         node("Conv", ["/Mul_output_0", "conv1.weight", "conv1.bias"], ["/conv1/Conv_output_0"], "/conv1/Conv", origin="conv1: Conv2d(1, 8, 3)", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[1, 1], dilations=[1, 1], group=1),
         node("BatchNormalization", ["/conv1/Conv_output_0", "bn1.weight", "bn1.bias", "bn1.running_mean", "bn1.running_var"], ["/bn1/BatchNormalization_output_0"], "/bn1/BatchNormalization", origin="bn1: BatchNorm2d(8)", epsilon=BN_EPSILON, momentum=0.9),
         node("Relu", ["/bn1/BatchNormalization_output_0"], ["/relu/Relu_output_0"], "/relu/Relu"),
-        # A second activation, left by a wrapper around the first block.
+        # A second activation, from a wrapper around the first block.
         node("Relu", ["/relu/Relu_output_0"], ["/block1/Relu_output_0"], "/block1/Relu"),
         node("MaxPool", ["/block1/Relu_output_0"], ["/pool/MaxPool_output_0"], "/pool/MaxPool", origin="pool: MaxPool2d(2)", kernel_shape=[2, 2], strides=[2, 2], ceil_mode=0),
-        # Dropout does nothing outside of training.
+        # Dropout has no effect outside of training.
         node("Identity", ["/pool/MaxPool_output_0"], ["/drop1/Identity_output_0"], "/drop1/Identity", origin="drop1: Dropout(0.25)"),
         node("Conv", ["/drop1/Identity_output_0", "conv2.weight", "conv2.bias"], ["/conv2/Conv_output_0"], "/conv2/Conv", origin="conv2: Conv2d(8, 16, 3)", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[1, 1], dilations=[1, 1], group=1),
         node("Relu", ["/conv2/Conv_output_0"], ["/relu_1/Relu_output_0"], "/relu_1/Relu"),
-        # x.reshape(x.shape[0], -1), spelled out.
+        # x.reshape(x.shape[0], -1), decomposed.
         node("Shape", ["/relu_1/Relu_output_0"], ["/Shape_output_0"], "/Shape"),
         constant(np.int64(0), "/Constant_2_output_0", "/Constant_2"),
         node("Gather", ["/Shape_output_0", "/Constant_2_output_0"], ["/Gather_output_0"], "/Gather", axis=0),
@@ -179,11 +179,11 @@ def export(p):
         node("Concat", ["/Unsqueeze_output_0", "/Constant_4_output_0"], ["/Concat_output_0"], "/Concat", axis=0),
         node("Reshape", ["/relu_1/Relu_output_0", "/Concat_output_0"], ["/Reshape_output_0"], "/Reshape", origin="forward: x.reshape(x.shape[0], -1)"),
         node("Identity", ["/Reshape_output_0"], ["/drop2/Identity_output_0"], "/drop2/Identity", origin="drop2: Dropout(0.5)"),
-        # The weight is stored as it was trained and transposed at run time.
+        # The weight is stored like in training and transposed at run time.
         node("Transpose", ["fc.weight"], ["/fc/Transpose_output_0"], "/fc/Transpose", perm=[1, 0]),
         node("MatMul", ["/drop2/Identity_output_0", "/fc/Transpose_output_0"], ["/fc/MatMul_output_0"], "/fc/MatMul", origin="fc: Linear(256, 10)"),
         node("Add", ["/fc/MatMul_output_0", "fc.bias"], ["/fc/Add_output_0"], "/fc/Add"),
-        # The head of an auxiliary loss: nothing reads it any more.
+        # The head of an auxiliary loss, which is dead now.
         node("GlobalAveragePool", ["/relu_1/Relu_output_0"], ["/aux/GlobalAveragePool_output_0"], "/aux/GlobalAveragePool", origin="aux: training only"),
         node("Flatten", ["/aux/GlobalAveragePool_output_0"], ["/aux/Flatten_output_0"], "/aux/Flatten", axis=1),
         node("Softmax", ["/fc/Add_output_0"], ["/Softmax_output_0"], "/Softmax", doc="One probability for each digit.", axis=-1),

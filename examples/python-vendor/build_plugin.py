@@ -1,4 +1,4 @@
-"""Builds the plugin, and puts its file into the wheel."""
+"""Builds the plugin and adds its file to the wheel."""
 
 import json
 import subprocess
@@ -12,20 +12,20 @@ CRATE = "../hello-pass"
 
 
 class BuildPlugin(BuildHookInterface[Any]):
-    """Has cargo build the crate before the wheel is made."""
+    """A build hook that builds the crate with cargo before the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Adds the plugin's file, and names the system that it is for."""
+        """Adds the plugin's file, and tags the wheel for this system."""
         file = built(Path(self.root, CRATE))
         build_data["force_include"][str(file)] = f"hello_passdock/plugins/{file.name}"
-        # The file is of one system, and of no Python: any version of it may load it.
+        # The file depends on the system but not on the version of Python.
         system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{system}"
 
 
 def built(crate: Path) -> Path:
-    """The file of a crate's cdylib, where cargo says that it is."""
+    """Builds a crate and returns the path of its cdylib, which cargo reports."""
     command = ["cargo", "build", "--release", "--locked", "--message-format=json-render-diagnostics"]
     done = subprocess.run(command, cwd=crate, check=True, stdout=subprocess.PIPE, text=True)
     for line in done.stdout.splitlines():

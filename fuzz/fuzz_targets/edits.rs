@@ -1,4 +1,4 @@
-//! Edits: what a plugin does through the contract's tables leaves a right module or is refused.
+//! Edits through the tables of the plugin ABI give a valid module or are rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

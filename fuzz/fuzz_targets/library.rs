@@ -1,4 +1,4 @@
-//! Files of libraries: an error, or the manifest that is in it.
+//! Reading a library file gives its manifest or an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Manifests: an error that names a place, or all of it read or left out.
+//! Reading a manifest gives an error with a location, or each of its entries is read or reported as skipped.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Reading: an error or a right module, within memory that the file's length bounds.
+//! Reading an ONNX file gives a valid module or an error, with memory limited by the file's length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

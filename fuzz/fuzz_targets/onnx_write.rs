@@ -1,4 +1,4 @@
-//! Writing: what is encoded anew or edited is read again, and means the same.
+//! Modules that are re-encoded or edited and written can be read again, with the same meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

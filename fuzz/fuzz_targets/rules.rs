@@ -1,4 +1,4 @@
-//! Rules: an error with its place, or rules, which rewrite a function to a right one.
+//! Parsing rules gives an error with a location, or rules that rewrite a function to a valid one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

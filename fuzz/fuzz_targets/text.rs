@@ -1,4 +1,4 @@
-//! The text form: an error or a right module, which prints as it will print again.
+//! Parsing IR text gives a valid module or an error, and printing the module is stable.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! What the fuzz targets assert. The regression tests of the crates include the same files, so what a fuzzer once found
-//! is checked on every day.
+//! The assertions of the fuzz targets. Regression tests of the crates include the same files, so that `cargo test`
+//! checks earlier findings.
 
 pub mod edits;
 pub mod library;

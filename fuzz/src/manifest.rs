@@ -1,4 +1,4 @@
-//! What is asserted of reading a plugin's manifest.
+//! Assertions about reading a plugin's manifest.
 
 use passdock_loader::PluginErrorKind;
 use passdock_loader::manifest::{Manifest, toml_text};
@@ -6,14 +6,14 @@ use toml::{Table, Value};
 
 use super::memory::bounded;
 
-/// Reads the bytes of the manifest in a library, which are this text and a NUL. It is an error that
-/// names a place, or each of its entries is in what was read or in what was left out, and all of it
-/// can be shown. `true`: it is a manifest.
+/// Reads the bytes of a library's manifest: `text` and a NUL. The result must be an error with a location, or a
+/// manifest in which each entry was either read or reported as skipped. All of its strings must be printable. Returns
+/// `true` if it is a manifest.
 pub fn check(text: &[u8]) -> bool {
     let symbol = [text, b"\0"].concat();
     let read = || Manifest::from_symbol(&symbol);
     let read = bounded("reading a manifest of", symbol.len(), read);
-    // The symbol's text ends where the first NUL is.
+    // The symbol's text ends at the first NUL.
     let end = symbol.iter().position(|&byte| byte == 0).unwrap_or(0);
     match (read, std::str::from_utf8(&symbol[..end])) {
         (Ok(manifest), Ok(text)) => {
@@ -74,7 +74,7 @@ fn check_read(manifest: &Manifest, text: &str) {
         assert_toml(&field.default);
     }
     for schema in manifest.configs.iter().filter(|schema| !schema.is_scalar()) {
-        // The defaults are values that the schema takes.
+        // The schema accepts its own defaults.
         let result = schema.accept(&Value::Table(Table::new()));
         assert!(result.is_ok(), "a struct without its fields: {result:?}");
     }
@@ -83,7 +83,7 @@ fn check_read(manifest: &Manifest, text: &str) {
     }
 }
 
-/// What is shown of a value is the value again, and no date.
+/// Asserts that the printed form of a value parses to the same value, and that it has no dates.
 fn assert_toml(value: &Value) {
     match value {
         Value::Datetime(_) => panic!("a date: {value}"),
@@ -93,11 +93,11 @@ fn assert_toml(value: &Value) {
     }
     let text = format!("value = {}", toml_text(value));
     let again: Table = text.parse().expect("what is shown is TOML");
-    // As text, because a NaN isn't itself.
+    // Compared as text, because NaN isn't equal to itself.
     assert_eq!(format!("{:?}", again["value"]), format!("{value:?}"));
 }
 
-/// All texts of what is shown are such that a terminal may show them.
+/// Asserts that all strings are safe to print on a terminal.
 fn assert_json(value: &serde_json::Value) {
     match value {
         serde_json::Value::String(text) => assert_shown(text),

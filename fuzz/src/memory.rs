@@ -1,4 +1,4 @@
-//! A bound on the memory that a piece of work holds.
+//! An assertion that limits the memory that a function allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,23 +11,23 @@ thread_local! {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The system's allocator, counting what each thread holds.
+/// The system's allocator, with a count of each thread's allocated bytes.
 struct Counting;
 
 fn count(change: isize) {
-    // A thread that ends has no counters any more.
+    // An exiting thread no longer has its counters.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + change);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
     });
 }
 
-// SAFETY: every call is the system allocator's own; counting allocates nothing. A reallocation is the trait's own:
-// while memory moves, both parts are held.
+// SAFETY: every call is forwarded to the system's allocator, and counting doesn't allocate. `realloc` is the trait's
+// default, so both blocks count while memory moves.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promises are those of the system's allocator.
+        // SAFETY: the requirements on the caller are those of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -38,12 +38,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The bytes that any input may take.
+/// The allocation limit of an empty input, in bytes.
 const BASE: usize = 1 << 20;
-/// The bytes on top for each byte of it: an initializer of two bytes takes the most, 222.
+/// The additional limit for each byte of the input. The measured maximum is 222, for an initializer of two bytes.
 const PER_BYTE: usize = 400;
 
-/// Does some work on an input of `len` bytes, which must not hold more memory at a time than that bounds.
+/// Runs `work` on an input of `len` bytes. Its peak memory must stay within the limit for that length.
 pub fn bounded<T>(what: &str, len: usize, work: impl FnOnce() -> T) -> T {
     let before = HELD.get();
     PEAK.set(before);

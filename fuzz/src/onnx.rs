@@ -1,4 +1,4 @@
-//! What is asserted of reading and writing ONNX files.
+//! Assertions about reading and writing ONNX files.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,18 +13,18 @@ use regex_lite::Regex;
 
 use super::memory::bounded;
 
-/// The tag of the last field of a `ModelProto`, which says what to edit: field 1000, which no version of ONNX has.
+/// The tag of the last field of a `ModelProto`, which contains edits: field 1000, which no version of ONNX has.
 const EDITS: [u8; 2] = [0xC2, 0x3E];
 
-/// Where the file is said to be: nothing is there, so no input reads external data.
+/// The path of the file. It doesn't exist, so that no input reads external data.
 const PLACE: &str = "/nonexistent/directory/model.onnx";
 
-/// Reads a file; if that works, the module is right, each constant's bytes can be asked for, and
-/// written unchanged it is the same file. `true`: it was parsed to its end.
+/// Reads a file. If that succeeds, the module must be valid, each constant's bytes can be requested, and writing it
+/// unchanged produces the same file. Returns `true` if the file was read.
 pub fn check_read(bytes: &[u8]) -> bool {
     let module = match bounded("reading", bytes.len(), || load(bytes)) {
         Ok(module) => module,
-        // A sentence that says where, inside the file.
+        // The location is inside the file.
         Err(error) => {
             assert!(error.to_string().ends_with('.'), "{error}");
             let is_inside = error.at.is_none_or(|at| at <= bytes.len() as u64);
@@ -45,9 +45,9 @@ pub fn check_read(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a file; if that works, writes it with no span copied and reads that again: the same module,
-/// as text. Then edits it as the file's field 1000 says; what is written of the result, with spans
-/// and without, is read and means the same. `true`: it was parsed to its end.
+/// Reads a file. If that succeeds, writes it without copied spans and reads it again, which must give the same module
+/// as text. Then applies the edits of the file's field 1000, and writes the result with and without spans. Reading
+/// these must succeed, too. Returns `true` if the file was read.
 pub fn check_write(bytes: &[u8]) -> bool {
     let Ok(mut module) = load(bytes) else {
         return false;
@@ -78,8 +78,8 @@ fn written(module: &Module, drop_spans: bool) -> Result<Vec<u8>, String> {
     output.to_bytes().map_err(|error| error.to_string())
 }
 
-/// What edits can make that ONNX can't say; and what of the file isn't read before it is written
-/// without spans.
+/// Messages about modules that edits can create and ONNX can't express, and about parts of the file that are only
+/// decoded when it is written without spans.
 const UNSAYABLE: [&str; 5] = [
     "ONNX has no element type",
     "ONNX's functions can't be recursive",
@@ -88,7 +88,8 @@ const UNSAYABLE: [&str; 5] = [
     "(at byte ",
 ];
 
-/// Writes a module and reads it again; `None`: it can't be written, as a constant whose bytes can't be read.
+/// Writes a module and reads it again. Returns `None` if it can't be written, for example because a constant's bytes
+/// can't be read.
 fn reread(module: &Module, drop_spans: bool) -> Option<Module> {
     let written = written(module, drop_spans);
     if let Err(error) = &written {
@@ -104,24 +105,24 @@ fn reread(module: &Module, drop_spans: bool) -> Option<Module> {
     Some(again)
 }
 
-/// What of a module's text a file may say in another way, and what is left of it.
+/// Parts of a module's text that may differ between equivalent files, and their replacements.
 static NOISE: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
     [
-        // Places in the file: why bytes can't be read, and what the writer is told. And a sparse initializer's name
-        // moves to the end of its message.
+        // Locations in the file: in the reason why bytes can't be read, and in the writer's annotations. The name of a
+        // sparse initializer moves to the end of its message.
         (
             r"( = unreadable\(| extra\(| const_extra\(|region_extra\(|\{sparse_value = opaque\().*",
             "",
         ),
-        // Which of the fields of a tensor of an unknown type are its data is anybody's guess.
+        // It is unknown which fields of a tensor with an unknown type contain its data.
         (r#" raw\("[^"]*"\)"#, " raw"),
-        // A declaration without a type says nothing.
+        // A declaration without a type is redundant.
         (r" : !\?", ""),
     ]
     .map(|(noise, rest)| (Regex::new(noise).expect("a regex"), rest))
 });
 
-/// All of a module: a constant is its bytes, wherever in a file they stand.
+/// Prints a module with the bytes of all constants, in an order that doesn't depend on the file.
 fn embedded(module: &Module) -> String {
     let options = PrintOptions {
         constants: Constants::Embed,
@@ -132,15 +133,15 @@ fn embedded(module: &Module) -> String {
         noise.replace_all(&text, *rest).into_owned()
     });
     let lines = text.lines().map(sorted_params);
-    // Where a constant stands among the ops of its graph means nothing, and sorting a graph that isn't
-    // sorted may move it; of the metadata, a key that stands twice moves.
+    // The position of a constant among the ops has no meaning, and topological sorting of a graph may move it.
+    // Duplicate keys of the metadata may move, too.
     let anywhere = |line: &String| line.contains(" = const ") || line.starts_with("  metadata ");
     let (mut sorted, ops): (Vec<_>, Vec<_>) = lines.partition(anywhere);
     sorted.sort_unstable();
     [sorted.join("\n"), ops.join("\n")].join("\n")
 }
 
-/// A function's header with its attribute parameters sorted: files list those with a default apart.
+/// Sorts the attribute parameters in a function's header. Files list those with a default separately.
 fn sorted_params(line: &str) -> String {
     match line.split_once(" attributes {") {
         Some((head, params)) => {
@@ -157,7 +158,7 @@ fn verified(module: &Module, what: &str) {
     assert!(violations.is_empty(), "{what} is wrong: {violations:?}");
 }
 
-/// Edits the main graph as the file says; an edit that is refused changes nothing.
+/// Applies the file's edits to the module. A rejected edit changes nothing.
 fn edit(module: &mut Module, bytes: &[u8]) {
     let tag = bytes.windows(2).rposition(|tag| tag == EDITS);
     // After its length.
@@ -231,7 +232,6 @@ fn one_edit(f: &mut Function, what: u8, a: u8, b: u8) {
         }
         _ => f.replace_op_with(op, &[value, second]),
     };
-    // A sentence, if it is refused.
     if let Err(error) = result {
         assert!(error.message.ends_with('.'), "{}", error.message);
     }

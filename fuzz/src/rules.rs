@@ -1,4 +1,4 @@
-//! What is asserted of the text of rules, and of rewriting by them.
+//! Assertions about parsing rules and rewriting with them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use passdock_ir::{Module, text};
 
 use super::memory::bounded;
 
-/// Reads rules. It is an error that names a place inside the text and can be shown, or they are rules whose names and
-/// operators stand where they say; these rewrite a function to a right one, or say why not. `true`: they were read.
+/// Parses rules. The result must be a printable error with a location in the text, or rules whose names and operators
+/// have correct locations. Rewriting a function with them must give a valid function or an error. Returns `true` if the
+/// rules were parsed.
 pub fn check(input: &str) -> bool {
     let read = bounded("reading rules of", input.len(), || {
         let rules = Rules::parse(input)?;
@@ -54,7 +55,7 @@ fn check_rules(rules: &[Rule], input: &str) {
     }
 }
 
-/// An operator stands at its place, maybe with spaces and comments between its words.
+/// Asserts that an operator is at its location. Spaces and comments may be between its identifiers.
 fn check_operator(operator: &Spanned<String>, input: &str) {
     let mut place = input.get(operator.at.clone()).expect("a place of the text");
     for word in operator.value.split('.') {
@@ -64,7 +65,7 @@ fn check_operator(operator: &Spanned<String>, input: &str) {
     assert!(place.is_empty(), "`{place}` behind {}", operator.value);
 }
 
-/// Rewrites a function that has an op of many a kind; the host verifies what comes out.
+/// Rewrites a function that has many kinds of ops. The host verifies the result.
 fn rewrite(rules: Rules) {
     thread_local! {
         static MODULE: Module = text::parse(include_str!("rules.ir")).expect("a module");

@@ -1,11 +1,11 @@
-//! What is asserted of the text form.
+//! Assertions about IR text.
 
 use passdock_ir::{text, verify};
 
 use super::memory::bounded;
 
-/// Parses a text; if that works, printing it gives a text that is read and printed the same. `true`:
-/// it was parsed to its end.
+/// Parses a text. If that succeeds, printing, parsing and printing it again must give the same text. Returns `true` if
+/// it was parsed.
 pub fn check(input: &str) -> bool {
     let module = match bounded("parsing", input.len(), || text::parse(input)) {
         Ok(module) => module,
@@ -15,7 +15,7 @@ pub fn check(input: &str) -> bool {
         }
     };
     let mut violations = verify::verify_module(&module).err().unwrap_or_default();
-    // Whether the module has what is called isn't known when a function is read.
+    // The parser can't know whether the module has the callees of a function.
     violations.retain(|violation| violation.invariant != verify::Invariant::Calls);
     assert!(
         violations.is_empty(),

@@ -1,4 +1,4 @@
-"""What commands print with --json beside its schema: as much of JSON Schema as docs/schemas/answers.schema.json uses."""
+"""Validates the --json output of commands with docs/schemas/answers.schema.json. It supports the keywords used there."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ TYPES = {
 
 
 def misfit(name, value):
-    """The place in an answer that doesn't fit the definition of a name; None if all does."""
+    """Returns the first part of `value` that doesn't match the definition `name`; None if all of it does."""
     return find(SCHEMA["definitions"][name], value, name)
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What other tools make of models, beside passdock.
+"""Compares passdock with other tools that simplify models.
 
     compare.py --passdock EXE --work-dir DIR [--models DIR] [--runs N] [--latency] [--update] [MODEL|DIR...]
 
-Models: those given, and without any the `light` ones of onnx's wheel, those that fusible.py makes and those of
-`--models`. Each tool runs with its defaults as a process of its own, `--runs` times in turn with the others; the
-least time and the least peak of memory count. What it made is judged by verdict.py. `--update` writes
-docs/comparison.md and the table of README.md. `--latency` prints how fast ONNX Runtime runs passdock's results, and runs no other tool.
+Without MODEL the models are the `light` ones of onnx's wheel, those of fusible.py, and those of `--models`. Each tool runs
+with its defaults in its own process, `--runs` times, alternating with the other tools. The minimum time and the minimum
+peak memory count. verdict.py judges the results. `--update` writes docs/comparison.md and the table of README.md.
+`--latency` runs only passdock and prints the latencies of its results in ONNX Runtime.
 
-Nothing large is imported here: a child's peak of memory is at least what its parent had when it started.
+This script imports no large modules, because a child's peak memory is at least its parent's at the start.
 """
 
 import argparse
@@ -25,17 +25,17 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/comparison.md"
 README = HERE.parents[1] / "README.md"
 LIGHT = "backend/test/data/light"
-# What costs are compared with: a process of Python that loads and saves.
+# The baseline of costs: a Python process that loads and saves.
 BASELINE = "load_and_save"
 OURS = "passdock"
 TOOLS = [OURS, "onnxruntime", "onnxoptimizer", "onnxslim", "onnxsim", "onnxscript"]
-# Seconds after which a tool is stopped.
+# The time limit of a tool in seconds.
 LIMIT = 300
-# A file may grow by a hundredth, and by the few bytes that say more of the types.
+# A file may grow by 1 %, and by a few bytes for types.
 GROWTH, ALLOWANCE = 1.01, 256
 MARKS = {"invalid": "†", "interface": "‡", "different": "≠"}
 LARGER, NOTHING = "↑", "—"
-# Of the original's latency: a result that takes longer is slower.
+# A result is slower if its latency is more than this multiple of the original's.
 SLOWER = 1.02
 
 
@@ -49,7 +49,7 @@ def command(args, tool, given, made):
 
 
 def measured(words):
-    """(Seconds, those of all cores, peak bytes) of a process; None if it fails or doesn't end."""
+    """Runs a process. Returns (seconds, CPU seconds, peak bytes), or None if it fails or exceeds the limit."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     start = time.perf_counter()
     process = subprocess.Popen([str(word) for word in words], **quiet)
@@ -69,7 +69,7 @@ def measured(words):
 
 
 def judged(*paths):
-    """What verdict.py says of a model as it was given, and of what was made of it."""
+    """Returns verdict.py's verdict on the original model and a result."""
     words = [sys.executable, "-B", HERE / "verdict.py", *paths]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     if done.returncode != 0:
@@ -79,7 +79,7 @@ def judged(*paths):
 
 
 def compared(args, given):
-    """Per tool what it cost and what came; of the baseline the costs only."""
+    """Returns the original's data, and the costs and the verdict of each tool; the baseline has only costs."""
     costs, found = {}, {}
     for _ in range(args.runs):
         for tool in args.tools:
@@ -118,7 +118,7 @@ def models(args):
 
 
 def faults(original, result):
-    """The kinds of what is wrong with a result."""
+    """Returns the kinds of errors in a result."""
     kinds = [kind for kind in MARKS if result.get(kind)]
     if result.get("bytes", 0) > original["bytes"] * GROWTH + ALLOWANCE:
         kinds.append("larger")
@@ -147,7 +147,7 @@ def ops_table(results):
 
 
 def totals_table(results):
-    """Per tool: sums over the models that all tools take, and how often something is wrong."""
+    """Returns a table with a row for each tool: totals of the models that all tools accept, and numbers of errors."""
     common = [found for _, found in results.values() if all(found.values())]
     lines = []
     for tool in [BASELINE, *TOOLS]:
@@ -166,7 +166,7 @@ def totals_table(results):
 
 
 def readme_table(results):
-    """README.md's table: the costs and faults of each tool, and the ops left, over the models that all tools take."""
+    """Returns README.md's table: each tool's costs, errors and remaining ops, for the models that all tools accept."""
     common = [(original, found) for original, found in results.values() if all(found.values())]
     lines = []
     for tool in TOOLS:
@@ -184,20 +184,20 @@ def readme_table(results):
 
 
 def readme(results):
-    """README.md with its table written again."""
+    """Returns README.md with a new table."""
     text = README.read_text()
     start = text.index("\n", text.index("<!-- comparison")) + 1
     return text[:start] + "\n".join(readme_table(results)) + "\n" + text[text.index("<!-- /comparison"):]
 
 
 def latency_table(results):
-    """How long ONNX Runtime takes for each model and for passdock's result."""
+    """Returns a table of latencies in ONNX Runtime, for each model and passdock's result."""
     lines = [[name, *costs(found[OURS])[-3:]] for name, (_, found) in results.items()]
     return table(["model", "ms before", "ms after", "ratio"], lines)
 
 
 def slower(results):
-    """The models that are slower after passdock."""
+    """Returns the models whose results are slower."""
     ratios = {name: (found[OURS] or {}).get("latency", (0, 0, 0))[2] for name, (_, found) in results.items()}
     return [f"{name} ({ratio:.2f})" for name, ratio in ratios.items() if ratio > SLOWER]
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Some 4,000 models through passdock, judged by the onnx package.
+"""Runs about 4,000 models through passdock and checks the results with the onnx package.
 
-ONNX's own node cases, as they are and with their inputs frozen; the models in
-onnx's wheel; models made by hand (`crafted`); real ones. `passdock-corpus`
-makes files of all of them in one process; here they are compared in one. Each
-model keeps its bytes if nothing changes, its fields when it is encoded anew and
-as text, every other record when one op changes, and its interface when it is
-optimised; what onnx's checker accepted, it accepts. What is folded completely
-must be what ONNX expects; what isn't supported must be left alone.
+The models are ONNX's own node cases, unchanged and with frozen inputs; the
+models in onnx's wheel; crafted models (`crafted`); and real ones.
+`passdock-corpus` writes the results for all of them in one process, and this
+script compares them. A model keeps its bytes if nothing changes, its fields
+when it is re-encoded or converted to text, and every other record when one op
+changes. An optimised model keeps its interface. onnx's checker must accept a
+result if it accepted the model. Completely folded models must give ONNX's
+expected results, and unsupported ops must be unchanged.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import folding
 import judge
 import outputs
 
-# Fewer means that this script, not passdock, has lost something.
+# Minimum numbers of models. If there are fewer, this script has lost some.
 AT_LEAST = {"case": 1884, "frozen": 1855, "wheel": 149, "crafted": 440, "real": 7}
 AT_LEAST_RIGHT = 918
 WHEEL = Path(onnx.__file__).parent / "backend" / "test" / "data"
@@ -35,7 +36,7 @@ SHOWN = 30
 
 
 class Corpus:
-    """The models as files in one directory, and what is known of some."""
+    """The models as files in a directory, with additional data for some."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -69,7 +70,7 @@ class Corpus:
 
 
 class Tally:
-    """What came of each check of each source; what was wrong."""
+    """The results of each check for each source, and the errors."""
 
     def __init__(self):
         self.counts, self.wrong = collections.Counter(), []
@@ -121,7 +122,7 @@ def judged(corpus, made, report):
 
 
 def missing(counts, real):
-    """Why the corpus isn't whole."""
+    """Returns why the corpus is incomplete, or None."""
     for source, least in AT_LEAST.items():
         if source != "real" or real:
             count = sum(n for (s, check, _), n in counts.items() if s == source and check in ("same", "refused"))
@@ -138,7 +139,7 @@ def main():
     p.add_argument("--work-dir", type=Path, required=True, help="for what it writes; emptied first")
     p.add_argument("--models", type=Path, help="a directory of real models")
     args = p.parse_args()
-    warnings.filterwarnings("ignore")  # making the cases overflows and divides by zero on purpose
+    warnings.filterwarnings("ignore")  # the cases overflow and divide by zero on purpose
     shutil.rmtree(args.work_dir, ignore_errors=True)
     given, made = args.work_dir / "given", args.work_dir / "made"
     given.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Small models whose sizes are computed: for comparing what is known of them."""
+"""Small models with computed sizes, for comparing shape inference."""
 
 import onnx.parser
 
@@ -114,7 +114,7 @@ Outer (v) => (r) {
 
 
 def models():
-    """The models, by name."""
+    """Yields the models with their names."""
     texts = {name.lower(): text for name, text in globals().items() if name.isupper() and name != "HEAD"}
     for name, text in texts.items():
         yield name, onnx.parser.parse_model(HEAD + text)

@@ -1,11 +1,11 @@
-"""Ops replaced by what they are made of, and functions inlined and lifted: the same results.
+"""Compares results after ops are decomposed, and after graphs are lifted and functions inlined.
 
     python decomposing.py --passdock PASSDOCK --work-dir DIRECTORY
 
-ONNX's own node cases of operators that are functions go through `relax.transform.DecomposeOps`: nothing of
-the operator may be left, and ONNX Runtime has to compute what ONNX expects. How many do may not fall.
-Those with graphs in their nodes go through `relax.transform.LambdaLift`, and then `InlineFunctions`; so they do with
-functions of every two nodes in a row, which a plugin of the tests outlines.
+ONNX's own node cases of function operators go through `relax.transform.DecomposeOps`. None of these ops may be left,
+and ONNX Runtime must compute ONNX's expected results. The number of such cases must not decrease. Cases whose nodes
+have graphs go through `relax.transform.LambdaLift` and then `InlineFunctions`. So do functions of two consecutive
+nodes, which a test plugin outlines.
 """
 
 import argparse
@@ -20,26 +20,26 @@ import numpy as np
 import onnx
 from onnx import defs, numpy_helper
 
-# Cases whose operator is replaced, and of those, cases that ONNX Runtime can run, all right.
+# Cases whose ops are decomposed, and those of them that ONNX Runtime runs, with correct results.
 REPLACED = 429
 JUDGED = 344
-# Cases whose nodes' graphs are lifted, or nodes outlined, all right in ONNX Runtime before and after being inlined.
+# Cases with lifted graphs or outlined nodes, with correct results in ONNX Runtime before and after inlining.
 LIFTED = 15
-# ONNX Runtime's functions take no optional values.
+# ONNX Runtime's functions don't support optional values.
 OPTIONAL = "test_loop16_seq_none"
 
-# What came of it can't be compared.
+# Results that can't be compared.
 RANDOM = {"Bernoulli"}
 
 
 def functions():
-    """The operators of ONNX's own domain that are functions."""
+    """Returns the operators of ONNX's own domain that are functions."""
     schemas = defs.get_all_schemas_with_history()
     return {s.name for s in schemas if s.domain == "" and (s.has_function or s.has_context_dependent_function)}
 
 
 def node_cases():
-    """ONNX's node cases, without those whose operators are replaced by functions already."""
+    """Returns ONNX's node cases, except those whose operators are already expanded into functions."""
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():
@@ -49,7 +49,7 @@ def node_cases():
 
 
 def cases():
-    """ONNX's node cases of one operator that is a function."""
+    """Yields ONNX's node cases with a single function operator."""
     names = functions()
     for case in node_cases():
         nodes = [node for node in case.model.graph.node if node.domain in ("", "ai.onnx")]
@@ -66,11 +66,11 @@ def all_ops(graph):
 
 
 def run(path, inputs):
-    """The outputs that ONNX Runtime computes; None, and why, if it has no kernel for a node."""
+    """Returns ONNX Runtime's outputs; None and the reason if it has no kernel for a node."""
     import onnxruntime
 
     model = onnx.load(path)
-    # Newer than what ONNX Runtime promises to know; its kernels are of the operators' versions.
+    # ONNX Runtime rejects newer IR versions, although its kernels support the operators' versions.
     model.ir_version = min(model.ir_version, 13)
     model = model.SerializeToString()
     options = onnxruntime.SessionOptions()
@@ -79,7 +79,7 @@ def run(path, inputs):
     try:
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         return session.run(None, inputs), None
-    except Exception as error:  # each kind of refusal has a class of its own
+    except Exception as error:  # each kind of error has its own class
         return None, str(error)
 
 
@@ -98,7 +98,7 @@ def difference(got, expected, case):
 
 
 def transformed(arguments, passes, model):
-    """Where a model is after passes, or why it isn't."""
+    """Returns the path of a model after passes, or why they failed."""
     before, after = arguments.work_dir / "before.onnx", arguments.work_dir / "after.onnx"
     onnx.save(model, before)
     command = [arguments.passdock, "run", "--passes", passes, before, "-o", after]
@@ -107,7 +107,7 @@ def transformed(arguments, passes, model):
 
 
 def lifted(arguments):
-    """How many cases with graphs in their nodes are lifted and inlined right, and what is wrong."""
+    """Returns the number of cases whose graphs are lifted and inlined correctly, and the errors."""
     count, wrong = 0, []
     lift, outline = "relax.transform.LambdaLift", "outliner.transform.OutlineEvery"
     inline = "relax.transform.InlineFunctions"

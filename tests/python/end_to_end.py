@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Models through passdock and back, judged by onnx and onnxruntime.
+"""Runs models through passdock and checks the results with onnx and onnxruntime.
 
-For each model: a pass that changes nothing gives the same bytes; with all byte
-spans dropped the file is equal field by field; one renamed node changes no
-other byte; as text and back, and optimised, it computes the same. Prints a
-line for each check.
+For each model: a pass that changes nothing gives the same bytes; a re-encoded
+file has the same fields; renaming a node changes no other byte; after
+conversion to text and back, and after optimisation, the model computes the
+same. Prints a line for each check.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import wire
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples" / "models"
-# Passes of real plugins; each leaves some models as they are.
+# Passes of plugins that leave some models unchanged.
 QUIET = ["tir.transform.UnrollLoop", "hello.transform.FuseDoubleRelu"]
 OPTIMISE = [
     "relax.transform.InferType",
@@ -32,18 +32,18 @@ OPTIMISE = [
 
 
 class Failed(Exception):
-    """A check that didn't hold; the message says why."""
+    """A failed check; the message is the reason."""
 
 
 class Passdock:
-    """The command, with the plugin directories to use."""
+    """The command with its plugin directories."""
 
     def __init__(self, executable, renamer, plugin_dirs, work):
         self.executable, self.renamer, self.work = executable, renamer, work
         self.plugin_dirs = [word for directory in plugin_dirs for word in ("--plugin-dir", directory)]
 
     def run(self, model, out, *arguments):
-        """Runs passes on a model; gives the report."""
+        """Runs passes on a model and returns the report."""
         out.unlink(missing_ok=True)
         command = [self.executable, "run", *arguments, model, "-o", out, "--json", *self.plugin_dirs]
         report = json.loads(self.succeed(command))
@@ -52,9 +52,9 @@ class Passdock:
         return report
 
     def convert(self, given, out):
-        """From one format to another."""
+        """Converts a file to another format."""
         out.unlink(missing_ok=True)
-        # Text refers to the data of the model that it was made from, which is elsewhere.
+        # Text refers to the data of its model, which is in another directory.
         self.succeed([self.executable, "convert", given, out, "--allow-outside-data"])
 
     def rename(self, model, out, old, new):
@@ -63,21 +63,21 @@ class Passdock:
         self.succeed([self.renamer, model, out, old, new])
 
     def succeed(self, command):
-        """What the command prints; it must end well."""
+        """Runs a command that must succeed, and returns its output."""
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise Failed(f"{command[0].name} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
         return done.stdout
 
     def pipeline(self, name, *passes):
-        """A pipeline file with these passes."""
+        """Writes a pipeline file with these passes and returns its path."""
         path = self.work / f"{name}.toml"
         path.write_text("".join(f'[[passes]]\nname = "{each}"\n' for each in passes))
         return path
 
 
 def identity(passdock, model, out):
-    """The passes that change nothing give back the same bytes; there is at least one."""
+    """Checks that the passes that change nothing write the same bytes, and that there is at least one."""
     quiet = []
     for name in QUIET:
         report = passdock.run(model, out, passdock.pipeline("identity", name))
@@ -91,14 +91,14 @@ def identity(passdock, model, out):
 
 
 def dropped_spans(passdock, model, out):
-    """With every byte encoded anew, the fields are the same."""
+    """Checks that a completely re-encoded model has the same fields."""
     passdock.run(model, out, passdock.pipeline("identity", QUIET[0]), "--drop-spans")
     expect(fields.same_fields(model, out))
     return f"{out.stat().st_size} bytes for {model.stat().st_size}"
 
 
 def renamed(passdock, model, out):
-    """Renaming one node in the middle changes no other byte."""
+    """Checks that renaming a node in the middle changes no other byte."""
     nodes = [node.name for node in fields.read(model).graph.node if node.name and node.op_type != "Constant"]
     if not nodes:
         return "no node has a name"
@@ -111,17 +111,17 @@ def renamed(passdock, model, out):
 
 
 def as_text(passdock, model, out):
-    """Printed as IR text and parsed again, it computes the same."""
+    """Checks that a model computes the same after it was printed as IR text and parsed again."""
     text = out.with_suffix(".ir")
     passdock.convert(model, text)
     passdock.convert(text, out)
-    # Before ir_version 4 all constants were inputs with a default; as text they are constants.
+    # Before ir_version 4 all constants are inputs with a default; in text they are constants.
     expect(outputs.same_outputs(model, out, defaults=fields.read(model).ir_version >= 4))
     return f"{text.stat().st_size} bytes of text"
 
 
 def optimised(passdock, model, out):
-    """Optimised, it computes the same, through the same interface."""
+    """Checks that the optimised model computes the same and has the same interface."""
     report = passdock.run(model, out, "--passes", ",".join(OPTIMISE))
     found = expect(outputs.same_outputs(model, out))
     ops = report["model"]
@@ -129,7 +129,7 @@ def optimised(passdock, model, out):
 
 
 def accurate(passdock, model, out):
-    """Our own model still reads digits, as well as before."""
+    """Checks that the example model's accuracy is unchanged."""
     passdock.run(model, out, "--passes", ",".join([*OPTIMISE, QUIET[1]]))
     test_set = EXAMPLES / "digits_inputs.npy", EXAMPLES / "digits_labels.npy"
     before, after = (expect(outputs.accuracy(path, *test_set, 0.95)) for path in (model, out))
@@ -167,7 +167,7 @@ def main():
             start = time.monotonic()
             try:
                 word, text = "ok", check(passdock, model, args.work_dir / f"{check.__name__}.onnx")
-            except Exception as error:  # a failed check, or one that couldn't be made: both are failures
+            except Exception as error:  # both failed and impossible checks are failures
                 word, text = "FAILED", str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
                 failures += 1
             print(f"{word:6} {model.stem:18} {check.__name__:14} {time.monotonic() - start:5.1f} s  {text}", flush=True)

@@ -1,10 +1,10 @@
-"""How far the functions of FastMath are from what they approximate, by ONNX Runtime, and what models come to.
+"""Measures the error of FastMath's approximations with ONNX Runtime, for functions and for models.
 
     fast_math.py --passdock FILE --work-dir DIR [--models DIR] [--step N]
 
-Each function is run on every Nth number of float32, NaN and infinities among them, and held to the bounds that
-docs/passes.md has. Softmax is run along several axes in two opsets, with rows that are masked. Real models, if there are
-some, compute the same as before.
+Each function runs on every Nth float32 number, including NaN and infinities, and must keep the bounds in
+docs/passes.md. Softmax runs along several axes in two opsets, with masked rows. Results of real models must stay within
+the tolerance.
 """
 
 import argparse
@@ -23,12 +23,12 @@ import outputs
 
 PASS = "relax.transform.FastMath"
 CHUNK = 1 << 20
-# Half of the smallest number, and a little more.
+# A little more than half of the smallest number.
 SMALLEST = 1.5e-45
 
 
 def erf(x):
-    """By the C library, where it isn't 1."""
+    """Computes erf with the C library where it isn't 1."""
     result = np.sign(x)
     near = np.abs(x) < 6
     result[near] = [math.erf(each) for each in x[near]]
@@ -40,7 +40,7 @@ def sigmoid(x):
         return 1 / (1 + np.exp(-x))
 
 
-# The exact function; the part of it and the distance that results may be away.
+# The exact function, and the allowed relative and absolute errors of results.
 FUNCTIONS = {
     "Exp": (np.exp, 2e-7, SMALLEST),
     "Tanh": (np.tanh, 0, 4e-7),
@@ -50,7 +50,7 @@ FUNCTIONS = {
 
 
 def approximated(passdock, work, name, nodes, opset, dims):
-    """A model of ops on `x` after the pass."""
+    """Runs the pass on a model with these ops on `x`, and returns a session for the result."""
     value = lambda name: helper.make_tensor_value_info(name, T.FLOAT, dims)
     graph = helper.make_graph(nodes, "g", [value("x")], [value("y")])
     path, out = work / f"{name}.onnx", work / f"{name}.out.onnx"
@@ -72,7 +72,7 @@ def run(passdock, path, out):
 
 
 def judge_function(passdock, work, operator, step):
-    """Every `step`th number, and what is special."""
+    """Checks every `step`th number and the special ones."""
     exact, relative, absolute = FUNCTIONS[operator]
     session = approximated(passdock, work, operator, [helper.make_node(operator, ["x"], ["y"])], 17, ["n"])
     bits = np.arange(0, 1 << 32, step, dtype=np.uint64).astype(np.uint32)
@@ -84,11 +84,11 @@ def judge_function(passdock, work, operator, step):
         y = session.run(None, {"x": x})[0].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             expected = exact(x.astype(np.float64))
-            # What no float32 is, is infinite.
+            # Results beyond float32 are infinite.
             expected[expected > np.finfo(np.float32).max] = np.inf
             off = np.abs(y - expected) / (relative * np.abs(expected) + absolute)
         same = (y == expected) | (np.isnan(y) & np.isnan(x))
-        # Next to the largest number, rounding may go either way.
+        # Close to the largest number, rounding may go either way.
         same |= np.isinf(y) & (expected > np.finfo(np.float32).max * (1 - 3e-7))
         off = np.where(same, 0, off)
         at = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
@@ -111,7 +111,7 @@ def judge_softmax(passdock, work):
                 y = session.run(None, {"x": x})[0].astype(np.float64)
                 e = np.exp(x.astype(np.float64) - x.astype(np.float64).max(axis, keepdims=True))
                 expected = e / e.sum(axis, keepdims=True)
-                # The sums are of up to seven numbers.
+                # Sums have up to seven terms.
                 off = np.abs(y - expected) - 5e-7 - 7 * 6e-8 * expected
                 if not (off <= 0).all():
                     sys.exit(f"Softmax of opset {opset} along {axis} is {off.max()} too far away")
@@ -132,9 +132,9 @@ def main():
     for model in sorted(args.models.glob("*.onnx") if args.models else []):
         out = args.work_dir / model.name
         run(passdock, model, out)
-        # Below 1e-4 ONNX Runtime's own Sigmoid is further from the exact result than that of the pass.
+        # Below 1e-4 ONNX Runtime's own Sigmoid is less exact than the pass's result.
         compare = [passdock, "compare", model, out, "--runs", "1", "--sizes", "2", "--quiet"]
-        # Where it looks for ONNX Runtime.
+        # The command searches for ONNX Runtime in PATH.
         path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
         done = subprocess.run(
             compare, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, env={**os.environ, "PATH": path}

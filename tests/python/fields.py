@@ -1,6 +1,6 @@
-"""Are two model files equal field by field, as the onnx package reads them?
+"""Compares two model files field by field, as the onnx package reads them.
 
-Fields that this version of onnx doesn't know count too.
+Fields that this version of onnx doesn't know are included.
 """
 
 import onnx
@@ -20,9 +20,9 @@ def read(path):
 
 
 def first_difference(a, b):
-    """The path of the first field that differs, or None.
+    """Returns the path of the first field that differs, or None.
 
-    Goes down with a stack of its own: subgraphs nest deeper than Python likes.
+    Uses an explicit stack, because subgraphs may be nested deeper than Python's recursion limit.
     """
     pending = [("model", a, b)]
     while pending:
@@ -44,7 +44,7 @@ def first_difference(a, b):
 
 
 def compare(path, x, y):
-    """(Messages still to compare, what differs or None) of one field."""
+    """Compares one field. Returns the messages that are still to be compared, and the difference or None."""
     if hasattr(x, "ListFields"):
         return [(path, x, y)], None
     if isinstance(x, (str, bytes, int, float)):
@@ -70,7 +70,7 @@ def unknown(message):
 
 
 def unknown_in(found):
-    """Number, wire type and value of each field; a group's value are the fields in it."""
+    """Returns the number, wire type and value of each unknown field. The value of a group is a list of its fields."""
     return [(f.field_number, f.wire_type, unknown_in(f.data) if f.wire_type == GROUP else f.data) for f in found]
 
 

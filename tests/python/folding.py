@@ -1,4 +1,4 @@
-"""ONNX's node cases with their inputs frozen: what is folded must be what ONNX expects."""
+"""Checks ONNX's node cases with frozen inputs: folded results must be ONNX's expected ones."""
 
 import numpy as np
 import onnx
@@ -8,7 +8,7 @@ import fields
 
 
 def freeze(case):
-    """The case's model with its inputs as initializers; None if one isn't a tensor."""
+    """Returns the case's model with its inputs as initializers; None if one isn't a tensor."""
     model, values = onnx.ModelProto(), case.data_sets[0][0]
     model.CopyFrom(case.model)
     for info, value in zip(model.graph.input, values, strict=True):
@@ -22,12 +22,12 @@ def freeze(case):
             return None
         model.graph.initializer.append(tensor)
     del model.graph.input[:]
-    model.ir_version = max(model.ir_version, 4)  # before, initializers had to be inputs too
+    model.ir_version = max(model.ir_version, 4)  # before, initializers must also be inputs
     return model
 
 
 def folded(path, case):
-    """(What came of it, why) of a folded model."""
+    """Returns the outcome for a folded model, and the reason."""
     model = fields.read(path)
     values = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in model.graph.node:

@@ -1,8 +1,8 @@
-"""Models that ONNX Runtime runs by fused and quantized kernels: transformer blocks and QDQ models, as exporters write them.
+"""Writes models that ONNX Runtime runs with fused and quantized kernels: transformer blocks and QDQ models, like exporters'.
 
     fusible.py DIRECTORY
 
-writes those that are large enough to measure. `all_models()` yields a name and a model each, small ones.
+This writes the models that are large enough for measurements. `all_models()` yields a name and a model for each small one.
 """
 
 import itertools
@@ -18,14 +18,14 @@ SCALE, WEIGHT_SCALE = 0.05, 0.02
 
 
 class Builder:
-    """A graph in the making: each method adds ops and returns the name of their result."""
+    """A graph under construction. Each method adds ops and returns the name of their result."""
 
     def __init__(self, opset, integer=np.uint8, per_channel=False, width=16, heads=2, trained=True):
         self.opset, self.integer, self.per_channel = opset, integer, per_channel
         self.width, self.heads, self.trained = width, heads, trained
         self.random = np.random.default_rng(5)
         self.nodes, self.constants, self.inputs = [], {}, []
-        # The scale of what is dequantized.
+        # The scales of dequantized values.
         self.scales = {}
 
     def op(self, op_type, *operands, count=1, **attributes):
@@ -71,7 +71,7 @@ class Builder:
         y = self.op("MatMul", x, self.floats(width, out))
         if not bias:
             return y
-        # Older exporters have the bias second.
+        # Older exporters put the bias second.
         b = self.floats(out)
         return self.op("Add", b, y) if self.opset >= 13 else self.op("Add", y, b)
 
@@ -81,7 +81,7 @@ class Builder:
         return self.op("ReduceMean", x, np.array(axes))
 
     def of_norm(self, start):
-        """A scale or a bias, which starts as all ones or all zeros."""
+        """Returns a scale or a bias, which starts as all ones or all zeros."""
         return self.floats(self.width) if self.trained else self.constant(np.full(self.width, start, np.float32))
 
     def layer_norm(self, x):
@@ -111,12 +111,12 @@ class Builder:
         return self.op("Mul", x, self.op("Sigmoid", x))
 
     def split(self, x, perm):
-        """What each head takes."""
+        """Returns each head's part of a value."""
         y = self.op("Reshape", x, np.array([0, 0, self.heads, self.width // self.heads]))
         return self.op("Transpose", y, perm=perm)
 
     def mask(self, *shape):
-        """What is added to scores where a mask has 0."""
+        """Returns a mask to add to scores, which is large and negative where the mask has 0."""
         x = self.given(*shape, dtype=TensorProto.INT64)
         x = self.op("Cast", self.axes("Unsqueeze", [2])(self.axes("Unsqueeze", [1])(x)), to=TensorProto.FLOAT)
         return self.op("Mul", self.op("Sub", self.number(1), x), self.number(-10000))
@@ -137,7 +137,7 @@ class Builder:
         return self.constant(self.integer(0 if self.integer == np.int8 else 128))
 
     def quantized(self, x, scale=None, zero=None):
-        """A QuantizeLinear and a DequantizeLinear of one scale."""
+        """Adds a QuantizeLinear and a DequantizeLinear with one scale."""
         scale = scale or self.number(SCALE * self.random.uniform(0.5, 2))
         zero = zero or self.zero()
         y = self.op("DequantizeLinear", self.op("QuantizeLinear", x, scale, zero), scale, zero)
@@ -145,7 +145,7 @@ class Builder:
         return y
 
     def dequantized(self, array, scale, axis=None):
-        """A DequantizeLinear of a constant, by one scale or one for each channel."""
+        """Adds a DequantizeLinear of a constant, with one scale or one for each channel."""
         scale = np.float32(scale)
         more = {}
         if self.per_channel and axis is not None:
@@ -156,11 +156,11 @@ class Builder:
         return self.dequantized(self.random.integers(-100, 100, shape).astype(np.int8), WEIGHT_SCALE, axis)
 
     def bias(self, x, count):
-        """The bias of an op whose weights are quantized, too: its scale is the product of theirs."""
+        """Adds the bias of an op with quantized weights. Its scale is the product of the input's and the weights'."""
         return self.dequantized(self.random.integers(-99, 99, count, np.int32), WEIGHT_SCALE * self.scales[x], 0)
 
     def operand(self, *shape):
-        """A constant like the activations."""
+        """Returns a constant with the distribution of activations."""
         array = self.random.integers(-100, 100, shape)
         array = (array if self.integer == np.int8 else array + 128).astype(self.integer)
         return self.op("DequantizeLinear", array, np.array(SCALE, np.float32), self.zero())
@@ -184,7 +184,7 @@ NORMS, GELUS = ("layer_norm", "rms_norm"), ("gelu", "tanh_gelu", "quick_gelu", "
 
 
 def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
-    """Blocks of attention and two products by weights; those of RMSNorm have no biases."""
+    """Returns a model with blocks of attention and two matrix products with weights. Blocks with RMSNorm have no biases."""
     b = Builder(opset, **sizes)
     normed, act, bias = getattr(b, norm), getattr(b, gelu), norm == "layer_norm"
     x = b.given("batch", tokens, b.width)
@@ -198,7 +198,7 @@ def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
 
 
 def masked_transformer(opset, batch, tokens, blocks=2):
-    """Blocks of attention with a mask, normalised after each sum."""
+    """Returns a model with blocks of attention with a mask, normalised after each sum."""
     b = Builder(opset)
     y, mask = b.layer_norm(b.given(batch, tokens, b.width)), b.mask(batch, tokens)
     for _ in range(blocks):
@@ -217,8 +217,8 @@ def transformers():
         yield f"transformer.masked.{'.'.join(map(str, sizes))}.{opset}", masked_transformer(opset, *sizes)
 
 
-# Ops between a DequantizeLinear and a QuantizeLinear, of the shape [2, 4, 8, 8]; of those that move elements alone the
-# second has the scale of the first.
+# Ops of shape [2, 4, 8, 8] between a DequantizeLinear and a QuantizeLinear. If they only move elements, both have the
+# same scale.
 UNITS = {
     "conv": lambda b: b.conv,
     "conv_relu": lambda b: lambda x: b.op("Relu", b.conv(x)),
@@ -274,12 +274,12 @@ def gemm(b, x, width=4):
 
 
 def quantized_kinds():
-    """How a QDQ model is quantized: the opset, the type of what is computed, and whether weights have a scale for each channel."""
+    """Yields the quantization variants: the opset, the floating-point type, and whether weights have a scale per channel."""
     yield from itertools.product((13, 19), (np.uint8, np.int8), (False, True))
 
 
 def units():
-    """Each op alone, and each op that moves elements between two that compute."""
+    """Yields each op alone, and each op that moves elements between two that compute."""
     for opset, integer, per_channel in quantized_kinds():
         kind = f"{opset}.{np.dtype(integer)}{'.per_channel' if per_channel else ''}"
         for name, unit in UNITS.items():
@@ -298,7 +298,7 @@ def units():
 
 
 def chains():
-    """Units that share a scale, a DequantizeLinear or a QuantizeLinear, and those at the ends of a model."""
+    """Yields units that share a scale, a DequantizeLinear or a QuantizeLinear, and units at the ends of a model."""
     for opset, integer, per_channel in quantized_kinds():
         kind = f"{opset}.{np.dtype(integer)}{'.per_channel' if per_channel else ''}"
 
@@ -379,7 +379,7 @@ def chains():
 
 
 def effnet(opset=17, integer=np.int8, blocks=4):
-    """Convolutions with SiLU and a squeeze-and-excitation each, and a classifier: a small QDQ model."""
+    """Returns a small QDQ model with convolutions, SiLU, squeeze-and-excitation and a classifier."""
     b = Builder(opset, integer, per_channel=True)
     scale, zero = b.number(SCALE), b.zero()
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What exporters spell out, as one operator: the same results in ONNX Runtime.
+"""Checks the fusion of decomposed operators: results in ONNX Runtime must be the same.
 
     python fusing.py --passdock PASSDOCK --work-dir DIRECTORY
 
-Small models, each in the ways that an exporter writes it, go through
-`relax.transform.FuseOperators`. After each stand the ops that may be left; a
-second run has to change nothing.
+Small models, written in the ways of different exporters, go through
+`relax.transform.FuseOperators`. After each the expected ops must be left, and
+a second run must change nothing.
 """
 
 import argparse
@@ -23,16 +23,16 @@ import outputs
 
 PASS = "relax.transform.FuseOperators"
 ARRAYS = {"float": np.float32, "float16": np.float16, "double": np.float64}
-# Operators that are made only if they are named, or of more then; and Mish, which is made of a Softplus.
+# Operators that are only created if options name them, or in more cases then. Mish is created from a Softplus.
 NAMED = {
     "Attention", "LayerNormalization", "Mish", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
     "ReduceSumSquare", "Softmax", "Softplus", "Swish",
 }
 SHORT = {"float": "f32", "float16": "f16", "double": "f64"}
 
-# Each: the name, the opset, the element types, the ops that are left, the body. `T` is the element type; `x` is the
-# input, `y` the output, both of the same shape; other names that aren't made are constants. Of a case whose name begins
-# with `named.`, the operators are made only if they are named.
+# Each case: the name, the opset, the element types, the remaining ops, the body. `T` is the element type. `x` is the input
+# and `y` the output, both of the same shape. Other undefined names are constants. In cases whose names start with
+# `named.`, the operators are only created if options name them.
 ACTIVATIONS = [
     ("gelu.torchscript", 20, "float float16", "Gelu",
      "a = Div(x, root2) b = Erf(a) c = Add(b, one) d = Mul(x, c) y = Mul(d, half)"),
@@ -116,7 +116,7 @@ CONSTANTS = {
 }
 
 
-# As above, but the result is added to the input.
+# Like the above, but the result is added to the input.
 REDUCTIONS = [
     ("sum_square", "ReduceSumSquare", "q = Mul(x, x) r = {sum}"),
     ("sum_square.pow", "ReduceSumSquare", "q = Pow(x, two) r = {sum}"),
@@ -206,7 +206,7 @@ def constants(dtype):
 
 
 def model(opset, dtype, body, shape=("n", "4", "8")):
-    """The body as a model, with the constants that it names."""
+    """Returns the body as a model, with the constants that it names."""
     signature = f"({dtype}[{', '.join(shape)}] x) => ({dtype}[{', '.join(shape)}] y)"
     body = body.replace(") ", ")\n")
     made = parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}')

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""ONNX Runtime runs the result by as many fused and quantized kernels as the original.
+"""Checks that ONNX Runtime runs results with as many fused and quantized kernels as the originals.
 
     python fusions.py --passdock PASSDOCK --work-dir DIRECTORY [--models DIRECTORY]
 
 Transformer blocks, QDQ models and the models of a directory go through the pipeline `default`. ONNX Runtime
-optimises each, and what was made of it. A kernel that stands for several ops may be gone only if another of its kind
-is there instead, or if there are no more of the ops that it stands for; a kernel that takes in one op more, also if
-that saves as many nodes elsewhere. The result may have no more nodes than the original. Its nodes keep the metadata of
-the original's, and a second run changes nothing.
+optimises each model and its result. A fused kernel may only disappear if another kernel of its kind replaces it, or if
+the number of ops that it replaces doesn't increase. A kernel that includes an additional op may also disappear if the
+graph has one node fewer elsewhere. The result must not have more nodes than the original. Its nodes keep the metadata of
+the original's nodes, and a second run changes nothing.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import fusible
 import judge
 
 LEVELS = ("EXTENDED", "ALL")
-# Each kind: kernels of which one may stand for another, and the ops that are there if none of them is.
+# Each kind: kernels that may replace each other, and the ops that remain without any of them.
 KINDS = [
     ("Gelu BiasGelu FastGelu QuickGelu Swish", "Erf Tanh Sigmoid"),
     ("LayerNormalization SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
@@ -37,7 +37,7 @@ EXPECTED = [
     "Attention", "BiasGelu", "FastGelu", "QuickGelu", "SkipLayerNormalization", "SimplifiedLayerNormalization", "FusedMatMul",
     "QGemm", "QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat", "QLinearWhere",
 ]
-# As `KINDS`, for kernels that take in an op beside: what they are without it is as good where the graph has fewer nodes.
+# Like `KINDS`, for kernels that include an additional op. Losing one is fine if the graph has one node fewer for it.
 WIDER = [
     ("BiasGelu", "Add"),
     ("SkipLayerNormalization SkipSimplifiedLayerNormalization", "Add"),
@@ -48,7 +48,7 @@ WIDER = [
 
 
 def optimised(path, level, work):
-    """The nodes of the graph that ONNX Runtime makes of a model, by operator, those of subgraphs included; None if it can't."""
+    """Counts the nodes of ONNX Runtime's optimised graph by operator, including subgraphs; None if it fails."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
     options.optimized_model_filepath = str(work / "optimised.onnx")
@@ -56,7 +56,7 @@ def optimised(path, level, work):
     options.log_severity_level = 4
     try:
         onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception:  # onnxruntime has many; its optimiser fails on some models
+    except Exception:  # onnxruntime has many error classes; its optimiser fails on some models
         return None
     found = collections.Counter()
     graphs = [onnx.load(work / "optimised.onnx", load_external_data=False).graph]
@@ -69,7 +69,7 @@ def optimised(path, level, work):
 
 
 def lost(before, after):
-    """What the second graph does with several kernels where the first has one, or None."""
+    """Describes a kernel that the second graph lost, or None."""
     if before is None or after is None:
         return None if before is None else "ONNX Runtime optimises the original and not this"
     alone = {name: name.removeprefix("QLinear") for name in sorted(before) if name.startswith("QLinear")}
@@ -85,7 +85,7 @@ def lost(before, after):
 
 
 def changed(first, second):
-    """What a second run changed."""
+    """Describes the changes of a second run."""
     first, second = (collections.Counter(node.op_type for node in judge.nodes_of(model)) for model in (first, second))
     return f"fewer of {dict(first - second)}, more of {dict(second - first)}"
 
@@ -118,7 +118,7 @@ def main():
         first, second = (directory / path.name for directory in (made, again))
         given_model, made_model = onnx.load(path), onnx.load(first)
         found = {"metadata": judge.sources_kept(given_model, made_model)}
-        # Before version 4 an initializer stays that nothing uses any more, and the second run may use it.
+        # Before version 4 an unused initializer is kept, and the second run may use it.
         if given_model.ir_version >= 4 and first.read_bytes() != second.read_bytes():
             found["second run"] = changed(made_model, onnx.load(second))
         for what, why in found.items():
@@ -133,7 +133,7 @@ def main():
                 wrong += 1
                 print(f"{name}, {level.lower()}: {why}")
     print(f"{len(chosen)} models, {wrong} wrong")
-    # The models are there for what ONNX Runtime makes of them.
+    # The models must cover these kernels of ONNX Runtime.
     missing = [names for names in EXPECTED if not any(kernels[name] for name in names.split())]
     if missing and not args.only:
         print(f"ONNX Runtime makes none of {missing}")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Models with their ops in groups: fused, partitioned, and given back.
+"""Checks models whose ops are fused into groups, partitioned, and inlined again.
 
-Each model goes through `FuseOps`, and through `AnnotateTarget`, `MergeRegions` and `PartitionGraph`: onnx's checker
-accepts what it accepted, and ONNX Runtime, optimising nothing, computes the same. What was fused, written and
-read goes through `DefuseOps`: its text is the model's again, but for the `ir_version`, what
-`extra` says of the order of records, and where constants stand. With `--models` the directory of real models.
+Each model goes through `FuseOps`, and through `AnnotateTarget`, `MergeRegions` and `PartitionGraph`. onnx's checker must
+accept a result if it accepted the model, and ONNX Runtime without optimisation must compute the same. A fused model that
+was written and read goes through `DefuseOps`: its text must be the model's, except for the `ir_version`, the order of
+records in `extra`, and the position of constants. `--models` is a directory of real models.
 
-And each goes through `deploy` with its convolutions in another layout, and with `examples/npu-partition`, which writes its
-partitions to files: as many as the model calls, each a model that onnx's checker accepts. The accelerator takes tensors of
-known sizes only, so of some models nothing.
+Each model also goes through `deploy`, with its convolutions in another layout and with `examples/npu-partition`, which
+writes partitions to files. There must be a file for each partition that the model calls, and onnx's checker must accept
+each file. The accelerator only supports tensors of known sizes, so some models have no partitions.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def passdock(args, *words):
 
 
 def lines(path):
-    """The lines of a text, without what may differ; constants apart, in the order of their names."""
+    """Returns the lines of a text without parts that may differ, starting with the constants, sorted by name."""
     constants, others, last = [], [], []
     for line in path.read_text().splitlines():
         line = re.sub(r' (external|extra)\("[^)]*\)', "", line)
@@ -54,7 +54,7 @@ def lines(path):
 
 
 def given_back(args, model, fused):
-    """What of a model isn't as it was."""
+    """Describes how a model differs after it was fused and inlined again, or returns None."""
     before, after = args.work_dir / f"{model.stem}.ir", args.work_dir / f"{model.stem}.back.ir"
     passdock(args, "convert", model, before)
     passdock(args, "run", fused, "-o", after, "--passes", "DefuseOps")
@@ -66,7 +66,7 @@ def given_back(args, model, fused):
 
 
 def deployed(args, model, made):
-    """What is wrong with a model made ready for the accelerator of `examples/npu-partition`."""
+    """Describes what is wrong with a model after the pipeline `deploy` for `examples/npu-partition`, or returns None."""
     parts, text = args.work_dir / f"{model.stem}.parts", made.with_suffix(".ir")
     shutil.rmtree(parts, ignore_errors=True)
     settings = [
@@ -116,7 +116,7 @@ def main():
             print(f"{'FAILED' if why else 'ok':6} {model.stem:18} {name:12} {why or ''}", flush=True)
             failures += bool(why)
     print(f"{len(models)} models, {args.partitions} partitions for the accelerator")
-    # It takes only tensors of known sizes, which the example model hasn't.
+    # The accelerator only takes tensors of known sizes, and the example model has none.
     is_enough = models and (args.partitions or not args.models)
     return 0 if is_enough and not failures else 1
 

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""What InferType knows of a model's values, beside what onnx.shape_inference with data propagation knows.
+"""Compares InferType's results for a model's values with those of onnx.shape_inference with data propagation.
 
     inference.py --passdock EXE --work-dir DIR [--models DIR] [--update] [MODEL...]
 
-The models of onnx's wheel, models made here, the example, and real ones, each without the types that it
-declares inside. Counted are the results of ops in all graphs and in function bodies:
+The models are those of onnx's wheel, crafted ones, the example and real ones, each without declared types of
+intermediate values. The counts cover the results of ops in all graphs and function bodies:
 
-- `rank`: values whose rank is known;
-- `dims`: values all of whose dims are known: sizes, the model's symbols, expressions of these;
-- `symbols`: dims that onnx says to be a symbol of the model, and that are said to be the same;
-- `equal`: dims that onnx says to be equal to another by a symbol, and that are said to be equal.
+- `rank`: values of known rank;
+- `dims`: values whose dims are all known: sizes, the model's symbols, or expressions of them;
+- `symbols`: dims for which onnx infers a symbol of the model, and the tool infers the same or its size;
+- `equal`: dims that onnx infers to be equal to another by a symbol, and that the tool infers to be equal.
 
-The model is run too, with every value of the main graph as an output: a size that isn't the one that
-came is wrong. Nothing may be wrong, and no count less than docs/inference.md says (`--update` writes
-that).
+The model also runs with every value of the main graph as an output: a size that contradicts the run is wrong. No type
+may be wrong, and no count may be lower than in docs/inference.md (`--update` writes the table).
 """
 
 import argparse
@@ -34,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs/inference.md"
 WHEEL = Path(onnx.__file__).parent / "backend" / "test" / "data"
 COUNTS = ("rank", "dims", "symbols", "equal")
-# A symbol that onnx, or passdock, made up for a size that nobody named.
+# A symbol that onnx or passdock generated for an unnamed size.
 INVENTED = re.compile(r"unk__\d+|(?<!\w)_[1-9]\d*(?!\w)")
 
 
@@ -42,7 +41,7 @@ INVENTED = re.compile(r"unk__\d+|(?<!\w)_[1-9]\d*(?!\w)")
 
 
 def stripped(model):
-    """The model without declared types of inner values."""
+    """Removes the declared types of intermediate values."""
     pending = [model.graph]
     while pending:
         graph = pending.pop()
@@ -61,7 +60,7 @@ def subgraphs(node):
 
 
 def results(model):
-    """{key as in ir_text: the graph's declared types} of all results of nodes."""
+    """Returns all results of nodes, with the graph's declared types: {key as in ir_text: type}."""
     found, pending = {}, [("main", (), model.graph.node, model.graph)]
     for function in model.functions:
         name = ".".join(filter(None, (function.domain, function.name)))
@@ -79,7 +78,7 @@ def results(model):
 
 
 def dims_of(ty):
-    """The dims of a TypeProto as text, as ir_text has them; None if the rank isn't known."""
+    """Returns the dims of a TypeProto as text, like ir_text; None if the rank is unknown."""
     if ty is None or not ty.HasField("tensor_type") or not ty.tensor_type.HasField("shape"):
         return None
     dims = ty.tensor_type.shape.dim
@@ -109,7 +108,7 @@ def ours(passdock, path, out, keys):
 
 
 def counts(model, known, reference):
-    """The counts of one side; `reference` is what onnx says."""
+    """Counts the results of one tool; `reference` are onnx's."""
     declared = symbols_of(model)
     tally = dict.fromkeys(COUNTS, 0)
     for dims in known.values():
@@ -139,7 +138,7 @@ def symbols_of(model):
 
 
 def wrong(model, path, known):
-    """What is said and isn't so when the model runs; None if it doesn't run."""
+    """Returns the inferred types that contradict a run of the model; None if it doesn't run."""
     shown = onnx.ModelProto()
     shown.CopyFrom(model)
     there = {v.name for v in shown.graph.output}
@@ -149,7 +148,7 @@ def wrong(model, path, known):
     try:
         runner = outputs.session(path)
         runs = outputs.runs_of(runner, model, None)
-    except Exception:  # onnxruntime has many; and some models take what can't be made up
+    except Exception:  # onnxruntime has many error classes, and some models need inputs that can't be generated
         return None
     mistakes = []
     for feed, came in runs:
@@ -159,7 +158,7 @@ def wrong(model, path, known):
             if said is None or not hasattr(value, "shape"):
                 continue
             if len(said) == value.ndim:
-                # What was made up is whatever came first, and the same ever after.
+                # A generated symbol gets the first size, and must always have the same one.
                 for dim, size in zip(said, value.shape):
                     if INVENTED.fullmatch(dim):
                         sizes.setdefault(dim, size)
@@ -170,7 +169,7 @@ def wrong(model, path, known):
 
 
 def quoted(dim):
-    """A symbol with odd characters that stands alone was unquoted for comparing."""
+    """Returns a dim as it is in IR text: single symbols with special characters were unquoted for the comparison."""
     return dim if re.fullmatch(r"[\w\s()+*/%?,\"-]*", dim) else '"' + dim + '"'
 
 
@@ -187,7 +186,7 @@ def bound(model, feed):
 
 
 def compare(passdock, name, data, work, details):
-    """A row: counts of both, what is wrong and what is less."""
+    """Returns a row: the counts of both tools, and the wrong types."""
     model = stripped(onnx.ModelProto.FromString(data))
     path = work / f"{name}.onnx"
     onnx.save(model, path)
@@ -222,7 +221,7 @@ def rows_of(text):
 
 
 def fallen(line, before):
-    """Which of our counts of a row are less than those of another."""
+    """Returns the passdock counts that are lower in a row than in another."""
     now, then = ([int(pair.split("/")[1]) for pair in each.split("|")[3 : 3 + len(COUNTS)]] for each in (line, before))
     return [f"{count} was {b} and is {a}" for count, a, b in zip(COUNTS, now, then) if a < b]
 

@@ -1,4 +1,4 @@
-"""Types in IR text (docs/ir.md): which value has which, and what a dim is for given symbols."""
+"""Parses types in IR text (docs/ir.md), and evaluates dims for given symbols."""
 
 import re
 
@@ -9,7 +9,7 @@ OPENING, CLOSING = "([{<", ")]}>"
 
 
 class Type:
-    """A tensor's element type and dims (None: of unknown rank), or something else, which has none."""
+    """A tensor's element type and dims (None if the rank is unknown), or another type, without dims."""
 
     def __init__(self, tokens):
         self.text = "".join(tokens).strip()
@@ -24,11 +24,11 @@ class Type:
 
 
 def values(text):
-    """{(function, path of regions, name): type} of all results and constants.
+    """Returns the types of all results and constants: {(function, path of regions, name): type}.
 
-    A region's step in the path is the first result of its op and its own name, as in ONNX.
+    A step of the path is the first result of the region's op and the region's name, as in ONNX.
     """
-    found, function, stack = {}, None, []  # of paths, and the op before the regions
+    found, function, stack = {}, None, []  # stack of paths, and the op before the regions
     for line in text.splitlines():
         tokens = [token for token in tokenize(line) if not token.isspace()]
         if not tokens:
@@ -46,7 +46,7 @@ def values(text):
 
 
 def line_of(tokens, function, path, found):
-    """One op or constant; answers its first result's name."""
+    """Parses an op or a constant and returns its first result's name."""
     equals = at_depth_0(tokens, "=")
     names = [unquote("".join(each[1:2])) for each in split(tokens[:equals])]
     rest = tokens[equals + 1 :]
@@ -62,7 +62,7 @@ def line_of(tokens, function, path, found):
 
 
 def type_of(tokens):
-    """A type at the beginning of tokens; what stands behind is something else."""
+    """Parses a type at the start of the tokens."""
     if tokens[:1] == ["!"]:
         tokens = tokens[1:]
     depth = 0
@@ -75,7 +75,7 @@ def type_of(tokens):
 
 
 def value_of(dim, symbols):
-    """A dim's size; None if a symbol isn't among these, or it is `?`."""
+    """Returns a dim's size; None if a symbol isn't in `symbols`, or for `?`."""
     parts, tokens = [], [token for token in tokenize(dim) if not token.isspace()]
     for at, token in enumerate(tokens):
         if token in CALLED and tokens[at + 1 : at + 2] == ["("]:
@@ -92,7 +92,7 @@ def value_of(dim, symbols):
         else:
             parts.append(token)
     try:
-        return eval("".join(parts), {"__builtins__": {}, **CALLED})  # digits, operators and these only
+        return eval("".join(parts), {"__builtins__": {}, **CALLED})  # only digits, operators and these functions
     except ZeroDivisionError:
         return None
 
@@ -120,7 +120,7 @@ def at_depth_0(tokens, wanted):
 
 
 def split(tokens):
-    """Parts between commas."""
+    """Splits tokens at commas."""
     parts, depth = [[]], 0
     for token in tokens:
         depth += (token in OPENING) - (token in CLOSING)

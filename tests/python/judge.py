@@ -1,7 +1,7 @@
-"""What must hold of a model and of all that passdock made of it.
+"""Checks passdock's results for a model.
 
-Each check takes the model as given and the file of its kind, and says why that
-isn't right, or None.
+Each check takes the original model and the file of its kind. It returns None,
+or the reason why the file is wrong.
 """
 
 import collections
@@ -13,9 +13,9 @@ import wire
 
 NAME_OF_NODE, ATTRIBUTE_OF_NODE, NAME_OF_ATTRIBUTE = 3, 5, 1
 NEW_NAME, NEW_ATTRIBUTE, NEW_VALUE = b"passdock/renamed", b"passdock_corpus", "passdock/value"
-# What a node that stands for another has to say as that did; the rest is about the old one only.
+# The fields that a replacement node must have in common with the old node.
 MEANING = ("input", "output", "op_type", "overload", "name")
-# What each field of an attribute's value makes of it.
+# The type of an attribute for each field of its value.
 KINDS = {
     "f": onnx.AttributeProto.FLOAT,
     "i": onnx.AttributeProto.INT,
@@ -30,14 +30,14 @@ KINDS = {
     "graphs": onnx.AttributeProto.GRAPHS,
     "type_protos": onnx.AttributeProto.TYPE_PROTOS,
 }
-# Different every time: there is no value to fold it to, and two of them are two.
+# Operators with different results each time. They can't be folded, and equal ones can't be merged.
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 MERGED, MOST_MERGED = "passdock.merged_from", 64
-# Nodes that passes make of constants.
+# Nodes that passes create for constants.
 MADE = {"Constant", "ConstantOfShape"}
-# Metadata that says which node of a model one is.
+# A metadata key with the name of a node in the original model.
 SOURCE = "test.source"
-# A file may grow by a hundredth, and by the few bytes that say more of the types.
+# A file may grow by 1 %, and by a few bytes for types.
 GROWTH, ALLOWANCE = 1.01, 256
 
 
@@ -64,7 +64,7 @@ def attribute(given, made):
 
 
 def renamed_value(given, made):
-    """With its old name instead of the new one, the model is the same."""
+    """Checks that the model is unchanged except for one renamed value."""
     before, after = fields.read(given), fields.read(made)
     pairs = zip(nodes_of(before), nodes_of(after))
     found = ((x, y) for x, y in pairs if NEW_VALUE in y.output and len(x.output) == len(y.output))
@@ -84,7 +84,7 @@ def replaced(given, made):
     found = wire.changes(wire.read(given), wire.read(made))
     if not any(found[-1][1:]):
         return None
-    # The innermost node on the way to what differs.
+    # The innermost node that contains the difference.
     pairs = [(old, new) for (kind, old, new), (inside, *_) in zip(found, found[1:]) if inside == "node"]
     if not pairs:
         kind, old, new = found[-1]
@@ -101,7 +101,7 @@ def replaced(given, made):
 
 
 def plain_attributes(node):
-    """What a node's attributes mean: without notes, with types and defaults, the first of a name."""
+    """Returns a node's normalized attributes: without notes, with types and defaults, and only the first of each name."""
     made, seen = onnx.NodeProto(), set()
     for attribute in node.attribute:
         if attribute.name in seen:
@@ -133,18 +133,18 @@ def numbers(records):
 
 
 def optimised(given, made):
-    """The interface, and all that no pass touched, are as they were; what can't be folded is there."""
+    """Checks that the interface and all parts that no pass touched are unchanged, and that unfoldable nodes remain."""
     before, after = fields.read(given), fields.read(made)
     why = whole_model(before, after) or interface(before.graph, after.graph)
     why = why or kept_nodes(before, after) or not_folded(before, after)
     size, limit = made.stat().st_size, given.stat().st_size * GROWTH + ALLOWANCE
-    # Before version 4 an initializer that was folded stays, as it is an input too.
+    # Before version 4 a folded initializer is kept, because it is also an input.
     grown = size > limit and before.ir_version >= 4
     return why or (f"{given.stat().st_size} bytes became {size}" if grown else None)
 
 
 def whole_model(before, after):
-    """The model's header; a new import is allowed, for a `Constant` in a model without one."""
+    """Checks that the model's header is unchanged. New imports are allowed, for a `Constant` in a model without one."""
     x, y = onnx.ModelProto(), onnx.ModelProto()
     for model, copy in ((before, x), (after, y)):
         copy.CopyFrom(model)
@@ -162,7 +162,7 @@ def whole_model(before, after):
 
 
 def interface(before, after):
-    """Everything of the graph but its nodes, initializers and notes on values."""
+    """Checks that the graph is unchanged except for its nodes, initializers and value infos."""
     x, y = onnx.GraphProto(), onnx.GraphProto()
     for graph, copy in ((before, x), (after, y)):
         copy.CopyFrom(graph)
@@ -171,7 +171,7 @@ def interface(before, after):
     why = fields.first_difference(x, y)
     if why:
         return why.replace("model", "graph", 1)
-    # The parameters that an annotation names must be there, if they were.
+    # The parameters that an annotation names must exist if they existed before.
     noted = {entry.value for note in after.quantization_annotation for entry in note.quant_parameter_tensor_names}
     lost = sorted((noted & values_of(before)) - values_of(after))
     if lost:
@@ -198,7 +198,7 @@ def values_of(graph):
 
 
 def kept_nodes(before, after):
-    """A node that makes the same of the same is the same, notes included; so is an initializer."""
+    """Checks that nodes with the same operator, inputs and outputs are unchanged, including notes, and initializers, too."""
     known = collections.defaultdict(list)
     for node in nodes_of(before):
         known[signature(node)].append(node)
@@ -207,7 +207,7 @@ def kept_nodes(before, after):
         if same and not any(attr.g.node or attr.graphs for attr in node.attribute):
             kept = without_sources(own_spelt(node))
             if node.name == f"Identity_{node.output[0]}" and not any(old.name for old in same):
-                # One that the writer added, where the model had one without a name.
+                # The writer added it. The model had one without a name.
                 kept.ClearField("name")
             differences = [fields.first_difference(own_spelt(old), kept) for old in same]
             if all(differences):
@@ -222,7 +222,7 @@ def kept_nodes(before, after):
 
 
 def with_sources(model):
-    """A copy of a model whose nodes say in their metadata which they are."""
+    """Returns a copy of a model in which each node's metadata has its name."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     for at, node in enumerate(nodes_of(copy)):
@@ -231,7 +231,7 @@ def with_sources(model):
 
 
 def sources_kept(before, after):
-    """Each node keeps the metadata of one that it was made of, and names nodes that it was merged from, each once."""
+    """Checks that each node keeps the metadata of a source node, and lists the nodes merged into it without duplicates."""
     names = {node.name for node in nodes_of(before)}
     for node in nodes_of(after):
         metadata = {entry.key: entry.value for entry in node.metadata_props}
@@ -248,7 +248,7 @@ def signature(node):
 
 
 def without_sources(node):
-    """A copy of a node without what says which nodes it stands for: one that others were merged into is still itself."""
+    """Returns a copy of a node without the metadata about merged nodes, which doesn't change a node otherwise."""
     node = onnx.NodeProto.FromString(node.SerializeToString())
     if any(entry.key == MERGED for entry in node.metadata_props):
         rest = [entry for entry in node.metadata_props if entry.key != MERGED]
@@ -258,7 +258,7 @@ def without_sources(node):
 
 
 def own_spelt(node):
-    """A node of ONNX's own domain without a word of it."""
+    """Returns a node with the default spelling of ONNX's domain."""
     if own(node.domain) == "" and node.HasField("domain"):
         node = onnx.NodeProto.FromString(node.SerializeToString())
         node.ClearField("domain")
@@ -266,7 +266,7 @@ def own_spelt(node):
 
 
 def nodes_of(model):
-    """All nodes, also of subgraphs and functions."""
+    """Yields all nodes, including those of subgraphs and functions."""
     pending = [*model.graph.node, *(node for function in model.functions for node in function.node)]
     while pending:
         node = pending.pop()
@@ -277,7 +277,7 @@ def nodes_of(model):
 
 
 def graphs_of(model):
-    """The main graph and all subgraphs."""
+    """Yields the main graph and all subgraphs."""
     yield model.graph
     for node in nodes_of(model):
         for attribute in node.attribute:
@@ -287,7 +287,7 @@ def graphs_of(model):
 
 
 def not_folded(before, after):
-    """Random and unknown nodes of the main graph that an output needs are there, each."""
+    """Checks that the main graph keeps all random and unknown nodes that an output needs."""
     kept = collections.Counter(kind(node) for node in after.graph.node if is_kept(node))
     for needed, count in collections.Counter(kind(n) for n in live(before.graph) if is_kept(n)).items():
         if kept[needed] < count:
@@ -304,7 +304,7 @@ def is_kept(node):
 
 
 def live(graph):
-    """The graph's nodes that its outputs need."""
+    """Yields the nodes that the graph's outputs need."""
     needed = {info.name for info in graph.output}
     for node in reversed(graph.node):
         if needed.intersection(node.output):
@@ -320,13 +320,13 @@ def own(domain):
 
 
 class Checker:
-    """onnx's checker: how much of it a file passes."""
+    """Runs onnx's checker, with a cache of the results."""
 
     def __init__(self):
         self.known = {}
 
     def level(self, path):
-        """2: with the types inferred, 1: without that, 0: not at all; and what it says."""
+        """Returns 2 if a file passes with type inference, 1 if it passes without, 0 otherwise; and the checker's message."""
         data = path.read_bytes()
         if data not in self.known:
             self.known[data] = self.check(path)
@@ -338,7 +338,7 @@ class Checker:
             try:
                 onnx.checker.check_model(str(path), full_check=full)
                 return level, why
-            except Exception as error:  # whatever it raises, it isn't content
+            except Exception as error:  # the checker raises many kinds of errors
                 why = f"onnx.checker: {str(error).strip().splitlines()[0][:200]}"
         return 0, why
 
@@ -362,16 +362,16 @@ CHECKS = {
 }
 
 
-# Of one op, if there is one.
+# Changes of one op, if the model has ops.
 CHANGES = {"renamed", "attribute", "value", "replaced"}
-# ONNX's own ops don't have the attribute that this sets.
+# onnx's checker rejects this change, because it adds an unknown attribute to ONNX's own ops.
 UNCHECKED = {"attribute"}
 
 
 def judge(given, made, findings, checker, like=None):
-    """[(check, why not or None)]; `made` are the files by kind, `findings` what failed before.
+    """Returns [(check, reason or None)]. `made` are the files by kind, `findings` earlier failures.
 
-    `like`: a file that says the same in the order that ONNX asks for.
+    `like` is an equivalent file in topological order.
     """
     if "read" in findings:
         return [("read", findings["read"])]
@@ -380,7 +380,7 @@ def judge(given, made, findings, checker, like=None):
         if findings[name]:
             verdicts.append((name, findings[name]))
         elif not made[name].exists():
-            # Without an op there is nothing to change; a Constant is none.
+            # There is nothing to change without an op; a Constant isn't an op.
             ops = (node.op_type for node in nodes_of(fields.read(given)))
             if name not in CHANGES or any(op != "Constant" for op in ops):
                 verdicts.append((name, "nothing was written"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Do two models compute the same? `compare`, `run --verify-outputs` and `--check numerics` with a real ONNX Runtime.
+"""Tests `compare`, `run --verify-outputs` and `--check numerics` with a real ONNX Runtime.
 
-Models made here, which differ in what the command has to see, and with --models those of a directory with one op in the
-middle that a rule rewrites wrongly: `bisect` names it, and `reduce` leaves few ops. The README's commands run as printed.
-Prints a line for each check.
+The crafted models differ in ways that the command must detect. With --models, a rule changes the results of one op in the
+middle of each model of a directory: `bisect` must name the rule's pass, and `reduce` must leave few ops. The README's
+commands run as printed. Prints a line for each check.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from numerics import F16, F32, I64, STRING, Failed, claim, save, tensor
 ROOT = Path(__file__).resolve().parents[2]
 F64 = TensorProto.DOUBLE
 
-# Runs of the pipeline that `reduce` has, and the ops that may be left then.
+# The maximum number of pipeline runs of `reduce`, and of remaining ops.
 RUNS, LEFT = 60, 20
 
 WRONG = "rule wrong { onnx.Selu(%x) => onnx.Mul(%x, 300) }\n"
@@ -34,14 +34,14 @@ PIPELINE = 'passes = ["FoldConstant", { rules = "wrong.rules" }, "DeadCodeElimin
 
 
 class Passdock:
-    """The command, in a directory."""
+    """The command, with a working directory."""
 
     def __init__(self, executable, work):
         self.executable, self.work = executable.resolve(), work
 
     def run(self, *words, environment=None):
         clean = {key: value for key, value in os.environ.items() if key not in ("CI", "ORT_DYLIB_PATH")}
-        # Found through this interpreter, as users have it.
+        # The command finds this interpreter in PATH, like a user's.
         clean["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(self.executable.parent), clean["PATH"]])
         return subprocess.run(
             [self.executable, *map(str, words)],
@@ -49,7 +49,7 @@ class Passdock:
         )
 
     def compare(self, a, b, *words, environment=None):
-        """The status, and the answer as data."""
+        """Returns the exit status and the JSON output."""
         done = self.run("compare", a, b, "--json", *words, environment=environment)
         claim(done.stdout, done.stderr)
         answer = json.loads(done.stdout)
@@ -65,14 +65,14 @@ class Passdock:
 
 
 def made(work, name, value, dtype=F32, shape=("n", 4), op="Add", outputs=None):
-    """y = x op value."""
+    """Writes a model of y = x op value."""
     constant = helper.make_tensor("c", dtype, [], [value]) if dtype != STRING else helper.make_tensor("c", STRING, [1], [value])
     nodes = [helper.make_node(op, ["x", "c"], ["y"])]
     return save(work / f"{name}.onnx", nodes, [tensor("x", dtype, shape)], outputs or [tensor("y", dtype, shape)], [constant])
 
 
 def constant(work, name, array):
-    """The output is this; the input is for nothing but to be there."""
+    """Writes a model whose output is a constant. Its input is unused."""
     nodes = [helper.make_node("Identity", ["c"], ["y"]), helper.make_node("Relu", ["x"], ["z"])]
     dtype = helper.np_dtype_to_tensor_dtype(array.dtype)
     outputs = [tensor("y", dtype, array.shape), tensor("z", F32, [2])]
@@ -114,7 +114,7 @@ def knows_what_each_type_allows(passdock, work):
     claim(passdock.status(texts[0], texts[0]) == 0 and passdock.status(*texts) == 1, "strings")
     bools = [constant(work, name, np.array([True, last])) for name, last in (("a", True), ("b", False))]
     claim(passdock.status(bools[0], bools[0]) == 0 and passdock.status(*bools) == 1, "bools")
-    # Tiny ones may be off by a little, whatever part of them that is.
+    # Tiny differences are tolerated, however large they are relative to the value.
     tiny = [constant(work, name, np.array([value, 0], np.float32)) for name, value in (("a", 1e-12), ("b", 3e-12))]
     claim(passdock.status(*tiny) == 0, "tiny")
     nan, other = (constant(work, name, np.array(v, np.float32)) for name, v in (("a", [np.nan, 1]), ("b", [1, np.nan])))
@@ -122,7 +122,7 @@ def knows_what_each_type_allows(passdock, work):
 
 
 def skips_sizes_that_are_refused(passdock, work):
-    """Of 3 columns, what isn't 8 columns fails to be reshaped."""
+    """Checks that sizes are skipped with which a model fails: the Reshape needs 8 columns."""
     shape = numpy_helper.from_array(np.array([-1, 2, 4]), "s")
     nodes = [helper.make_node("Reshape", ["x", "s"], ["y"])]
     model = save(work / "r.onnx", nodes, [tensor("x", F32, ["n", "m"])], [tensor("y", F32, [None, 2, 4])], [shape])
@@ -154,7 +154,7 @@ def tells_interfaces_apart(passdock, work):
 
 
 def tries_equal_names_apart(passdock, work):
-    """Two inputs have a size of one name, and an `Expand` is gone that does something only where the sizes differ."""
+    """Checks that sizes with the same symbol are also tried separately: the removed `Expand` only has an effect then."""
 
     def pair(symbol):
         inputs = [tensor(name, F32, [symbol, 4]) for name in ("x", "w")]
@@ -170,7 +170,7 @@ def tries_equal_names_apart(passdock, work):
     apart = answer["apart"][0]
     claim(apart["inputs"]["x"] != apart["inputs"]["w"] and "`y`" in apart["difference"], apart)
     claim("differs only where `n`, which the model declares to be one size, is several" in passdock.run("compare", a, b).stdout, "text")
-    # A size that the user gives is one.
+    # A size from the user applies to all dims with the symbol.
     status, answer = passdock.compare(a, b, "--dim", "n=3")
     claim(status == 0 and "apart" not in answer, answer)
     claim("apart" not in passdock.compare(a, a)[1], "the same model")
@@ -178,7 +178,7 @@ def tries_equal_names_apart(passdock, work):
     (work / "p.toml").write_text('passes = [{ rules = "wrong.rules" }]\n')
     verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
     claim(verified.returncode == 0 and "differs only where `n`" in verified.stdout + verified.stderr, verified)
-    # Exporters write these for any size that they don't know.
+    # Exporters write these for unknown sizes.
     for symbol in ("unk__7", "?", "None"):
         a, b = pair(symbol)
         status, answer = passdock.compare(a, b)
@@ -222,7 +222,7 @@ def takes_inputs_from_files(passdock, work):
 
 
 def planted(model, to, place=0.5):
-    """A model with a Selu behind an op in its middle, which the rule rewrites wrongly."""
+    """Returns a model with a Selu after an op in its middle, which the rule rewrites incorrectly."""
     model = onnx.load(model) if not isinstance(model, onnx.ModelProto) else model
     graph = shape_inference.infer_shapes(model).graph
     floats = {value.name for value in graph.value_info if value.type.tensor_type.elem_type == F32}
@@ -237,7 +237,7 @@ def planted(model, to, place=0.5):
 
 
 def residual(work, blocks=60):
-    """A made model: blocks with a way around, each with a shape that is computed."""
+    """Writes a generated model: residual blocks, each with a computed shape."""
     rng = np.random.default_rng(0)
     weights, nodes, last = [], [], "x"
     for block in range(blocks):
@@ -277,7 +277,7 @@ def verifies_what_a_run_makes(passdock, work):
         claim(bad.returncode == 1 and "error[numerics]" in bad.stderr and "apart" in bad.stderr, bad.stderr)
         claim((work / "out.onnx").read_text() == "as it was", "OUT was replaced")
         claim("DIFFERENT" in bad.stdout, bad.stdout)
-    # The command that it says is typed as it stands.
+    # The suggested command runs as printed.
     command = re.search(r"`passdock (bisect [^`]*)` names the pass", bad.stderr)
     claim(command, bad.stderr)
     found = passdock.run(*command[1].split())
@@ -310,7 +310,7 @@ def runs_the_guide(passdock, work):
 
 
 def shrunk(passdock, work, model):
-    """The pass is found, and few ops are left."""
+    """Checks that `bisect` finds the pass, and that `reduce` leaves few ops."""
     start = time.monotonic()
     found = passdock.run("bisect", "pipeline.toml", model.name, "--check", "numerics", "--json")
     claim(found.returncode == 0, found.stderr)
@@ -342,8 +342,8 @@ CHECKS = [
     runs_the_guide,
 ]
 
-# Of real models, those that differ in what makes shrinking hard: computed shapes, thousands of ops, branches, sizes that are
-# refused. Behind the normalisations of the others a factor is nothing.
+# Real models with features that make shrinking hard: computed shapes, thousands of ops, branches, and rejected sizes.
+# In the other models, normalisations hide the wrong factor.
 REAL = ["ts_bert_micro", "ts_swin_micro", "light_densenet121", "silero_16k_op15"]
 
 

@@ -1,11 +1,10 @@
-"""The work and the memory that the default pipeline takes of decoders whose weights are large.
+"""Measures the CPU time and memory of the default pipeline for decoders with large weights.
 
     large_model.py --passdock PASSDOCK --work-dir DIR [--layers N] [--width N] [--ratio X]
 
-Each variant is a decoder with external data. Memory is the most that the run has besides mapped files, less that of a run over a
-decoder of one narrow layer: a quarter of the data file at most, all of it if weights are folded, and never over 500 MB. CPU time is
-printed next to that of ONNX Runtime's basic offline optimisation, which writes the model as passdock does; `--ratio` is the most
-that it may be.
+Each variant is a decoder with external data. Memory is the peak outside of mapped files, minus that of a decoder with one narrow
+layer. It may be a quarter of the data file, or all of it if weights are folded, and at most 500 MB. CPU time is printed next to
+that of ONNX Runtime's basic offline optimisation, which writes the model like passdock; `--ratio` is the maximum ratio.
 """
 
 import argparse
@@ -21,12 +20,12 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 HEAD = 64
-# The most bytes of memory besides the mapped file.
+# The maximum memory outside of mapped files, in bytes.
 MOST = 500_000_000
 
 
 class Decoder:
-    """A decoder and its file of weights."""
+    """A decoder and its weights file."""
 
     def __init__(self, path, layers, width, dtype="float16", scale=None, quantized=False, tied=False):
         self.path, self.width, self.dtype, self.scale = path, width, np.dtype(dtype), scale
@@ -48,7 +47,7 @@ class Decoder:
         return self.weights[-1].name
 
     def large(self, *shape):
-        """A weight, of a random block that begins elsewhere for each."""
+        """Adds a weight. Each is at another offset of a random block."""
         block = self.block.view("int8") if self.quantized else self.block
         start = self.data.seek(-(-self.data.tell() // 4096) * 4096)
         left, at = int(np.prod(shape)), self.names * 7919 % len(block)
@@ -120,20 +119,20 @@ class Decoder:
         onnx.save(model, self.path)
 
 
-# What differs, and whether weights are folded.
+# The variants: the differences, and whether weights are folded.
 VARIANTS = {
     "float16": ({}, False),
     "float32": ({"dtype": "float32"}, False),
     "embedding used twice": ({"tied": True}, False),
     "int8": ({"dtype": "float32", "quantized": True}, False),
     "scales that fold": ({"scale": 0.5}, True),
-    # Products in float16 are below its normal numbers.
+    # Products in float16 would be below its normal numbers.
     "scales that don't": ({"scale": 1e-5}, False),
 }
 
 
 def anonymous(pid):
-    """The bytes of memory of a process and those that it started that aren't of files; none if it is gone."""
+    """Returns the bytes of anonymous memory of a process and its children; 0 if it has ended."""
     process = pathlib.Path("/proc", str(pid))
     try:
         lines = process.joinpath("status").read_text().splitlines()
@@ -145,7 +144,7 @@ def anonymous(pid):
 
 
 def measured(command):
-    """The seconds of CPU of a process and those that it starts, and the most bytes of memory, looked at each few milliseconds."""
+    """Returns the CPU seconds of a process and its children, and the peak memory, sampled every few milliseconds."""
     before, most = os.times(), 0
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None:
@@ -158,7 +157,7 @@ def measured(command):
 
 
 def onnxruntime(given, made):
-    """ONNX Runtime's basic offline optimisation, with data in a file of its own."""
+    """Runs ONNX Runtime's basic offline optimisation, with external data."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,11 +1,11 @@
-"""Models in a smaller type: what ToMixedPrecision makes of them computes what they do.
+"""Checks the results of models that ToMixedPrecision converted.
 
     mixed_precision.py --passdock FILE --work-dir DIR [--models DIR] [--cases N] [--seed N]
 
-Random models of small integers, all of which float16 and bfloat16 have, through random options: their results are the
-same to the last bit, their interface is theirs unless `keep_io` is off, and no value is cast twice to a type. ONNX's
-node test cases and two small models: within what docs/numerics.md allows each type. float16 is run by ONNX Runtime,
-bfloat16, which it can't, by onnx's ReferenceEvaluator. Real models, if there are some, in float16.
+Random models use small integers, which float16 and bfloat16 represent exactly, and random options. Their results must be
+the same to the last bit, their interface unchanged unless `keep_io` is off, and no value may be cast twice to the same
+type. Results of ONNX's node test cases and two small models must be within the tolerances in docs/numerics.md. float16 runs
+in ONNX Runtime, bfloat16, which it doesn't support, in onnx's ReferenceEvaluator. Real models, if given, run in float16.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from onnx.reference import ReferenceEvaluator
 import outputs
 
 PASS = "relax.transform.ToMixedPrecision"
-# What ReferenceEvaluator gets wrong of bfloat16.
+# Cases in which ReferenceEvaluator computes wrong bfloat16 results.
 WRONG = {"test_maxpool_with_argmax_2d_precomputed_pads": "indices of windows that are padded: -12 for what is 12 in float32"}
 OPERATORS = (
     "Conv ConvTranspose Einsum Gemm MatMul Abs Add AveragePool Ceil Clip Compress Concat DepthToSpace Div Elu Equal "
@@ -37,7 +37,7 @@ OPERATORS = (
 
 
 class Judge:
-    """Runs passdock, and counts."""
+    """Runs passdock and counts results."""
 
     def __init__(self, passdock, work):
         self.passdock, self.work = passdock.resolve(), work
@@ -45,7 +45,7 @@ class Judge:
         work.mkdir(parents=True, exist_ok=True)
 
     def convert(self, model, name, passes=(PASS,), **options):
-        """The model that the pass makes, as a file beside the one it is made of."""
+        """Runs the pass and returns the path of the result, next to the model."""
         path, out, pipeline = (self.work / f"{name}{end}" for end in (".onnx", ".out.onnx", ".toml"))
         if isinstance(model, pathlib.Path):
             path = model
@@ -79,7 +79,7 @@ def toml(value):
 
 
 class Graph:
-    """A model of small integers that is under construction: 4 x 4 matrices, and images of 1 x 4 x 4 x 4."""
+    """A model of small integers under construction, with 4 x 4 matrices and images of 1 x 4 x 4 x 4."""
 
     def __init__(self, dice, large):
         self.dice, self.nodes, self.constants = dice, [], []
@@ -105,7 +105,7 @@ class Graph:
         return self.dice.choice([name for name in there if self.shapes[name] == shape] or [self.constant(shape)])
 
     def step(self, there, nodes, depth=0):
-        """One more op, or a few, of values that are there; what they make."""
+        """Adds one or a few ops on existing values, and returns the results."""
         dice = self.dice
         x = dice.choice(there)
         shape = self.shapes[x]
@@ -135,7 +135,7 @@ class Graph:
             values = dice.choice([None, [self.large], [1.0], [1e-12]])
             y = self.op("Add", [x, self.constant((1,) if values else shape, values)], shape, nodes)
             if values and values != [1.0]:
-                # Gone again before it is looked at.
+                # Subtracted again before the value is used.
                 minus = self.constant((1,), [-self.large] if values[0] > 1 else [0.0])
                 y = self.op("Round", [self.op("Add", [y, minus], shape, nodes)], shape, nodes)
         elif kind == "casts":
@@ -180,14 +180,14 @@ class Graph:
         given = [made[-1], *self.dice.sample(made[:-1], self.dice.randint(0, min(2, len(made) - 1)))]
         graph = helper.make_graph(self.nodes, "g", [value(x) for x in self.inputs], [value(y) for y in given])
         graph.initializer.extend(self.constants)
-        # Some exporters declare their weights, too.
+        # Some exporters also declare weights.
         declared = (helper.make_tensor_value_info(c.name, c.data_type, c.dims) for c in self.constants)
         graph.value_info.extend(declared)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
 def cast_twice(graph, seen=()):
-    """A value that is cast more than once to a type, if all that does so is the pass's."""
+    """Returns a value that the pass casts more than once to the same type, or None."""
     seen = set(seen)
     for node in graph.node:
         to = next((a.i for a in node.attribute if node.op_type == "Cast" and a.name == "to"), None)
@@ -203,12 +203,12 @@ def cast_twice(graph, seen=()):
 
 
 def random_cases(judge, count, seed):
-    """Models of numbers that all types have, so that nothing is rounded."""
+    """Checks random models whose numbers all types represent exactly."""
     for number in range(count):
         name = f"random-{seed + number}"
         dice = random.Random(name)
         is_half = dice.random() < 0.6
-        # One that overflows in float16; bfloat16 has none that float32 sums up exactly.
+        # A model that overflows in float16. For bfloat16 no sum that overflows is exact in float32.
         model = Graph(dice, 100000.0 if is_half else 64.0).model(18 if is_half else 22)
         options = {
             "dtype": "float16" if is_half else "bfloat16",
@@ -245,7 +245,7 @@ def random_cases(judge, count, seed):
             judge.counts["changed"] += made.graph != model.graph
             for file in (path, out, path.with_suffix(".toml")):
                 file.unlink()
-        except Exception as error:  # also what the runtimes raise
+        except Exception as error:  # includes the runtimes' errors
             judge.fail(name, error)
 
 
@@ -253,7 +253,7 @@ def random_cases(judge, count, seed):
 
 
 def node_cases(judge, dtype):
-    """Each operator's test cases, computed in the smaller type."""
+    """Checks each operator's test cases in the smaller type."""
     for case in collect_testcases(None):
         nodes = case.model.graph.node
         operator = nodes[0].op_type
@@ -278,9 +278,9 @@ def node_cases(judge, dtype):
         for inputs, _ in case.data_sets:
             feed = dict(zip(names, map(np.asarray, inputs)))
             try:
-                # By the same runtime, which needn't be of one mind with the case.
+                # The reference is the same runtime, whose results may differ from the case's.
                 expected = run(path).run(None, feed)
-            except Exception as error:  # the runtime may not have the kernel
+            except Exception as error:  # the runtime may have no kernel
                 judge.counts[f"nodes of {dtype} not run"] += 1
                 print(f"{case.name} isn't run: {str(error)[:200]}", file=sys.stderr)
                 continue
@@ -298,7 +298,7 @@ def node_cases(judge, dtype):
 
 
 def attention():
-    """A small block of a transformer."""
+    """Returns a small transformer block."""
     dice = np.random.default_rng(1)
     constants = {name: dice.normal(0, 0.2, (16, 16)) for name in ("q", "k", "v", "o")}
     constants |= {"scale": np.array(0.25), "one": np.ones(16), "zero": np.zeros(16)}
@@ -323,7 +323,7 @@ def attention():
 
 
 def small_models(judge):
-    """Two models in both types, both by onnx's ReferenceEvaluator."""
+    """Checks two models in both types with onnx's ReferenceEvaluator."""
     examples = pathlib.Path(__file__).parents[2] / "examples" / "models"
     digits = onnx.load(examples / "digits.onnx")
     images = np.load(examples / "digits_inputs.npy")[:32]
@@ -342,7 +342,7 @@ def small_models(judge):
 
 
 def real_models(judge, models):
-    """Real models in float16, by ONNX Runtime; without `keep_io` inputs and outputs may be float16."""
+    """Checks real models in float16 with ONNX Runtime. Without `keep_io` inputs and outputs may be float16."""
     for model in sorted(models.glob("*.onnx")):
         proto = onnx.load(model)
         runs = outputs.runs_of(outputs.session(model), proto, None)
@@ -376,7 +376,7 @@ def main():
     print(", ".join(f"{count} {what}" for what, count in sorted(judge.counts.items())))
     if judge.failures:
         sys.exit(f"{len(judge.failures)} failed: {', '.join(judge.failures[:10])}")
-    # What isn't run isn't judged.
+    # Fails if too few node cases ran.
     for dtype in outputs.ALLOWED:
         if judge.counts[f"nodes of {dtype} not run"] * 5 > judge.counts[f"nodes of {dtype}"]:
             sys.exit(f"too few node cases of {dtype} could be run")

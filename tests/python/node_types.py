@@ -1,11 +1,11 @@
-"""Writes ONNX's own node test cases as models without types, and what ONNX's shape inference makes of them.
+"""Writes ONNX's own node test cases as models without types, and the results of ONNX's shape inference for them.
 
     python node_types.py DIRECTORY
 
-For `tests/tests/node_types.rs`. Each case is there in several variants: all inputs are values of which
-the type is known; short lists are constants; short lists are constants and all other dims symbols,
-`s5` for 5. `types.jsonl` has one model a line: the types that its outputs have, by what comes out
-when it is run, and how much of each ONNX's inference knows. The models' bytes are in `models.bin`.
+`tests/tests/node_types.rs` reads them. Each case has several variants: all inputs are values of known type; short lists
+are constants; short lists are constants and all other dims are symbols, for example `s5` for 5. `types.jsonl` has a line
+for each model: the types of its outputs in a run, and how much of each ONNX infers. The models' bytes are in
+`models.bin`.
 """
 
 import json
@@ -23,7 +23,7 @@ VARIANTS = ("values", "constants", "symbols")
 
 
 def as_tensor(value, name=""):
-    """A tensor as ONNX writes it."""
+    """Converts a value to a TensorProto."""
     if isinstance(value, onnx.TensorProto):
         proto = onnx.TensorProto()
         proto.CopyFrom(value)
@@ -33,7 +33,7 @@ def as_tensor(value, name=""):
 
 
 def merged(types):
-    """One type for several: what they don't agree on is None, which is nothing to be known."""
+    """Merges several types into one. Parts that differ are None, which means unknown."""
     first, *others = types
     for other in others:
         dims = None
@@ -44,9 +44,10 @@ def merged(types):
 
 
 def type_of(declared, value):
-    """The type of a value: ["tensor", element type, dims], ["sequence", item], ["optional", item].
+    """Returns the type of a value: ["tensor", element type, dims], ["sequence", item] or ["optional", item].
 
-    Where there is no value, what was declared; its dims are None."""
+    Without a value it is the declared type, whose dims are None.
+    """
     kind = declared.WhichOneof("value")
     if kind == "tensor_type":
         if value is None:
@@ -60,7 +61,7 @@ def type_of(declared, value):
 
 
 def describe(ty, symbolic):
-    """A type for a model's input."""
+    """Returns a TypeProto for a model's input."""
     proto = onnx.TypeProto()
     kind, *rest = ty
     if kind != "tensor":
@@ -79,14 +80,14 @@ def describe(ty, symbolic):
 
 
 def is_constant(variant, index, ty):
-    """Whether an input is one in a variant: short lists are, the first if it has integers."""
+    """Whether an input is constant in a variant: short lists are, and the first input if it has integers."""
     if variant == "values" or ty[0] != "tensor" or len(ty[2]) > 1 or np.prod(ty[2]) > 16:
         return False
     return variant == "constants" or index > 0 or ty[1] in (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
 def variant_of(case, variant):
-    """The model with other inputs, and without the types that are to be found."""
+    """Returns the model with the inputs of a variant, and without the types to be inferred."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     graph = model.graph
@@ -109,14 +110,14 @@ def variant_of(case, variant):
 
 
 def rename_sizes(shape):
-    """Gives the sizes that a body declares the symbols that the inputs' sizes have."""
+    """Renames the sizes that a body declares to the symbols of the inputs' sizes."""
     for dim in shape.dim:
         if dim.dim_value > 1:
             dim.dim_param = f"s{dim.dim_value}"
 
 
 def verdict(said, wanted):
-    """How much of a type ONNX knows."""
+    """Describes how much of a type ONNX infers."""
     kind, *rest = wanted
     if said.WhichOneof("value") is None:
         return "none"
@@ -146,10 +147,10 @@ def verdict(said, wanted):
 
 
 def verdicts(model, wanted):
-    """What ONNX's inference knows of each output."""
+    """Returns how much ONNX infers of each output."""
     try:
         inferred = shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # It raises many kinds; any of them means that it knows nothing.
+    except Exception:  # all of its errors mean that it infers nothing
         return ["none"] * len(wanted)
     return [verdict(output.type, ty) for output, ty in zip(inferred.graph.output, wanted)]
 
@@ -157,7 +158,7 @@ def verdicts(model, wanted):
 def main(directory):
     directory.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
-        # The cases are made of infinities and overflows; NumPy says so each time.
+        # The cases have infinities and overflows, and NumPy warns about each.
         warnings.simplefilter("ignore")
         cases = collect_testcases(None)
     operators = {}
@@ -168,7 +169,7 @@ def main(directory):
     written = 0
     with (directory / "types.jsonl").open("w") as lines, (directory / "models.bin").open("wb") as models:
         for case in cases:
-            # A case that ends so is the operator written with others.
+            # `_expanded` means that the operator is replaced with others.
             name, expanded, _ = case.name.partition("_expanded")
             wanted = [type_of(o.type, v) for o, v in zip(case.model.graph.output, case.data_sets[0][1])]
             for variant in VARIANTS:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The instrument `numerics` with a real ONNX Runtime: what it finds, and what it says it can't tell.
+"""Tests the instrument `numerics` with a real ONNX Runtime, including the cases in which it is inconclusive.
 
-Models made here, and with --models those of a directory; a pass that changes results, and the
-standard ones, which mustn't. Prints a line for each check.
+The models are crafted, or with --models those of a directory. They run through
+a pass that changes results, and through the standard passes, which must not.
+Prints a line for each check.
 """
 
 import argparse
@@ -29,23 +30,23 @@ WRONG, UNKNOWN, LOWER = ("bad.transform." + name for name in ("ChangeResults", "
 
 
 class Failed(Exception):
-    """A check that didn't hold; the message says why."""
+    """A failed check; the message is the reason."""
 
 
 class Passdock:
-    """The command under the instrument; each run in a directory of its own."""
+    """The command with the instrument. Each run has its own directory."""
 
     def __init__(self, executable, work):
         self.executable, self.work = executable.resolve(), work
 
     def run(self, model, passes, options="", environment=None):
-        """The report, and the instrument's part of it."""
+        """Returns the report and the instrument's part of it."""
         pipeline = self.work / "p.toml"
         listed = "".join(f'[[passes]]\nname = "{each}"\n' for each in passes)
         pipeline.write_text(f'[[instruments]]\nname = "numerics"\n{options}\n{listed}')
         command = [self.executable, "run", pipeline, model, "--json"]
         clean = {key: value for key, value in os.environ.items() if key not in ("CI", "ORT_DYLIB_PATH")}
-        # Found through this interpreter, as users have it.
+        # The command finds this interpreter in PATH, like a user's.
         clean["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), clean["PATH"]])
         done = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**clean, **(environment or {})}
@@ -59,7 +60,7 @@ class Passdock:
         return report, parts[0] if parts else None
 
     def results(self, model, passes, *arguments, **named):
-        """What the instrument says of each pass."""
+        """Returns the instrument's result for each pass."""
         return [each["result"] for each in self.run(model, passes, *arguments, **named)[1]["passes"]]
 
 
@@ -89,7 +90,7 @@ F32, F16, I64, BOOL, STRING = (
 
 
 def relu(path, dtype=F32, **options):
-    """Relu(x @ w), with a weight of 64 KiB."""
+    """Writes a model of Relu(x @ w) with a weight of 64 KiB."""
     weight = np.sin(np.arange(128 * 128)).reshape(128, 128).astype(helper.tensor_dtype_to_np_dtype(dtype))
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
     given, made = [tensor("x", dtype, ["n", 128])], [tensor("y", dtype, ["n", 128])]
@@ -263,13 +264,13 @@ def finds_the_library(passdock, work):
 
 def allows_what_a_smaller_type_does(passdock, work):
     mixed = "relax.transform.ToMixedPrecision"
-    # InferType runs before both.
+    # InferType runs before both passes.
     model = relu(work / "mixed.onnx")
     report, found = passdock.run(model, [mixed])
     claim(report["exit_status"] == 0, report["diagnostics"])
     claim([each["computed_in"] for each in found["passes"]] == [None, "f16"], found)
     claim(found["passes"][1]["reason"] == "held to what f16 allows", found)
-    # What the model computes in already isn't brought in.
+    # A type that the model already uses isn't a change.
     report, found = passdock.run(relu(work / "half.onnx", F16), [WRONG])
     claim(report["exit_status"] == 1 and found["passes"][0]["computed_in"] is None, found)
     claim(passdock.results(model, [WRONG], "rtol = 0.0\natol = 1e9") == ["same"], "atol")
@@ -292,7 +293,7 @@ CHECKS = [
 
 
 def standard_passes(passdock, model):
-    """Nothing that the standard passes do goes unchecked, or changes results."""
+    """Checks that the instrument checks all changes of the standard passes, and that none changes results."""
     start = time.monotonic()
     report, found = passdock.run(model, STANDARD, "required = true")
     claim(report["exit_status"] == 0, report["diagnostics"])

@@ -1,12 +1,12 @@
-"""The element types that ONNX's operators take, as `plugins/onnx-ops/src/operands.txt` has them.
+"""Writes the element types that ONNX's operators accept, in the format of `plugins/onnx-ops/src/operands.txt`.
 
     python operand_types.py > plugins/onnx-ops/src/operands.txt
     python operand_types.py --check
 
-A line for each set of types, `1 = bf16 f16`; then one for each operator, from the version of its domain on
-at which its operands changed: `onnx.Add 1 T T; T 3`. Operands of one letter have one type, `*` are any number of
-one type, `~` any number of several types. A letter is followed by the set of its types, which is that of all versions
-with these operands.
+The file starts with a line for each set of types: `1 = bf16 f16`. Then each operator has a line, with the domain version at
+which its operands changed: `onnx.Add 1 T T; T 3`. Operands with the same letter have the same type, `*` is any number
+of operands of one type, `~` any number of operands of several types. A letter is followed by its set of types, which holds
+for all versions with these operands.
 """
 
 import re
@@ -22,20 +22,20 @@ SPELT = {"FLOAT": "f32", "DOUBLE": "f64", "BFLOAT16": "bf16", "STRING": "str", "
 
 
 def spelt(name):
-    """An element type as the IR spells it."""
+    """Returns an element type's spelling in IR text."""
     name = name.upper()
     short = re.sub(r"^(FLOAT|INT|UINT|COMPLEX)(?=\d)", lambda word: word[1][0], name).lower()
     return TensorProto.DataType.Value(name), SPELT.get(name, short)
 
 
 def tensors(types):
-    """The element types among types of tensors."""
+    """Returns the element types of the tensor types in a list."""
     found = (re.search(r"tensor\((\w+)\)\)?$", ty) for ty in types if not ty.startswith(("seq", "map", "sparse")))
     return {spelt(one[1]) for one in found if one}
 
 
 def operands(schema):
-    """The letters of the operands, and the types of each letter."""
+    """Returns the letters of the operands, and the types of each letter."""
     constraints = {one.type_param_str: one.allowed_type_strs for one in schema.type_constraints}
     letters, pattern, types = {}, [], {}
     for index, operand in enumerate(schema.inputs):
@@ -50,14 +50,14 @@ def operands(schema):
 
 
 def rows():
-    """Operator, version, pattern and types, one each time that the pattern changes."""
+    """Yields operator, version, pattern and types for each change of the pattern."""
     schemas = [one for one in defs.get_all_schemas_with_history() if one.domain in DOMAINS and not one.deprecated]
     made = []
     for schema in sorted(schemas, key=lambda one: (DOMAINS[one.domain], one.name, one.since_version)):
         name = f"{DOMAINS[schema.domain]}.{schema.name}"
         pattern, types = operands(schema)
         same = made and made[-1][0] == name
-        # One that only has more operands than before is the same.
+        # A version that only adds operands isn't a change.
         if same and pattern[: len(made[-1][2])] == made[-1][2]:
             made[-1][2] = pattern
             for letter, more in types.items():
@@ -68,7 +68,7 @@ def rows():
 
 
 def text():
-    """The whole file."""
+    """Returns the content of the file."""
     numbers, lines = {}, []
     for name, since, pattern, types in rows():
         sets = []

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""An independent judge of models: onnx reads the files, onnxruntime runs them.
+"""An independent oracle for models: onnx reads the files, onnxruntime runs them.
 
     oracle.py same-outputs A B [--inputs X.npy]      the same interface and results, and B is valid
-    oracle.py same-fields A B                        equal field by field, unknown fields included
-    oracle.py only-renamed A B                       the same bytes but for the name of one node
+    oracle.py same-fields A B                        equal field by field, including unknown fields
+    oracle.py only-renamed A B                       the same bytes except for the name of one node
     oracle.py accuracy MODEL INPUTS LABELS [--at-least 0.95]
 
-Prints one JSON object. Exit status: 0 the claim holds, 1 it doesn't ("why" says
-where), 2 it couldn't be checked.
+Prints one JSON object. Exit status: 0 if the claim holds, 1 if it doesn't
+("why" has the reason), 2 if it couldn't be checked.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def parser():
 
 
 def judge(args):
-    """What was found: a dict whose `why` is None if the claim holds."""
+    """Returns the findings: a dict whose `why` is None if the claim holds."""
     if args.command == "same-outputs":
         return outputs.same_outputs(args.a, args.b, args.inputs)
     if args.command == "same-fields":
@@ -51,7 +51,7 @@ def main():
     args = parser().parse_args()
     try:
         found = judge(args)
-    except Exception as error:  # whatever onnx or onnxruntime raise: not checked, never "ok"
+    except Exception as error:  # any error of onnx or onnxruntime: not checked, never "ok"
         print(json.dumps({"ok": None, "why": f"{type(error).__name__}: {error}"}))
         return 2
     why = found.pop("why")

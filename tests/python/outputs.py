@@ -1,7 +1,7 @@
-"""Do two models compute the same? Both run in onnxruntime, nothing optimised.
+"""Compares the results of two models in onnxruntime without optimisation.
 
-Inputs are random but seeded. Sizes that the interface leaves open are tried
-from a short list until the original runs; the same rules serve every model.
+Inputs are random with a fixed seed. Open sizes of the interface are tried from
+a short list until the original runs. The rules are the same for every model.
 """
 
 from itertools import product
@@ -12,22 +12,22 @@ import onnxruntime
 from onnx import TensorProto, helper
 
 SEED = 7
-# (size of an open first axis, size of any other open axis), tried in this order.
+# (size of an open first axis, size of any other open axis), in the order of the attempts.
 SIZES = [(2, 8), (1, 16), (3, 64), (1, 512), (2, 576), (1, 1024)]
-# Integers are drawn below this: token ids first; flags and indices where that fails.
+# Upper limits of integers: token ids first, then flags and indices.
 INTEGERS = [64, 2]
-# How many of these bindings a pair of models must agree on.
+# The number of bindings with which a pair of models must agree.
 BINDINGS = 2
-# The part of an element, and of the largest one, that results of a smaller type may be apart.
+# The tolerance for smaller types, relative to an element and to the largest element.
 ALLOWED = {"float16": 1e-2, "bfloat16": 2e-2}
 
 
 class CannotRun(Exception):
-    """The original model ran with none of the inputs that were tried."""
+    """The original model ran with none of the tried inputs."""
 
 
 def same_outputs(path_a, path_b, inputs=None, defaults=True, raises=False):
-    """`defaults` says whether inputs that have a default belong to the interface, `raises` whether `ir_version` may go up."""
+    """Compares the outputs. `defaults`: inputs with a default belong to the interface. `raises`: `ir_version` may increase."""
     a, b = onnx.load(path_a), onnx.load(path_b)
     why = interface_difference(a, b, defaults, raises) or newly_invalid(path_a, path_b)
     if why:
@@ -69,11 +69,11 @@ def session(path):
 
 
 def interface_difference(a, b, defaults, raises=False):
-    """The first thing a caller of `a` would have to change to call `b`."""
+    """Returns the first difference of the interfaces that matters to a caller of `a`, or None."""
     inputs = [model.graph.input if defaults else required_inputs(model) for model in (a, b)]
     known = overridable(a)
     if raises and a.ir_version < 4 <= b.ir_version:
-        # What were constants has no entry among the inputs any more, which would make a parameter of it.
+        # Former constants are no longer inputs; otherwise they would become parameters.
         inputs[0], known = required_inputs(a), set()
     for what, xs, ys in (("input", *inputs), ("output", a.graph.output, b.graph.output)):
         for i in range(max(len(xs), len(ys))):
@@ -95,7 +95,7 @@ def overridable(model):
 
 
 def newly_invalid(path_a, path_b):
-    """What onnx.checker says of `b`, unless it refuses the original as well."""
+    """Returns onnx.checker's message about `b`, unless it also rejects the original."""
     complaint = checker_complaint(path_b)
     return f"onnx.checker: {complaint}" if complaint and not checker_complaint(path_a) else None
 
@@ -112,7 +112,7 @@ def checker_complaint(path):
 
 
 def runs_of(runner, model, inputs):
-    """The original's runs, as (feed, results), one for each binding that works."""
+    """Yields the original's runs as (feed, results), one for each working binding."""
     if inputs is not None:
         feed = {required_inputs(model)[0].name: np.load(inputs)}
         return [(feed, runner.run(None, feed))]
@@ -123,7 +123,7 @@ def runs_of(runner, model, inputs):
             continue
         try:
             runs.append((feed, runner.run(None, feed)))
-        except Exception as error:  # onnxruntime has many; the sizes don't suit the model
+        except Exception as error:  # onnxruntime has many error classes; the sizes don't suit the model
             last = error
             continue
         tried.add(shapes(feed))
@@ -174,7 +174,7 @@ def shapes(feed):
 
 
 def difference(name, x, y):
-    """(What is wrong or None, the largest error as a share of the largest value)."""
+    """Returns (what is wrong or None, the largest error relative to the largest value)."""
     if not isinstance(x, np.ndarray):
         return (None if x == y else f"output {name!r} differs"), 0.0
     if x.dtype != y.dtype or x.shape != y.shape:
@@ -198,7 +198,7 @@ def difference(name, x, y):
 
 
 def apart(expected, got, allowed):
-    """What of two results is further apart than allowed, or None."""
+    """Describes how two results differ by more than the tolerance, or returns None."""
     for at, (x, y) in enumerate(zip(expected, got, strict=True)):
         x, y = np.asarray(x), np.asarray(y)
         if x.shape != y.shape:

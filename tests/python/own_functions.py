@@ -1,9 +1,9 @@
-"""Models with functions that are named like operators: whichever of both an op means, passes keep it.
+"""Checks models with functions that have the names of operators: passes must keep the meaning of an op.
 
     python own_functions.py --passdock FILE --work-dir DIR
 
-ONNX leaves it to the runtime. ONNX Runtime and onnx's reference evaluator take the operator; the evaluator is
-asked for the function, too. All have to compute what they did.
+ONNX lets the runtime choose. ONNX Runtime and onnx's reference evaluator use the operator; the evaluator also runs with the
+function. All must compute the same results before and after.
 """
 
 import argparse
@@ -27,7 +27,7 @@ INPUT = np.array([-1.5, -0.5, 0.5, 2.0], np.float32)
 
 
 def model(nodes, name, operands=1, constants=()):
-    """A graph from `x` to `y`, and a function of a name that negates the sum of its operands."""
+    """Returns a graph from `x` to `y`, and a function with a name that negates the sum of its operands."""
     operands = [f"p{index}" for index in range(operands)]
     body = [helper.make_node("Sum", operands, ["s"]), helper.make_node("Neg", ["s"], ["r"])]
     function = helper.make_function("", name, operands, ["r"], body, OPSETS)
@@ -48,7 +48,7 @@ def models():
 
 
 def computed(path):
-    """What ONNX Runtime makes of it, and the evaluator with ONNX's operators and with the functions."""
+    """Returns the results of ONNX Runtime, of the evaluator with ONNX's operators, and of the evaluator with the functions."""
     read = onnx.load(path)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -56,7 +56,7 @@ def computed(path):
     session = onnxruntime.InferenceSession(str(path), options)
     yield session.run(None, {"x": INPUT})[0]
     yield ReferenceEvaluator(read).run(None, {"x": INPUT})[0]
-    # In a domain of its own, the function is meant.
+    # In its own domain, each call means the function.
     for function in read.functions:
         for node in read.graph.node:
             if (node.domain, node.op_type) == (function.domain, function.name):

@@ -1,9 +1,9 @@
-"""One of the tools that people use, run over one model as a process of its own.
+"""Runs another tool over a model, in its own process.
 
     peers.py TOOL GIVEN MADE
 
-Each as its documentation calls it, with its defaults: what it costs is this whole process, as one waits
-for it, with the imports.
+Each tool is called like in its documentation, with its defaults. Its cost is that of the whole process, including
+imports.
 """
 
 import sys
@@ -36,7 +36,7 @@ def onnxscript(given):
 
 
 def onnxruntime(given):
-    """ONNX Runtime's offline optimiser; basic is the last level whose results other runtimes take."""
+    """Runs ONNX Runtime's offline optimiser. Basic is the last level whose results other runtimes accept."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -47,7 +47,7 @@ def onnxruntime(given):
 
 
 def load_and_save(given):
-    """No tool: what a process in Python that does nothing costs."""
+    """Only loads and saves the model, as the baseline of a Python process."""
     return onnx.load(given)
 
 

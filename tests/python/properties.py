@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Models through random orders of the standard passes: whatever the order, the model stays right.
+"""Runs models through random orders of the standard passes. The result must be valid whatever the order.
 
-Each case is a seed: a small model over many operators (`random_ops`), and some of the passes in any
-order, repeats included. passdock has to end with 0 and `--verify changed`; onnx's checker accepts
-what it accepted; the interface is the same; ONNX Runtime, optimising nothing, computes the same as
-before, as docs/numerics.md says, also of float16 behind ToMixedPrecision, and random ops stay apart. A case that fails is kept: the model, what
-was made of it, and the passes, without those that it fails without.
+Each case is a seed, which determines a small model of many operators (`random_ops`) and a random list of passes, possibly
+with repetitions. passdock must exit with 0 with `--verify changed`; onnx's checker must accept the result if it accepted
+the model; the interface must be the same; ONNX Runtime without optimisation must compute the same within the tolerances
+of docs/numerics.md, also in float16 after ToMixedPrecision; and random ops must not be merged. For a failed case the
+model, the result and a minimal list of passes are kept.
 
     properties.py --passdock CMD --work-dir DIR [--count N] [--first SEED]    N cases
-    properties.py --passdock CMD --work-dir DIR --case SEED [--passes A,B]    one of them
-    properties.py … --models DIR [--count N]    real models instead: each through each pass alone, then N orders
+    properties.py --passdock CMD --work-dir DIR --case SEED [--passes A,B]    one case
+    properties.py … --models DIR [--count N]    real models: each through each pass alone, then N orders
 
-The environment variable PASSDOCK_PROPERTIES says how many where --count doesn't. With --spoiler a pass
-that changes results runs first, on a few: it has to be noticed.
+The environment variable PASSDOCK_PROPERTIES is the default of --count. With --spoiler a pass that changes results runs
+first on a few models, and must be detected.
 """
 
 import argparse
@@ -32,9 +32,9 @@ import outputs
 from random_models import BINDINGS, Model, Value
 from random_ops import random_model
 
-# The standard passes that say of the interface what random orders can't keep.
+# The standard passes that change the interface in a way that random orders can't allow.
 OTHERS = {"BindParams", "BindSymbolicVars", "RaiseOpset"}
-# What passes are told that would do nothing otherwise.
+# Options of passes that would do nothing without them.
 OPTIONS = {
     "FuseOpsByPattern": [
         'patterns=["npu.two: onnx.Add|onnx.Mul|onnx.Sub(onnx.Neg|onnx.Abs|onnx.Mul(%x...), %y)"]',
@@ -48,25 +48,25 @@ OPTIONS = {
         'desired_layouts={"onnx.Conv"=["NHWC", "default"], "onnx.MaxPool"=["NHWC"], "onnx.BatchNormalization"=["NHWC"]}',
     ],
 }
-# How far apart, as `outputs.apart` says it, results may be behind passes that compute otherwise: in float16, or
-# by approximations, whose errors a model multiplies.
+# The tolerance (see `outputs.apart`) after passes that compute differently: in float16, or with approximations, whose
+# errors a model amplifies.
 APART = {"ToMixedPrecision": outputs.ALLOWED["float16"], "FastMath": 1e-3}
-# Chosen once at most, since what it says of the interface is true once.
+# Used at most once, because its binding of the interface is only valid once.
 BIND = "relax.transform.BindSymbolicVars"
 PREFIXES = ("relax.transform.", "tir.transform.")
 BOUND = 0.2
 COUNT = 200
-# More models than this that ONNX Runtime doesn't run, and the generator is at fault.
+# If ONNX Runtime can't run more of the models, the generator is wrong.
 UNUSABLE = 0.1
-# What may be lost where large numbers cancel each other, beside what docs/numerics.md allows.
+# The additional tolerance to docs/numerics.md for cancellation of large numbers.
 CANCELLED = 1e-4
 SHOWN = 10
-# How many models a spoiler is tried on, and of how many it has to be noticed.
+# The number of models for a spoiler, and how many of them must detect it.
 SPOILED, NOTICED = 50, 5
 
 
 class Real(Model):
-    """A real model, whose runs are made as `outputs` makes them."""
+    """A real model. Its runs are like those of `outputs`."""
 
     def __init__(self, path):
         proto = onnx.load(path)
@@ -84,7 +84,7 @@ class Random(Model):
 
 
 class Cases:
-    """`models` are real ones, in whose place random ones are made if there are none."""
+    """The cases. `models` are real models; without any, random ones are generated."""
 
     def __init__(self, passdock, work, models=()):
         self.passdock, self.work, self.models = passdock.resolve(), work, models
@@ -99,18 +99,18 @@ class Cases:
         return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
 
     def model(self, seed):
-        """The model of a seed: the first passes of a real one are one each."""
+        """Returns the model of a seed. The first seeds of real models run one pass each."""
         if not self.models:
             made = random_model(seed)
             return Random(made.proto, made.inputs, made.outputs)
         return self.models[seed % len(self.models)]
 
     def alone(self):
-        """How many cases have one pass each."""
+        """Returns the number of cases with a single pass."""
         return len(self.models) * len(self.passes)
 
     def order(self, seed, model):
-        """Which passes, in which order."""
+        """Returns the passes of a case in their order."""
         if seed < self.alone():
             return [self.passes[seed // len(self.models)]]
         rng = random.Random(f"passes {seed}")
@@ -120,13 +120,13 @@ class Cases:
         return passes
 
     def case(self, seed, passes=None):
-        """Runs a case, and keeps it if it fails."""
+        """Runs a case and keeps it if it fails."""
         model = self.model(seed)
         path = self.work / f"{seed}.onnx"
         onnx.save(model.proto, path)
         try:
             before = model.runs(seed, path)
-        except Exception as error:  # whatever ONNX Runtime raises
+        except Exception as error:  # any error of ONNX Runtime
             self.counts["not run"] += 1
             return f"can't be run: {error}"
         passes = passes or self.order(seed, model)
@@ -136,7 +136,7 @@ class Cases:
         if why is None:
             path.unlink()
             return None
-        # What it takes to fail.
+        # Removes passes that aren't needed for the failure.
         at = 0
         while at < len(passes):
             fewer = passes[:at] + passes[at + 1 :]
@@ -151,7 +151,7 @@ class Cases:
         return why
 
     def failure(self, model, path, before, passes):
-        """What is wrong with what the passes make of a model, or None."""
+        """Describes what is wrong with the result of passes on a model, or returns None."""
         out = path.with_suffix(".out.onnx")
         out.unlink(missing_ok=True)
         arguments = ["run", path, "-o", out, "--passes", ",".join(passes), "-O", "4", "--verify", "changed"]
@@ -160,7 +160,7 @@ class Cases:
                 for setting in settings:
                     arguments += ["--config", f"relax.{name}.{setting}"]
         if BIND in passes:
-            # As the first of the runs has them.
+            # The sizes of the first run are bound, so only that run is compared.
             before = before[:1]
             for name in symbols_of(model):
                 arguments += ["--config", f"relax.BindSymbolicVars.{name}={BINDINGS[0][name]}"]
@@ -181,7 +181,7 @@ class Cases:
 
 
 def last(name):
-    """The last part of a pass's name."""
+    """Returns the last part of a pass's name."""
     return name.split(".")[-1]
 
 
@@ -190,10 +190,10 @@ def symbols_of(model):
 
 
 def results_differ(model, before, out, allowed):
-    """`allowed` says how far apart results may be, where they may be further than docs/numerics.md says."""
+    """Compares results. `allowed` is the tolerance if it may exceed that of docs/numerics.md."""
     try:
         runner = outputs.session(out)
-    except Exception as error:  # whatever ONNX Runtime raises
+    except Exception as error:  # any error of ONNX Runtime
         return f"ONNX Runtime refuses it: {error}"
     for feed, expected in before:
         try:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Models raised to later opsets, judged by onnxruntime and onnx.checker.
+"""Converts models to later opsets and checks them with onnxruntime and onnx.checker.
 
-Small models of each operator that is written otherwise in later versions, from each version on, to each
-target: results stay the same, and what can't be raised is refused by the operator's
-name, and nothing is written. With --models, real ones as well.
+There are small models of each operator whose form changes in later versions, from each version to each target. Results
+must stay the same. If an op can't be converted, the error must name the operator and nothing is written. --models adds
+real models.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def of_dtype(array):
 
 
 def model(nodes, opset, x=(2, 3, 4), result=F32, constants=(), dtype=F32, functions=(), results=("y",)):
-    """A model whose nodes make `results` of `x`, and of `constants`: (name, array)."""
+    """Returns a model whose nodes compute `results` from `x` and `constants`, which are (name, array)."""
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants]
     given = [helper.make_tensor_value_info("x", dtype, x)]
     made = [helper.make_empty_tensor_value_info(name) for name in results]
@@ -40,7 +40,7 @@ def model(nodes, opset, x=(2, 3, 4), result=F32, constants=(), dtype=F32, functi
         imports.append(helper.make_opsetid("own", 1))
     graph = helper.make_graph(nodes, "g", given, made, tensors)
     model = helper.make_model(graph, opset_imports=imports, functions=list(functions), ir_version=8)
-    # Outputs have to have a shape.
+    # Outputs must have a shape.
     for info, inferred in zip(made, onnx.shape_inference.infer_shapes(model).graph.output):
         info.CopyFrom(inferred)
         if not info.type.tensor_type.HasField("shape"):
@@ -55,7 +55,7 @@ def one(op, opset, operands=("x",), constants=(), x=(2, 3, 4), result=F32, dtype
     return model([node], opset, x, result, constants, dtype)
 
 
-# Each case is (name, model, the target from which it is refused or None).
+# Each case is (name, model, the first target that is rejected or None).
 
 
 def axes():
@@ -282,7 +282,7 @@ class Judge:
 
     def run(self, before, after, to):
         after.unlink(missing_ok=True)
-        # In one process: how a child of its own is watched is tried elsewhere.
+        # In process, because other tests cover the supervision of child processes.
         command = [self.args.passdock, "run", "--in-process", "--passes", "relax.transform.InferType"]
         command.append(f"--raise-opset={to}")
         command += [word for directory in self.args.plugin_dir for word in ("--plugin-dir", directory)]
@@ -331,7 +331,7 @@ class Judge:
 def complaint(path):
     try:
         onnx.checker.check_model(str(path), full_check=True)
-    except Exception as error:  # Inference has errors of its own.
+    except Exception as error:  # inference has its own error classes
         return str(error)
     return None
 
@@ -360,7 +360,7 @@ def main():
             if to > version_of(made):
                 judge.judge(name, before, after, to, refused_from, ops)
 
-    # A file that is written safely is waited for, mostly.
+    # Most of the time is spent waiting for files to be synced.
     cases = (case for cases in CASES for case in cases() if args.only in case[0])
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(raise_small, cases))

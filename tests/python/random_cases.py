@@ -1,6 +1,6 @@
-"""Random ops for the evaluation, each with its operands: `case(dice, opset)` makes one.
+"""Generates random ops with operands for constant evaluation: `case(dice, opset)` returns one.
 
-To add an operator: a line in `OPERATORS`, and a maker if none fits.
+To add an operator, add a line to `OPERATORS`, and a function if none fits.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def unary(m, d):
 
 
 def within(low, high):
-    """Of the reals between two, and whatever floats there are."""
+    """Returns a function that draws numbers between two limits, or any floats."""
 
     def maker(m, d):
         dtype, shape = m.dtype(), d.shape()
@@ -51,7 +51,7 @@ def division(m, d):
     m.random(dtype, shape)
     divisor = d.tensor(dtype, d.broadcast(shape))
     if dtype in INTEGERS:
-        # Neither by nothing, nor the least by -1: both end a process that does it.
+        # Not by 0, nor the minimum by -1: both crash the process.
         divisor = np.where(divisor == 0, 3, divisor)
         divisor = np.where(divisor.astype(np.int64) == -1, 2, divisor).astype(numpy_type(dtype))
     return m.tensor(dtype, divisor).done()
@@ -120,7 +120,7 @@ def cast(m, d):
 
 
 def fitting(array, to):
-    """Without what the type can't hold; nobody says what comes of that."""
+    """Removes values that the type can't represent, because their conversion isn't defined."""
     info = np.iinfo(numpy_type(to))
     wide = array.astype(np.float64)
     with np.errstate(invalid="ignore"):
@@ -130,7 +130,7 @@ def fitting(array, to):
 
 def reduce(m, d):
     shape = d.shape(0, 4)
-    # What is reduced of no elements at all, only the newest versions say.
+    # Only the newest versions define reductions without elements.
     if m.op in ("ReduceMax", "ReduceMin", "ReduceMean") or m.case.opset < 18:
         shape = tuple(max(dim, 1) for dim in shape)
     m.attribute(keepdims=d.below(2)) if d.chance(0.7) else None
@@ -247,7 +247,7 @@ def bit_cast(m, d):
 
 
 def chain(dice, opset):
-    """A few ops, each of the one before."""
+    """Builds a few ops, each on the result of the previous one."""
     m = Maker(dice, opset, "Add")
     dtype, shape = dice.pick([T.FLOAT, T.INT64, T.DOUBLE, T.INT32]), dice.shape(1, 4)
     value = m.random(dtype, shape).inputs[-1]
@@ -271,8 +271,8 @@ def chain(dice, opset):
     return m.case
 
 
-# Of each: who makes a case, and how exactly it is defined: to the bit, or how many times the
-# rounding error of the element type a result may be off.
+# For each operator: the function that generates a case, and its accuracy: exact to the bit, or the allowed error as a
+# multiple of the element type's rounding error.
 EXACT, ROUNDED, TRANSCENDENTAL = 0, 4, 16
 OPERATORS = {
     **dict.fromkeys(["Abs", "Neg", "Sign", "Ceil", "Floor", "Round", "IsNaN", "IsInf", "Relu"], (unary, EXACT)),
@@ -353,7 +353,7 @@ OPERATORS = {
 
 
 def case(dice, opset):
-    """One op that this version has, or a few in a row."""
+    """Returns a case with an op of this version, or with a few ops in a chain."""
     if dice.chance(0.05):
         return chain(dice, opset)
     while True:

@@ -1,4 +1,4 @@
-"""Random ops on random constants: what passdock folds must be what ONNX Runtime computes.
+"""Checks that the results of folding random ops on random constants are ONNX Runtime's.
 
     python random_folding.py --passdock FILE --work-dir DIR [--cases N] [--seed N]
 """
@@ -20,19 +20,19 @@ import fields
 import random_cases
 from random_values import FLOATS, Dice, T, proto
 
-# The newest that this ONNX Runtime says it supports.
+# The newest versions that this ONNX Runtime supports.
 OPSETS, IR_VERSION = range(7, 27), 10
 PIPELINE = """
 [[passes]]
 name = "relax.transform.FoldConstant"
 options = { allow_growth = true }
 """
-# The part of the cases that may be left alone: what ONNX doesn't define, and integers where floats are meant.
+# The maximum share of unfolded cases: results that ONNX doesn't define, and integers for float operands.
 MOST_LEFT = 0.05
-# NumPy can't hold these: they are compared in a wider type that loses nothing.
+# Types that NumPy lacks are compared in a wider type without loss.
 WIDER = {T.BFLOAT16: T.FLOAT, T.FLOAT8E4M3FN: T.FLOAT, T.FLOAT8E5M2: T.FLOAT, T.INT4: T.INT8, T.UINT4: T.UINT8}
-# Where ONNX Runtime computes something else than ONNX defines; there ONNX's own implementation has
-# to confirm what was folded.
+# ONNX Runtime's known deviations from ONNX's definition. For these, ONNX's reference implementation must confirm the
+# folded result.
 DEVIATIONS = {
     **dict.fromkeys(["Clip", "Max", "Min", "Sign", "Relu"], "int64 beyond 2^31 is compared wrongly"),
     "Mod": "int64 is computed in double precision",
@@ -47,7 +47,7 @@ DEVIATIONS = {
     ),
 }
 
-# Operators whose result is a sum of operands, which may cancel out.
+# Operators whose result is a sum of operands, in which cancellation may occur.
 ADDING = ("Reduce", "Cum", "Sum", "Mean", "Scatter", "MatMul", "Gemm", "Conv", "Average", "GlobalAverage", "Lp", "GlobalLp", "Einsum", "Resize")
 
 
@@ -59,7 +59,7 @@ def model_of(nodes, tensors, outputs, opset):
 
 
 class Runtime:
-    """ONNX Runtime, one case at a time, as it stands: nothing is folded or fused before it runs."""
+    """Runs ONNX Runtime on single cases, without constant folding and fusion."""
 
     def __init__(self):
         onnxruntime.set_default_logger_severity(4)
@@ -70,7 +70,7 @@ class Runtime:
         self.refused = collections.Counter()
 
     def results(self, case):
-        """The outputs in types that NumPy has; None if it has no kernel for the op or refuses it."""
+        """Returns the outputs in types that NumPy has; None if it has no kernel for the op or rejects it."""
         signature = case.signature()
         if signature in self.no_kernel:
             return None
@@ -96,7 +96,7 @@ class Runtime:
         return session.run(None, {})
 
     def types(self, case):
-        """The element types of the outputs, which for narrow ones only a session knows."""
+        """Returns the element types of the outputs. For narrow types only a session knows them."""
         given = [dtype for _, dtype, _ in case.tensors]
         wanted = [a.i for a in case.nodes[-1].attribute if a.name in ("to", "dtype")]
         if not set(WIDER) & {*given, *wanted}:
@@ -107,7 +107,7 @@ class Runtime:
 
 
 def folded(tool, work_dir, cases, opset):
-    """Per case its folded outputs, or None if it was left alone."""
+    """Returns the folded outputs of each case, or None if it wasn't folded."""
     nodes, tensors, outputs = [], [], []
     for number, case in enumerate(cases):
         own = lambda name: f"c{number}{name}" if name else ""
@@ -140,7 +140,7 @@ def folded(tool, work_dir, cases, opset):
 
 
 def deviates(case, made, times):
-    """Whether this is a known deviation of ONNX Runtime, and ONNX's implementation confirms what was made."""
+    """Whether this is a known deviation of ONNX Runtime, and ONNX's reference implementation confirms the folded result."""
     if case.op not in DEVIATIONS:
         return False
     try:
@@ -152,7 +152,7 @@ def deviates(case, made, times):
 
 
 def difference(tensor, wanted, case, times):
-    """Why a folded tensor isn't the one wanted, to so many times its type's rounding error; or None."""
+    """Describes how a folded tensor differs by more than `times` its type's rounding error, or returns None."""
     got = numpy_helper.to_array(tensor)
     if tensor.data_type == T.STRING:
         got = np.array([s.decode() if isinstance(s, bytes) else s for s in got.ravel()], object).reshape(got.shape)
@@ -175,7 +175,7 @@ def difference(tensor, wanted, case, times):
 
 
 def scale(case):
-    """Errors are relative to this: what is added up, or 1 where ONNX Runtime approximates a function."""
+    """Returns the reference of relative errors: the terms of a sum, or 1 where ONNX Runtime approximates a function."""
     if not case.op.startswith(ADDING):
         return 1
     arrays = [array.astype(np.float64) for _, _, array in case.tensors]

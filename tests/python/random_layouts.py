@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Random graphs in other layouts: the same results in ONNX Runtime.
+"""Converts random graphs to other layouts; ONNX Runtime must compute the same.
 
     python random_layouts.py --passdock PASSDOCK --work-dir DIRECTORY [--count 500] [--seed N] [--models DIRECTORY]
 
-Each graph goes through `relax.transform.ConvertLayout`, in a layout that its seed chooses, blocked ones among them. The
-result has to give what it gave, a second run has to change nothing, and each operator has to be met, and to be had in
-another layout, in some graph. So go real models, once with the channels last and once in blocks of four. Functions inlined and
-expressions simplified give no more ops than a real model had; of every fourth graph they give the same results.
+Each graph goes through `relax.transform.ConvertLayout` with a layout that its seed chooses, including blocked ones. The
+results must be the same, a second run must change nothing, and each operator must occur, and must be converted, in some
+graph. Real models are converted once to channels-last and once to blocks of four. After functions are inlined and
+expressions simplified, a real model must not have more ops than before, and every fourth graph must give the same results.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SPATIAL = {3: "W", 4: "HW", 5: "DHW"}
 UNARY = "Relu Sigmoid Tanh Abs Neg Softplus HardSigmoid LeakyRelu Elu Identity Dropout Ceil".split()
 BINARY = "Add Sub Mul Max Min".split()
 REDUCTIONS = "ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare".split()
-# Operators that every run of a few hundred graphs meets in another layout.
+# Operators that every run of a few hundred graphs converts to another layout.
 HAD = set(
     "Conv ConvTranspose MaxPool AveragePool GlobalAveragePool BatchNormalization InstanceNormalization LRN Resize Relu Add"
     " Mul Where Clip PRelu Concat Split Softmax ReduceMean ReduceSum ArgMax Transpose Squeeze Unsqueeze Flatten Reshape"
@@ -42,7 +42,7 @@ HAD = set(
 
 
 class Graph:
-    """A graph that is being made: each step takes values that are there, and knows the sizes of what it makes."""
+    """A graph under construction. Each step uses existing values and tracks the sizes of its results."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -85,7 +85,7 @@ class Graph:
         return self.types[name].tensor_type.elem_type
 
     def add(self, op, inputs, results=1, **attributes):
-        """An op, unless onnx can't tell the ranks of what it gives: then nothing is made."""
+        """Adds an op, unless onnx can't infer the ranks of its results; then returns None."""
         names = [self.name() for _ in range(results)]
         node = helper.make_node(op, inputs, names, name=f"{op}_{names[0]}", **attributes)
         schema = defs.get_schema(op, self.opset, "")
@@ -103,7 +103,7 @@ class Graph:
         return [v for v in self.values if self.dtype(v) == T.FLOAT and len(self.dims(v)) in ranks]
 
     def full(self):
-        """A value of all axes, the last ones more often."""
+        """Returns a value with all axes. Recent values are more likely."""
         there = self.floats_of(self.rank)
         return there[-1] if self.rng.random() < 0.6 else self.rng.choice(there)
 
@@ -251,7 +251,7 @@ class Graph:
         return self.add("Reshape", [x, self.ints(wanted)])
 
     def forced_reshape(self, x, shape):
-        """A `Reshape` to what is computed: its rank is known, its sizes aren't."""
+        """Adds a `Reshape` to a computed shape: the rank is known, the sizes aren't."""
         name = self.name()
         self.nodes.append(helper.make_node("Reshape", [x, shape], [name], name=f"Reshape_{name}"))
         self.types[name] = helper.make_tensor_type_proto(T.FLOAT, [None, None, None])
@@ -356,7 +356,7 @@ class Graph:
         return self.add("Shape", [x], **({"start": 1, "end": 3} if self.opset >= 15 and self.rng.random() < 0.5 else {}))
 
     def branch(self):
-        """An `If` whose branches see what is around them."""
+        """Adds an `If` whose branches use values from outside."""
         x = self.full()
         name = self.name()
         branches = {}
@@ -400,7 +400,7 @@ class Graph:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
 
     def desired(self):
-        """The layouts to ask for: of the channels last, or in blocks, or of anything; and of weights."""
+        """Returns the desired layouts: channels-last or in blocks, and those of weights."""
         spatial = SPATIAL[self.rank]
         data = self.pick(f"N{spatial}C", f"N{spatial}C", f"NC{spatial}4c", f"NC{spatial}2c", f"N{spatial}C4c")
         weights = self.pick("default", "default", f"{spatial}IO", f"O{spatial}I", f"OI{spatial}2o")
@@ -410,7 +410,7 @@ class Graph:
 
 
 def run(args, passes, source, out, desired=""):
-    """Runs passes; what was said if that failed."""
+    """Runs passes. Returns the error message if they fail."""
     command = [args.passdock, "run", "-O4", "--passes", ",".join(passes), source, "-o", out]
     command += ["--config", f"relax.ConvertLayout.desired_layouts={{ {desired} }}"]
     command += [word for directory in args.plugin_dir for word in ("--plugin-dir", directory)]
@@ -419,12 +419,12 @@ def run(args, passes, source, out, desired=""):
 
 
 def ops(path):
-    """The ops of a model's graph; constants that are written as nodes aren't any."""
+    """Counts the ops of a model's graph, without Constant nodes."""
     return sum(node.op_type != "Constant" for node in onnx.load(path).graph.node)
 
 
 def check_model(model, args):
-    """What is wrong with a real model in two layouts."""
+    """Describes what is wrong with a real model in two layouts, or returns None."""
     for data in ("NHWC", "NCHW4c"):
         after, again, back = (args.work_dir / f"{model.stem}.{data}.{name}.onnx" for name in ("after", "again", "back"))
         desired = ", ".join(f'"onnx.{op}" = ["{data}"]' for op in ("Conv", "ConvTranspose"))
@@ -433,7 +433,7 @@ def check_model(model, args):
             why = "a second run changes more"
         why = why or outputs.same_outputs(model, after, raises=True)["why"]
         if not why:
-            # At once: in a file of functions, initializers that are inputs of an older one may be other ones.
+            # In one run: in a file with functions, initializers that are inputs of an older version may differ.
             why = run(args, [PASS, *BACK], model, back, desired) or outputs.same_outputs(model, back, raises=True)["why"]
             inlined = args.work_dir / f"{model.stem}.inlined.onnx"
             why = why or run(args, BACK[:1], model, inlined)
@@ -445,7 +445,7 @@ def check_model(model, args):
 
 
 def runs(model):
-    """Whether ONNX Runtime runs a graph: some operators it refuses without elements, or dies of them."""
+    """Whether ONNX Runtime runs a graph. It rejects some operators without elements, or crashes."""
     child = os.fork()
     if child == 0:
         try:
@@ -457,7 +457,7 @@ def runs(model):
 
 
 def check(seed, args):
-    """What is wrong with a graph, what it has, and what it has in another layout."""
+    """Returns what is wrong with a graph or None, its operators, and those in another layout."""
     graph = Graph(seed)
     model = graph.make(args.steps)
     before, after, again = (args.work_dir / f"{seed}.{name}.onnx" for name in ("before", "after", "again"))
@@ -481,7 +481,7 @@ def check(seed, args):
         for node in model.graph.node:
             other = now.get(node.name)
             moved = [] if other is None else [name for name in other.input if name not in node.input]
-            # What stays as it is takes what was led back.
+            # An unchanged op uses values that were transposed back.
             if other is None or any(makers.get(name) not in ("Transpose", "Reshape", None) for name in moved):
                 had[node.op_type] += 1
     if why:

@@ -1,4 +1,4 @@
-"""Puts random cases together: what an operator's schema says of its operands and attributes."""
+"""Builds random cases from the operands and attributes in an operator's schema."""
 
 import dataclasses
 
@@ -10,11 +10,11 @@ from random_values import FLOATS, INTEGERS, T
 
 @dataclasses.dataclass
 class Case:
-    """One op, or a few in a row."""
+    """An op, or a few in a chain."""
 
     opset: int
     nodes: list = dataclasses.field(default_factory=list)
-    # (name, element type, array), constant.
+    # (name, element type, array); constants.
     tensors: list = dataclasses.field(default_factory=list)
     outputs: list = dataclasses.field(default_factory=list)
 
@@ -23,14 +23,14 @@ class Case:
         return self.nodes[-1].op_type
 
     def signature(self):
-        """What a runtime must have a kernel for."""
+        """Returns the operator and types that a runtime needs a kernel for."""
         types = tuple(dtype for _, dtype, _ in self.tensors)
         attributes = tuple((a.name, a.i) for node in self.nodes for a in node.attribute if a.name in ("to", "dtype"))
         return tuple(node.op_type for node in self.nodes), self.opset, types, attributes
 
 
 class Maker:
-    """Puts a case together as the operator's schema wants it."""
+    """Builds a case that matches the operator's schema."""
 
     def __init__(self, dice, opset, op):
         self.dice, self.op = dice, op
@@ -39,14 +39,14 @@ class Maker:
         self.inputs, self.attributes = [], {}
 
     def dtype(self, position=0, among=None):
-        """One of the element types that an operand may have."""
+        """Returns a random element type that an operand may have."""
         inputs = self.schema.inputs
         of = inputs[min(position, len(inputs) - 1)].type_str
         allowed = next((c.allowed_type_strs for c in self.schema.type_constraints if c.type_param_str == of), [of])
         types = {text[7:-1].upper() for text in allowed if text.startswith("tensor(")}
         known = [getattr(T, name) for name in sorted(types) if not name.startswith("COMPLEX") and hasattr(T, name)]
         chosen = [dtype for dtype in known if dtype in (among or KINDS)]
-        # The types that models are made of, more often.
+        # Prefers the most common types in models.
         common = [dtype for dtype in chosen if dtype in (T.FLOAT, T.INT64)]
         return self.dice.pick(common if common and self.dice.chance(0.4) else chosen)
 
@@ -69,7 +69,7 @@ class Maker:
         return self
 
     def ints(self, name, values):
-        """An operand in new versions, an attribute in old ones."""
+        """Adds an operand in new versions, an attribute in old ones."""
         position = next((i for i, entry in enumerate(self.schema.inputs) if entry.name == name), None)
         if position is None:
             return self.attribute(**{name: [int(v) for v in values]})

@@ -1,8 +1,8 @@
-"""Small random models over the operators of the standard passes, the same for the same seed.
+"""Generates small random models with operators that the standard passes handle. The same seed gives the same model.
 
-A model is made from its inputs on: each step takes values that are there and knows the sizes of what
-it makes, so every model is valid and runs. What comes out is looked at where it was made, in the
-main graph, in a branch, in a loop's body or in a function.
+A model is built from its inputs: each step uses existing values and knows the sizes of its results, so that every model
+is valid and runs. Results are compared where they are computed: in the main graph, in a branch, in a loop's body or in a
+function.
 """
 
 import random
@@ -14,7 +14,7 @@ from onnx import AttributeProto, helper, numpy_helper
 F32, F64, F16, I64, I32, BOOL = np.float32, np.float64, np.float16, np.int64, np.int32, np.bool_
 FLOATS, INTS = (F32, F64), (I64, I32)
 OPSETS = [9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26]
-# What a symbolic dim is when the model runs: no size that a fixed dim has.
+# The values of symbolic dims in runs. No fixed dim has these sizes.
 BINDINGS = [{"n": 2, "m": 7}, {"n": 5, "m": 1}]
 SIZES = [1, 3, 4]
 SPECIAL = {
@@ -30,7 +30,7 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Value:
-    """Something that is there. `exact`: computed alike by everybody, so it may be compared and rounded."""
+    """A value. `exact`: all runtimes compute the same, so it may be compared and rounded."""
 
     name: str
     dtype: type
@@ -41,7 +41,7 @@ class Value:
 
 @dataclass
 class Scope:
-    """A graph that is being made; it sees what is around it."""
+    """A graph under construction, which can use values of the outer scopes."""
 
     values: list = field(default_factory=list)
     nodes: list = field(default_factory=list)
@@ -58,7 +58,7 @@ class Maker:
     def __init__(self, seed, steps):
         self.rng, self.steps = random.Random(seed), steps
         self.opset = self.rng.choice(OPSETS)
-        # Before version 4 an initializer is an input as well.
+        # Before version 4 an initializer is also an input.
         self.ir_version = 3 if self.opset == 9 and self.rng.random() < 0.5 else 8 if self.opset < 19 else 10
         self.scope, self.functions, self.inputs, self.count = Scope(), [], [], 0
         self.overridable = set()
@@ -81,7 +81,7 @@ class Maker:
         return results[0] if len(results) == 1 else results
 
     def make(self, op, operands, dtype=None, shape=None, exact=True, **attributes):
-        """An op of one result, like its first operand unless told otherwise."""
+        """Adds an op with one result. By default the type and shape are those of the first operand."""
         given = [operand for operand in operands if isinstance(operand, Value)]
         exact = exact and all(operand.exact for operand in given)
         shape = given[0].shape if shape is None else tuple(shape)
@@ -89,7 +89,7 @@ class Maker:
         return self.node(op, operands, [result], **attributes)
 
     def constant(self, array, as_node=None):
-        """A constant: an initializer, or a node. Inside of functions there are nodes only."""
+        """Adds a constant, as an initializer or a node. Functions only have nodes."""
         array = np.asarray(array)
         value = Value(self.fresh("c"), array.dtype.type, array.shape)
         tensor = numpy_helper.from_array(array, value.name)
@@ -111,7 +111,7 @@ class Maker:
         return np.array(drawn, dtype=dtype).reshape(shape)
 
     def pick(self, dtypes=None, rank=None, test=None):
-        """A value that is there, the last ones more often; None if none suits."""
+        """Returns a random value, preferring recent ones; None if none is suitable."""
         dtypes = dtypes if isinstance(dtypes, (tuple, list, type(None))) else (dtypes,)
         suits = [
             value
@@ -126,7 +126,7 @@ class Maker:
         return self.rng.choice(suits[-8:] if self.chance(0.6) else suits)
 
     def beside(self, value):
-        """A value that broadcasts to another's shape."""
+        """Returns a value that broadcasts to another's shape."""
         if self.chance(0.4):
             shape = [size if isinstance(size, int) and self.chance(0.5) else 1 for size in value.shape]
             keep = self.rng.randint(0, len(shape))
@@ -134,7 +134,7 @@ class Maker:
         return self.pick(value.dtype, test=lambda v: broadcasts(v.shape, value.shape)) or value
 
     def axes(self, op, value, axes, since, name="axes"):
-        """Operands and attributes that say these axes in this version."""
+        """Returns the operands and attributes for axes in this version."""
         if self.opset >= since:
             return [value, self.constant(np.array(axes, I64))], {}
         return [value], {name: axes}
@@ -142,7 +142,7 @@ class Maker:
     # --- graphs ----------------------------------------------------------------------
 
     def subgraph(self, name, body, inputs=()):
-        """A graph that a node holds; `body` makes it and answers what it gives out."""
+        """Builds a graph for a node's attribute. `body` adds its ops and returns its outputs."""
         around, self.scope = self.scope, Scope(outer=self.scope, depth=self.scope.depth + 1)
         infos = []
         for value in inputs:
@@ -151,7 +151,7 @@ class Maker:
         results = body()
         given = []
         for value in results:
-            # A graph gives out what it made, each once.
+            # The outputs of a graph are its own values, without duplicates.
             own = {output for node in self.scope.nodes for output in node.output}
             if value.name not in own or value.name in given or (value in inputs):
                 value = self.make("Identity", [value])
@@ -169,7 +169,7 @@ class Maker:
             self.inputs.append(value)
             self.scope.values.append(value)
         for _ in range(self.rng.randint(0, 2)):
-            # An input that has a default.
+            # An input with a default.
             shape = self.rng.choice([(3, 4), (4,), ()])
             value = Value(self.fresh("d"), F32, shape)
             self.scope.initializers.append(numpy_helper.from_array(self.numbers(F32, shape), value.name))
@@ -186,7 +186,7 @@ class Maker:
         before = len(self.scope.nodes)
         step.run(self)
         made = self.scope.nodes[before:]
-        # Once more, for those who merge what is equal.
+        # A duplicate, for passes that merge equal ops.
         if len(made) == 1 and self.chance(0.25) and not any(a.type == AttributeProto.GRAPH for a in made[0].attribute):
             self.again(made[0])
 
@@ -212,7 +212,7 @@ class Maker:
         values = [value for value in self.scope.values if value.name in made or self.chance(0.15)]
         randoms = [value for value in values if value.random]
         others = [value for value in values if not value.random] or self.inputs[:1]
-        # Most of what nobody uses goes out; the rest is dead.
+        # Most unused values become outputs; the rest is dead.
         used = {name for node in self.scope.nodes for name in node.input}
         chosen = self.rng.sample(others, min(len(others), self.rng.randint(1, 2)))
         chosen += [v for v in others if v.name not in used and v not in chosen and self.chance(0.7)]
@@ -220,7 +220,7 @@ class Maker:
         initializers = {tensor.name for tensor in self.scope.initializers}
         known = [value for value in self.inputs]
         if self.ir_version < 4:
-            # Values of initializers can be overridden by nobody, but are inputs.
+            # Initializers are inputs, too, although callers can't override them.
             listed = {value.name for value in known}
             known += [v for v in self.scope.values if v.name in initializers and v.name not in listed]
         graph = helper.make_graph(
@@ -247,7 +247,7 @@ class Model:
     outputs: list
 
     def feeds(self, seed):
-        """What it runs with: one per binding of the symbolic dims."""
+        """Yields the inputs of a run for each binding of the symbolic dims."""
         rng = np.random.default_rng(seed)
         for binding in BINDINGS:
             feed = {}
@@ -268,12 +268,12 @@ def info(value, shaped=True):
 
 
 def known(size):
-    """A dim as a file says it."""
+    """Returns a dim as in a file."""
     return size if isinstance(size, int) or size in BINDINGS[0] else None
 
 
 def broadcasts(shape, to):
-    """Whether a shape becomes another by broadcasting, whatever the symbols are."""
+    """Whether a shape broadcasts to another for all values of symbols."""
     if len(shape) > len(to):
         return False
     return all(a == 1 or a == b for a, b in zip(shape[::-1], to[::-1]))

@@ -1,4 +1,4 @@
-"""Random ops that move, pick or make elements, or look at shapes: of each a function that makes a case."""
+"""Generates cases of ops that move, select or create elements, or read shapes."""
 
 import numpy as np
 
@@ -113,7 +113,7 @@ def scatter_nd(m, d):
 
 
 def once(at, shape):
-    """Each place only once: who would win isn't defined."""
+    """Returns unique positions, because the result of duplicates isn't defined."""
     flat = at.reshape(-1, at.shape[-1])
     _, first = np.unique(np.mod(flat, shape), axis=0, return_index=True)
     return flat[np.sort(first)]

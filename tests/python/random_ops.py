@@ -1,4 +1,4 @@
-"""The steps that random models are made of: each adds an op or a few, if what is there suits it."""
+"""The steps that build random models. Each adds one or a few ops if there are suitable values."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ STEPS = []
 
 
 def step(weight=1.0, since=1, deep=True):
-    """`deep`: also in graphs that are nested as deep as they get."""
+    """Registers a step. `deep`: also in the innermost graphs."""
 
     def register(run):
         STEPS.append(Step(run, weight, since, deep))
@@ -73,7 +73,7 @@ def binary(m):
 
 @step(1.5)
 def neutral(m):
-    """What a pass might take for nothing."""
+    """Adds an op that may look neutral to a pass."""
     x = m.pick((F32, F64, I64))
     if x:
         op, number = m.rng.choice([("Add", 0), ("Mul", 1), ("Sub", 0), ("Mul", 0), ("Div", 1), ("Add", -0.0)])
@@ -286,7 +286,7 @@ def pad(m):
 
 
 def size_of(m, x, axis):
-    """[x.shape[axis]], in one of the ways that exporters write it."""
+    """Computes [x.shape[axis]] in one of the ways that exporters use."""
     shape = m.make("Shape", [x], dtype=I64, shape=(len(x.shape),))
     how = m.rng.randrange(3)
     if how == 0:
@@ -442,7 +442,7 @@ def copies(m):
 
 @step(1)
 def alone(m):
-    """Something that depends on constants only."""
+    """Adds ops that only depend on constants."""
     x = m.constant(m.numbers(m.rng.choice([F32, I64, F64]), m.rng.choice([(), (4,), (3, 4)])))
     y = m.constant(m.numbers(x.dtype, x.shape[-1:]))
     m.make(m.rng.choice(["Add", "Mul", "Sub"]), [x, y])
@@ -450,7 +450,7 @@ def alone(m):
 
 @step(0.7)
 def random_numbers(m):
-    # ONNX Runtime has no kernels of newer versions.
+    # ONNX Runtime lacks kernels for newer versions.
     if m.scope.depth != 0 or m.opset >= 22:
         return
     x = m.pick(F32, rank=(1, 2, 3))
@@ -467,7 +467,7 @@ def random_numbers(m):
 
 
 def some(m, like):
-    """A few ops that end with a value of the same type as another."""
+    """Adds a few ops that end with a value of the same type as another."""
     for _ in range(m.rng.randint(0, 3)):
         m.step()
     x = m.pick(like.dtype, test=lambda v: v.shape == like.shape) or like
@@ -519,7 +519,7 @@ def loop(m):
 
 @step(1.5, 15)
 def call(m):
-    """A call of a function that is made for it, or that is there."""
+    """Adds a call of a new or an existing function."""
     x = m.pick(F32)
     if not x or m.ir_version < 8 or m.scope.depth < 0:
         return

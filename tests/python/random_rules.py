@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Random models around what rules look for: passes compute the same as before with no more ops, and each rule is applied.
+"""Checks rules on random models of their patterns: the same results, no more ops, and each rule applied.
 
-Each case is a seed: the pattern of one rule, as the rule's own pass has it, made into ops of random types and
-sizes, between other ops, in a model's graph or in a branch, a loop or a function. passdock rewrites all of them in
-one process (`passdock-rules`), ONNX Runtime runs them here, optimising nothing; where it has no kernel, ONNX's
-own implementation does. A case that fails is kept: the model, what was made of it, and why.
+Each case is a seed. The pattern of a rule is taken from its pass, and becomes ops of random types and sizes between other
+ops, in a model's graph, a branch, a loop or a function. passdock rewrites all models in one process (`passdock-rules`).
+ONNX Runtime runs them here without optimisation; where it has no kernel, ONNX's reference implementation does. For a
+failed case the model, the result and the reason are kept.
 
     random_rules.py --tool EXE --work-dir DIR [--count N] [--seed FIRST] [--least N]
-    random_rules.py --tool EXE --work-dir DIR --only SEED      one case again
+    random_rules.py --tool EXE --work-dir DIR --only SEED      repeats one case
 """
 
 import argparse
@@ -28,7 +28,7 @@ from onnx.reference import ReferenceEvaluator
 
 import rule_beyond
 import rule_folds
-import rule_resized  # noqa: F401  (it registers how its ops are made)
+import rule_resized  # registers the functions that build its ops
 import rule_sequences  # noqa: F401
 from random_values import T
 from rule_graphs import Builder, Unsuited, feeds
@@ -37,7 +37,7 @@ from rule_ops import Place
 HERE = Path(__file__).resolve().parent
 FILES = [*sorted((HERE.parents[1] / "examples/rules").glob("*.rules")), HERE / "folds.rules"]
 SIMPLIFY = "relax.transform.SimplifyExpr"
-# The passes that those patterns are for which are no rules.
+# The passes of those patterns that aren't rules.
 FOLDS = "rules.folds"
 FOLDING = {
     "norm": "relax.transform.FoldBatchNorm",
@@ -49,15 +49,15 @@ FOLDING = {
 }
 DTYPES = [T.FLOAT] * 7 + [T.DOUBLE, T.FLOAT16, T.BFLOAT16] * 2 + [T.INT64, T.INT64, T.INT32, T.INT32]
 OPSETS = [7, 8, 9, 10, 11, 12, *range(13, 24), *range(13, 24)]
-# Rules that round once less, or in another order. All others give the same bits.
+# Rules with one rounding fewer, or in another order. All others give the same bits.
 ROUNDING = {
     "constants_at_once", "gemm_of_matmul", "gemm_of_transposes", "sum_with_gemm", "reduction_of_transpose",
     "transpose_of_transpose", "erf_gelu", "erf_gelu_half_last", "mul_one_over", "mul_reciprocal",
 }
-# Rules about numbers that exporters typed with few digits.
+# Rules about numbers that exporters write with few digits.
 TYPED = {"erf_gelu", "erf_gelu_half_last"}
 EPSILON = {T.FLOAT: 2e-5, T.DOUBLE: 1e-12, T.FLOAT16: 2e-2, T.BFLOAT16: 8e-2}
-# Patterns that random sizes and axes suit less often than others: models of them are made as often as this says.
+# Patterns that random sizes and axes match rarely, and how many times more models of them are generated.
 REPEATED = {
     "unsqueeze_of_transpose": 4, "pad_between_views": 5, "slice_whole": 4, "squeeze_of_slice": 3,
     "scale_before_product": 3, "reduction_of_transpose": 2, "split_of_slices": 2, "scale_of_product": 2,
@@ -67,13 +67,13 @@ REPEATED = {
     "expand_that_stretches": 2, "matmul_of_transposes": 2, "pad_of_slice": 2,
     "four_of_concat": 2, "concat_of_one": 2, "slice_of_pad": 2,
 }
-# What ONNX's own implementation says where it has no op, or no Pad that takes away.
+# Messages of ONNX's reference implementation if it lacks an op, or a Pad that removes elements.
 UNABLE = ["No implementation was found", "index can't contain negative values"]
-# The part of the models in which a second pattern of the same pass stands behind the first one.
+# The share of models with a second pattern of the same pass after the first one.
 TWO = 0.25
-# How many rounds through all patterns may be gone on with for rules that are applied too seldom.
+# The maximum number of rounds through all patterns for rules that were rarely applied.
 MORE = 30
-# Tries to make a model of a pattern that runs.
+# The maximum number of attempts to generate a model of a pattern that runs.
 TRIES = 400
 SHOWN = 20
 
@@ -83,12 +83,12 @@ def is_made(operator):
 
 
 def can_be_made(pattern):
-    """Whether the generator knows an operator for each op of a pattern."""
+    """Whether the generator supports an operator for each op of a pattern."""
     return all(any(map(is_made, node["operators"])) for node in pattern["nodes"])
 
 
 class Case:
-    """A model with a rule's pattern in it."""
+    """A model with a rule's pattern."""
 
     def __init__(self, seed, pattern, attempt, others):
         self.seed, self.pattern = seed, pattern
@@ -115,12 +115,12 @@ class Case:
 
     def place(self, rng, body):
         b = self.builder
-        # A function sees nothing of what is around, and this is made from the inside.
+        # A function can't use outer values, and the model is built from the inside out.
         around = rng.choice([b.in_branch, b.in_branch, b.in_loop, b.in_scan, b.in_function])
         return lambda: around(body)
 
     def body(self, pattern):
-        """A pattern, and what stands around it."""
+        """Builds a pattern and its surroundings."""
         b, nodes = self.builder, pattern["nodes"]
         b.rule, b.memo, b.after, b.later = pattern["rule"], {}, [], []
         operators = [self.pick_operator(node["operators"]) for node in nodes]
@@ -139,7 +139,7 @@ class Case:
         return results + [b.around(value) if b.chance(0.5) else value for value in shared] + b.after
 
     def pick_operator(self, operators):
-        # Among views this is the one that can be all others.
+        # Prefers Reshape, the view that can replace all others.
         operators = [one for one in operators if is_made(one)]
         likely = ["onnx.Reshape"] if "onnx.Reshape" in operators and self.builder.chance(0.3) else operators
         return self.builder.pick(likely).removeprefix("onnx.")
@@ -159,7 +159,7 @@ class Case:
 
 
 class Runtime:
-    """ONNX Runtime, and ONNX's own implementation where it has no kernel."""
+    """ONNX Runtime, with ONNX's reference implementation as a fallback for missing kernels."""
 
     def __init__(self):
         onnxruntime.set_default_logger_severity(4)
@@ -179,7 +179,7 @@ class Runtime:
 
 
 def has_bfloat(case):
-    # ONNX Runtime takes and gives no arrays of these.
+    # ONNX Runtime doesn't support arrays of this type.
     values = [*case.model.graph.input, *case.model.graph.output]
     return any(value.type.tensor_type.elem_type == T.BFLOAT16 for value in values)
 
@@ -192,7 +192,7 @@ def no_kernel(error):
 
 
 def difference(before, after, exact, signed, least=0.0):
-    """Why two results aren't the same, or None; `least` is how far they may be apart whatever the dtype is."""
+    """Describes how two results differ, or returns None; `least` is the minimum tolerance for any dtype."""
     before, after = np.asarray(before), np.asarray(after)
     if before.dtype != after.dtype or before.shape != after.shape:
         return f"is {after.dtype}{list(after.shape)} instead of {before.dtype}{list(before.shape)}"
@@ -232,7 +232,7 @@ class Judge:
         self.answers.extend(json.loads(line) for line in self.process.stdout)
 
     def case(self, seed):
-        """Makes a case that runs, and hands it to passdock."""
+        """Generates a case that runs, and sends it to passdock."""
         pattern = self.slots[seed % len(self.slots)]
         others = [other for other in self.patterns if other["pass"] == pattern["pass"]]
         key = pattern["pass"], pattern["rule"]
@@ -264,7 +264,7 @@ class Judge:
             try:
                 case.results = case.way(data, case.runs)
                 return True
-            except Exception as error:  # both raise whatever they like
+            except Exception as error:  # both raise many kinds of errors
                 self.unsuited[key, f"{case.way.__name__}: {str(error)[:200]}"] += 1
                 if not no_kernel(error):
                     return False
@@ -282,18 +282,18 @@ class Judge:
                 Path(answer["model"]).with_suffix(".out.onnx").unlink()
 
     def settle(self):
-        """Waits for all answers."""
+        """Waits for all results."""
         while self.waiting and self.process.poll() is None:
             self.judge_answers()
             time.sleep(0.01)
 
     def rare(self, least):
-        """The rules that were applied less often than that."""
+        """Returns the rules that were applied fewer times than `least`."""
         keys = [(pattern["pass"], pattern["rule"]) for pattern in self.patterns]
         return [key for key in keys if self.fired[key] < least]
 
     def more(self, seed, least):
-        """Goes on from a seed with models of those rules alone that chance was unkind to."""
+        """Generates more models, from a seed, for the rules that were applied too rarely."""
         for number in range(seed, seed + MORE * len(self.slots)):
             if number % len(self.slots) == seed % len(self.slots):
                 self.settle()
@@ -321,13 +321,13 @@ class Judge:
         data = (self.work / f"{case.seed}.out.onnx").read_bytes()
         try:
             results = case.way(data, case.runs)
-        except Exception as error:  # both raise whatever they like
+        except Exception as error:  # both raise many kinds of errors
             if case.way == self.runtime.by_kernels and no_kernel(error):
                 case.way = self.runtime.by_definition
                 try:
                     case.results = case.way(case.model.SerializeToString(), case.runs)
                     results = case.way(data, case.runs)
-                except Exception:  # there is nobody to ask
+                except Exception:  # there is no reference
                     return None
             elif case.way == self.runtime.by_definition and any(why in str(error) for why in UNABLE):
                 return None
@@ -335,7 +335,7 @@ class Judge:
                 return f"what was made doesn't run: {str(error)[:400]}"
         rules = {rule for _, rule in applied}
         exact = not case.builder.inexact and case.passes != ["default"] and not ROUNDING & rules
-        # ONNX Runtime chooses a -0.0 as 0.0: it adds both, one of them zeroed. ONNX's own Sum begins with 0.0.
+        # ONNX Runtime's Where turns -0.0 into 0.0: it adds both operands, one of them zeroed. ONNX's own Sum starts with 0.0.
         chooses = "Where" in case.operators
         signed = exact and case.keeps and case.way == self.runtime.by_kernels and not chooses
         for number, (before, after) in enumerate(zip(case.results, results)):

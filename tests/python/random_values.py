@@ -1,4 +1,4 @@
-"""Random tensors that are unkind: rounding ties, infinities, the ends of integers, no elements at all."""
+"""Generates random tensors with edge cases: rounding ties, infinities, integer limits, no elements."""
 
 import ml_dtypes
 import numpy as np
@@ -18,7 +18,7 @@ def numpy_type(dtype):
 
 
 class Dice:
-    """What is random, by one seed."""
+    """A source of random values with a seed."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -27,7 +27,7 @@ class Dice:
         return int(self.rng.integers(end))
 
     def between(self, low, high):
-        """`high` included."""
+        """Returns an integer; `high` is included."""
         return int(self.rng.integers(low, high + 1))
 
     def pick(self, items):
@@ -40,18 +40,18 @@ class Dice:
         return [items[i] for i in self.rng.permutation(len(items))[:count]]
 
     def shape(self, low=0, high=5):
-        """Mostly small; sometimes without elements."""
+        """Returns a mostly small shape, sometimes without elements."""
         sizes = [1, 1, 2, 2, 3, 4, 0] if self.chance(0.15) else [1, 2, 2, 3, 4]
         rank = self.between(low, high)
         return tuple(self.pick(sizes) for _ in range(rank))
 
     def broadcast(self, shape):
-        """A shape that broadcasts to that one."""
+        """Returns a shape that broadcasts to the given one."""
         kept = shape[self.below(len(shape) + 1) if self.chance(0.5) else 0 :]
         return tuple(1 if self.chance(0.3) else dim for dim in kept)
 
     def tensor(self, dtype, shape, kind=None):
-        """An array; `kind` is "small", "plain" or "wild"."""
+        """Returns an array; `kind` is "small", "plain" or "wild"."""
         kind = kind or self.pick(["small", "plain", "wild"])
         count = int(np.prod(shape))
         if dtype == T.STRING:
@@ -93,7 +93,7 @@ class Dice:
 
 
 def proto(array, dtype, name):
-    """As a tensor of a model."""
+    """Converts an array to a TensorProto."""
     if dtype == T.STRING:
         return helper.make_tensor(name, dtype, array.shape, [text.encode() for text in array.ravel()])
     return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)

@@ -1,10 +1,10 @@
-"""Random ops on windows of images, sums of products by letters, and sizes: of each a function that makes a case."""
+"""Generates cases of ops on image windows, Einsum, and resizing."""
 
 import numpy as np
 
 from random_values import T
 
-# Sums of 16-bit floats aren't defined to the last bit.
+# Sums of 16-bit floats aren't exactly defined.
 WIDE = {T.FLOAT, T.DOUBLE}
 
 
@@ -13,9 +13,9 @@ def image(m, d, channels):
 
 
 def slide(m, d, rank, kernel, pooled):
-    """The attributes of windows that runtimes agree on."""
+    """Adds window attributes that runtimes agree on."""
     auto = d.pick(["NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])
-    # With less under the kernel than a stride, the automatic pads of pools are negative.
+    # The strides don't exceed the kernel, because automatic pads of pools would be negative otherwise.
     most = kernel if auto.startswith("SAME") else [3] * rank
     m.attribute(auto_pad=auto, strides=[d.between(1, size) for size in most])
     if not auto.startswith("SAME"):
@@ -49,7 +49,7 @@ def global_pool(m, d):
 
 def einsum(m, d):
     sizes = {letter: d.between(1, 3) for letter in "abcZ"}
-    # ONNX Runtime dies of dots that stand for more axes in one term than in another.
+    # ONNX Runtime crashes if the ellipsis stands for more axes in one term than in another.
     dots, rank = d.chance(0.3), d.between(1, 2)
     terms, used, dtype = [], set(), m.dtype(among={*WIDE, T.INT32, T.INT64})
     for _ in range(d.between(1, 3)):
@@ -66,7 +66,7 @@ def einsum(m, d):
 
 
 def around(letters, dots):
-    """The letters, the first of them before the dots."""
+    """Returns the letters, with an ellipsis after the first if `dots`."""
     return "".join([*letters[:1], "..." if dots else "", *letters[1:]])
 
 
@@ -87,14 +87,14 @@ def resize(m, d):
     places += ["tf_crop_and_resize"] if mode != "nearest" else []
     place = d.pick(places)
     if mode == "nearest" and place == "asymmetric":
-        # Which element is nearest is often a matter of rounding elsewhere.
+        # With other coordinates the nearest element often depends on rounding.
         m.attribute(nearest_mode=d.pick(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]))
     m.attribute(coordinate_transformation_mode=place, extrapolation_value=1.5)
     if mode == "cubic":
         m.attribute(exclude_outside=d.below(2), cubic_coeff_a=d.pick([-0.5, -0.75]))
     if mode != "nearest" and place in places[:2]:
         m.attribute(antialias=d.below(2))
-    # A part of an axis that keeps its size is another one for each runtime.
+    # Runtimes disagree on the region of an axis that keeps its size.
     part = np.array([0, 0, 0.2, 0.1, 1, 1, d.pick([0.7, 1.3]), 0.9], np.float32)
     m.tensor(T.FLOAT, part if place == "tf_crop_and_resize" else part[:0])
     if place not in ("align_corners", "tf_crop_and_resize") and d.chance(0.5):

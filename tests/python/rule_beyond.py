@@ -1,4 +1,4 @@
-"""What rules' code finds beyond their pattern: each of these makes what names of a pattern stand for, so that it suits."""
+"""Generates operands that satisfy the conditions that rules check in code, in addition to their patterns."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def constants_at_once(b, operator):
 
 
 def where_itself(b, _):
-    """A condition that no input of the model is, which an output can't be."""
+    """Returns a condition that isn't an input of the model, because an output can't be one."""
     shape = b.shape()
     c = b.one("And", [b.data(T.BOOL, shape, constants=False), b.data(T.BOOL, shape)], T.BOOL, shape)
     return {"c": c}
@@ -41,7 +41,7 @@ def expand_that_stretches(b, operator):
     dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
     if b.opset < 8:
         raise Unsuited("no Expand")
-    # Runtimes compute powers by one number in another way.
+    # Runtimes compute powers with a scalar exponent differently.
     b.inexact |= operator == "Pow"
     count = 3 if operator == "Where" else 2
     wide, at = b.rng.sample(range(count), 2)
@@ -68,7 +68,7 @@ def gemm_of_transposes(b, _):
 
 
 def in_pieces(b):
-    """A value, an axis of it, and the sizes of pieces of that, now and then of nothing."""
+    """Returns a value, an axis of it, and sizes of pieces along it, sometimes including 0."""
     x = b.data(shape=b.shape(1, 4), constants=False)
     axis = b.pick(at for at, dim in enumerate(x.shape) if isinstance(dim, int) and dim > 1)
     sizes = pieces(b, x.shape[axis])
@@ -136,7 +136,7 @@ def shuffled(b, rank):
 
 
 def between(b, value):
-    """Ops that work element by element, or along axes, on what is transposed."""
+    """Adds elementwise ops, or ops along axes, on a transposed value."""
     for _ in range(b.rng.randint(0, 2)):
         rank = len(value.shape)
         choice = b.pick(["Abs", "Add", "Add", "Where", "Softmax", "ReduceMax", "Slice", "Clip"])
@@ -196,12 +196,12 @@ def concat_of_transposes(b, _):
 
 
 def turning(b, rank):
-    """A permutation that is something else than to leave all in place."""
+    """Returns a permutation that isn't the identity."""
     return b.pick([perm for perm in (shuffled(b, rank) for _ in range(8)) if perm != list(range(rank))])
 
 
 def wide(b, low, high):
-    """A shape with few dims of 1, past which other rules move all."""
+    """Returns a shape with few dims of 1, because other rules handle transposes that only move those."""
     return [b.pick([2, 3, 4]) if dim == 1 and b.chance(0.9) else dim for dim in b.shape(low, high)]
 
 
@@ -264,7 +264,7 @@ def matmul_of_transposes(b, _):
 
 
 def taken_or_given(b, operator, x, axes, shape):
-    """A Squeeze or an Unsqueeze in the form of the version."""
+    """Adds a Squeeze or an Unsqueeze in the form of the version."""
     said = signed(b, axes, max(len(x.shape), len(shape)))
     if b.opset < 13:
         return b.one(operator, [x], x.dtype, shape, axes=said)
@@ -272,7 +272,7 @@ def taken_or_given(b, operator, x, axes, shape):
 
 
 def viewed(b, x):
-    """A view of a value that moves nothing but dims of 1; what it was is remembered."""
+    """Adds a view that only adds or removes dims of 1. The original shape is recorded."""
     units = [at for at, dim in enumerate(x.shape) if dim == 1]
     b.memo.setdefault("shapes", []).append(x.shape)
     if units and b.chance(0.5):
@@ -290,14 +290,14 @@ def viewed(b, x):
 
 
 def regrouped(b, x, shape):
-    """A view of a value that has another shape, of which one dim at most isn't a number."""
+    """Adds a view with another shape. At most one of its dims may be symbolic."""
     b.memo.setdefault("shapes", []).append(x.shape)
     said = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
     return b.one("Reshape", [x, said], x.dtype, shape)
 
 
 def in_blocks(b, x):
-    """A view of a value that cuts a dim in two, or joins two of them."""
+    """Adds a view that splits a dim in two or joins two dims."""
     shape = list(x.shape)
     is_size = lambda dim: isinstance(dim, int) and dim > 0
     cuts = [at for at, dim in enumerate(shape) if is_size(dim) and dim > 2 and dim % 2 == 0]
@@ -368,7 +368,7 @@ def squeezes_of_split(b, _):
 
 
 def parts_of_concat(count):
-    """What is split to so many parts, at ends of what is put together, is several operands or one each."""
+    """Returns a generator of operands for a Concat that is split into `count` parts, mostly at ends of its operands."""
 
     def beyond(b, _):
         shape = list(b.shape(1, 4))
@@ -376,7 +376,7 @@ def parts_of_concat(count):
         least = 0 if b.opset >= 13 and b.chance(0.2) else 1
         wholes = [[b.rng.randint(least, 3) for _ in range(b.pick([1, 1, 2]))] for _ in range(count)]
         sizes = [sum(sizes) for sizes in wholes]
-        # Now and then an end is within an operand.
+        # In some cases a part ends within an operand.
         if b.chance(0.1) and sizes[0] > 1:
             sizes = [sizes[0] - 1, sizes[1] + 1, *sizes[2:]]
         own = lambda size: [size if at == axis else dim for at, dim in enumerate(shape)]
@@ -402,7 +402,7 @@ def slice_of_concat(b, _):
 
 
 def fixed(b):
-    """A value of a known shape."""
+    """Returns a value of a known shape."""
     symbols, b.symbols = b.symbols, False
     x = b.data(shape=b.shape(1, 4), constants=False)
     b.symbols = symbols
@@ -457,7 +457,7 @@ def pad_of_slice(b, _):
 
 
 def nameless_sizes(b, _):
-    """An input whose sizes the file doesn't name, so that a view of the same sizes has another type."""
+    """Returns an input with unnamed sizes in the file, so that a view with the same sizes has another type."""
     b.named = ""
     shape = [b.pick(["n", "m", 2, 3]) for _ in range(b.rng.randint(1, 3))]
     shape[b.rng.randrange(len(shape))] = "n"

@@ -1,4 +1,4 @@
-"""Operators with weights and channels, which folding passes look for."""
+"""Generates operators with weights and channels, for folding passes."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from rule_pieces import padded
 
 
 def image(b, low=2, dims=None):
-    """Something with a batch, channels and one or two axes of space."""
+    """Returns a value with a batch dim, channels and one or two spatial dims."""
     dims = b.pick([1, 2]) if dims is None else dims
     batch = b.pick([1, 2, "n"])
     return b.data(shape=(batch, b.pick([1, 2, 4]), *(b.rng.randint(low, 5) for _ in range(dims))), constants=False)
 
 
 def window(b, x, kernel, likely=0.4):
-    """How a window goes over an image: attributes, and the sizes that come out."""
+    """Returns the attributes of a window over an image, and the sizes of the result."""
     dims = len(kernel)
     pads, strides = [0] * (2 * dims), [1] * dims
     if b.chance(likely):
@@ -71,7 +71,7 @@ def conv_transpose(p):
     each = b.pick([1, 2])
     w = p.get(1, lambda: weights(b, (x.shape[1], each, *kernel)))
     bias = p.get(2, lambda: weights(b, (groups * each,)), 0.4)
-    # ONNX's own implementation adds the first group's bias to all.
+    # ONNX's reference implementation adds the first group's bias to all groups.
     b.kernels_only = True
     strides = [b.pick([1, 2]) for _ in kernel]
     sizes = [(size - 1) * step + k for size, step, k in zip(x.shape[2:], strides, kernel)]
@@ -89,7 +89,7 @@ def pool(p):
     attributes, sizes = window(b, x, kernel, 0.15 if b.rule.startswith("pad") else 0.4)
     if p.op == "AveragePool" and b.opset >= 7:
         attributes["count_include_pad"] = b.pick([None, 0, 1, 1, 1])
-    # ONNX's own implementation goes beyond what it pads; what becomes of a NaN, nobody says.
+    # ONNX's reference implementation reads beyond the padding, and the result for NaN isn't defined.
     b.kernels_only = True
     b.tame = b.tame or p.op == "MaxPool"
     pads = attributes.get("pads") or []
@@ -111,7 +111,7 @@ def batch_norm(p):
     params = [p.get(at, lambda: b.constant(b.numbers(x.dtype, size), x.dtype)) for at in (1, 2, 3)]
     var = p.get(4, lambda: b.constant(np.abs(b.numbers(x.dtype, size, small=True)), x.dtype))
     epsilon = b.pick([None, 1e-3, 0.25])
-    # ONNX's own implementation takes the old ones for training.
+    # ONNX's reference implementation treats old versions as training.
     b.kernels_only = b.kernels_only or b.opset < 14
     return b.node("BatchNormalization", [x, *params, var], [(x.dtype, x.shape)], epsilon=epsilon)
 
@@ -121,7 +121,7 @@ def is_product(b):
 
 
 def per_channel(b, shape, dtype):
-    """Numbers, one a channel or one for all, that stretch to a shape."""
+    """Returns a constant with a number per channel or one for all, which broadcasts to a shape."""
     axis = len(shape) - (2 if "left" in b.rule else 1) if is_product(b) else 1
     if len(shape) < 2 or not isinstance(shape[axis], int) or not shape[axis]:
         raise Unsuited("no channels")
@@ -133,7 +133,7 @@ def per_channel(b, shape, dtype):
 
 
 def scaled(p):
-    """Arithmetic of channels with constants."""
+    """Adds channel-wise arithmetic with constants."""
     b = p.b
     known = p.known(0)
     x = known or (b.data(shape=(b.dim(), b.pick([1, 2, 4]))) if is_product(b) else image(b))
@@ -150,7 +150,7 @@ def scaled(p):
 
 
 def pad_space(p):
-    """A Pad of what is around an image."""
+    """Adds a Pad of an image's spatial dims."""
     b = p.b
     x = with_channels(p)
     rank = len(x.shape)
@@ -160,7 +160,7 @@ def pad_space(p):
 
 
 def emit(place):
-    """Makes an op of a pattern, as folding passes or as rules look for it."""
+    """Adds an op of a pattern, in the form that folding passes or rules match."""
     if place.b.folds and place.op in ("Mul", "Div", "Add", "Sub"):
         return scaled(place)
     if place.b.folds and place.op == "Pad":

@@ -1,4 +1,4 @@
-"""Models that are made around a rule's pattern: values, graphs, and where in a model the pattern stands."""
+"""Builds models around a rule's pattern: values, graphs, and the position of the pattern in a model."""
 
 import random
 from dataclasses import dataclass, field
@@ -8,20 +8,20 @@ from onnx import AttributeProto, helper
 
 from random_values import FLOATS, INTEGERS, T, numpy_type, proto
 
-# What symbolic dims are when the model runs.
+# The values of symbolic dims in runs.
 BINDINGS = [{"n": 2, "m": 7}, {"n": 1, "m": 0}]
 LOCAL = "local"
-# Graph inputs of what a pattern leaves open, and constants of these.
+# Values of constants for the operands that a pattern leaves open.
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5]
 
 
 class Unsuited(Exception):
-    """This combination is nothing that can be made; another one may be."""
+    """The combination can't be built; another one may work."""
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A tensor, or a sequence of tensors; a dim is a size or a word: `n`, `m`, or `?1` for one that nobody names."""
+    """A tensor, or a sequence of tensors. A dim is a size or a name: `n`, `m`, or `?1` for an unnamed one."""
 
     name: str
     dtype: int
@@ -32,14 +32,14 @@ class Value:
 
 @dataclass
 class Scope:
-    """A graph that is being made; it sees what is around it, unless it is a function's."""
+    """A graph under construction. Unless it is a function, it can use values of the outer scopes."""
 
     kind: str = "main"
     outer: "Scope" = None
     nodes: list = field(default_factory=list)
     initializers: list = field(default_factory=list)
     values: list = field(default_factory=list)
-    # Of a function: its parameters, and what it is called with.
+    # For a function: its parameters, and the arguments of its call.
     parameters: list = field(default_factory=list)
     arguments: list = field(default_factory=list)
 
@@ -49,20 +49,20 @@ class Scope:
 
 
 class Builder:
-    """A model that is being made, and what is random about it."""
+    """A model under construction, and its random choices."""
 
     def __init__(self, words, opset, dtype):
         self.rng, self.opset, self.dtype = random.Random(words), opset, dtype
         self.scope, self.inputs, self.functions, self.count = Scope(), [], [], 0
-        # Whether inputs have to be numbers that every op takes.
+        # Whether inputs must be numbers that every op accepts.
         self.tame = False
-        # Whether ONNX's own implementation is known to be wrong.
+        # Whether ONNX's reference implementation is known to be wrong.
         self.kernels_only = False
         self.unknown, self.memo, self.operators = {}, {}, set()
-        # Shapes with many dims of 1, with symbols, of this rank.
+        # Whether shapes have many dims of 1, whether they have symbols, and their rank.
         self.units, self.symbols, self.rank = self.chance(0.4), self.chance(0.3), None
         self.empty = self.chance(0.08)
-        # The symbols that the file names.
+        # The symbols that the file has names for.
         self.named = "nm" if self.chance(0.75) else ""
 
     # --- chances -------------------------------------------------------------------
@@ -95,12 +95,12 @@ class Builder:
         return tuple(self.dim() for _ in range(rank))
 
     def under(self, shape):
-        """A shape that broadcasts to another."""
+        """Returns a shape that broadcasts to another."""
         cut = self.rng.randint(0, len(shape)) if self.chance(0.5) else 0
         return tuple(1 if self.chance(0.3) else dim for dim in shape[cut:])
 
     def product(self, dims):
-        """The dim that many dims make together."""
+        """Returns the dim that is the product of many dims."""
         dims = [dim for dim in dims if dim != 1]
         if all(isinstance(dim, int) for dim in dims):
             return int(np.prod(dims, dtype=np.int64))
@@ -117,7 +117,7 @@ class Builder:
         return f"{base}{self.count}"
 
     def node(self, op, operands, results, domain="", **attributes):
-        """An op whose results are of these (dtype, shape); None for an operand that is left out."""
+        """Adds an op. `results` are (dtype, shape), and an operand of None is omitted."""
         operands = list(operands)
         while operands and operands[-1] is None:
             operands.pop()
@@ -152,13 +152,13 @@ class Builder:
         return value
 
     def ints(self, ints, rank=1):
-        """Integers that say how an op works: a constant, nearly always."""
+        """Returns integers that parametrize an op, nearly always as a constant."""
         array = np.array(ints, np.int64).reshape([-1] if rank == 1 else [])
         value = self.constant(array, T.INT64)
         return self.one("Identity", [value], T.INT64, array.shape) if self.chance(0.03) else value
 
     def numbers(self, dtype, shape, small=False):
-        """An array of small numbers, of which products are exact."""
+        """Returns an array of small numbers, whose products are exact."""
         count = int(np.prod(shape, dtype=np.int64))
         if dtype == T.BOOL:
             drawn = [self.chance(0.5) for _ in range(count)]
@@ -172,7 +172,7 @@ class Builder:
         return np.array(drawn, dtype=np.float64).reshape(shape).astype(numpy_type(dtype))
 
     def input(self, dtype, shape, scope=None):
-        """What the caller gives: an input of the model, and a parameter of each function that this is in."""
+        """Adds an input of the model, and a parameter of each function around the current scope."""
         scope = scope or self.scope
         while scope and scope.kind != "function":
             scope = scope.outer
@@ -185,7 +185,7 @@ class Builder:
         return scope.parameters[-1]
 
     def data(self, dtype=None, shape=None, constants=True):
-        """Something that a pattern leaves open: of the outside, of another op, or what is there already."""
+        """Returns a value for an operand that a pattern leaves open: new or existing, an input, a constant or a result."""
         dtype = self.dtype if dtype is None else dtype
         if shape is None and self.chance(0.15):
             there = [value for value in self.scope.visible() if value.dtype == dtype]
@@ -205,7 +205,7 @@ class Builder:
         return self.around(value) if self.chance(0.4) else value
 
     def around(self, value):
-        """An op that stands beside a pattern; what it makes is like its operand."""
+        """Adds an op next to a pattern, whose result has the type of its operand."""
         if value.dtype == T.BOOL:
             return self.one("Not", [value], value.dtype, value.shape)
         choices = ["Identity", "Neg", "Abs", "Sum"] if value.dtype in FLOATS else ["Identity"]
@@ -214,7 +214,7 @@ class Builder:
         return self.one(op, operands, value.dtype, value.shape)
 
     def join(self, *shapes):
-        """What shapes broadcast to."""
+        """Returns the shape that shapes broadcast to."""
         rank, joined = max(map(len, shapes)), []
         for at in range(-rank, 0):
             dims = {shape[at] for shape in shapes if len(shape) >= -at} - {1}
@@ -226,7 +226,7 @@ class Builder:
     # --- places --------------------------------------------------------------------
 
     def inside(self, kind, body, parameters=()):
-        """Makes a graph, or a function's; answers its scope and the values that `body` gives out, each its own."""
+        """Builds the graph of an attribute or a function. Returns its scope and the outputs of `body`, without duplicates."""
         around, self.scope = self.scope, Scope(kind, self.scope)
         self.scope.values += parameters
         results = []
@@ -245,7 +245,7 @@ class Builder:
         return helper.make_graph(inner.nodes, self.fresh("g"), inputs, infos, inner.initializers), results
 
     def in_branch(self, body):
-        """In a branch of an If; the other one gives out numbers of the same types."""
+        """Builds a body in a branch of an If. The other branch yields values of the same types."""
         made, results = self.graph(body)
 
         def others():
@@ -260,7 +260,7 @@ class Builder:
         return self.node("If", [condition], [(value.dtype, value.shape) for value in results], **branches)
 
     def in_loop(self, body):
-        """In a Loop that collects what each turn makes, and hands a value on."""
+        """Builds a body in a Loop that collects the results of all iterations and has a loop-carried value."""
         count, going = Value(self.fresh("i"), T.INT64, ()), Value(self.fresh("g"), T.BOOL, ())
         first = self.input(self.dtype, self.shape())
         state, results = Value(self.fresh("s"), first.dtype, first.shape), []
@@ -277,7 +277,7 @@ class Builder:
         return self.node("Loop", [times, self.constant(True, T.BOOL), first], shapes, body=made)
 
     def in_scan(self, body):
-        """In a Scan over what one of the inputs holds."""
+        """Builds a body in a Scan over an input."""
         if self.opset < 9:
             raise Unsuited("a Scan of batches")
         shape = self.shape()
@@ -293,7 +293,7 @@ class Builder:
         return self.node("Scan", [given], shapes, body=made, num_scan_inputs=1)
 
     def in_function(self, body):
-        """In a function of the model."""
+        """Builds a body in a function of the model."""
         if self.opset < 9:
             raise Unsuited("nothing can be a constant of integers there")
         inner, results = self.inside("function", body)
@@ -314,7 +314,7 @@ class Builder:
     # --- the model -----------------------------------------------------------------
 
     def model(self, outputs):
-        """The model with these outputs; some of them say nothing of their shape, or call a dim as they like."""
+        """Returns the model with these outputs. Some have no shape in the file, or other names for their dims."""
         given, infos = set(), []
         made = {name for node in self.scope.nodes for name in node.output}
         for value in outputs:
@@ -322,7 +322,7 @@ class Builder:
                 value = self.one("Identity", [value], value.dtype, value.shape)
             given.add(value.name)
             shape = [dim if isinstance(dim, int) or dim in self.named else None for dim in value.shape]
-            # What a file says of an output's symbols binds nobody.
+            # The names of an output's dims have no effect.
             if self.chance(0.08):
                 shape = [self.pick([dim, "n", "m", "other"]) for dim in shape]
             infos.append(helper.make_tensor_value_info(value.name, value.dtype, None if self.chance(0.2) else shape))
@@ -336,7 +336,7 @@ class Builder:
 
 
 def feeds(inputs, seed, tame, finite):
-    """What a model runs with: a feed for each binding of the symbolic dims."""
+    """Yields the inputs of a run for each binding of the symbolic dims."""
     rng = np.random.default_rng(seed)
     for binding in BINDINGS:
         feed = {}
@@ -349,7 +349,7 @@ def feeds(inputs, seed, tame, finite):
             elif value.dtype in INTEGERS:
                 drawn = rng.integers(0 if to.kind == "u" else -3, 5, count)
             else:
-                # Halves, of which sums are exact; now and then what is no number.
+                # Multiples of 0.5, whose sums are exact; sometimes NaN and infinities.
                 drawn = rng.integers(-6, 7, count) / 2
                 if not tame and rng.random() < 0.6:
                     special = [np.nan, -0.0, 0.0] + ([] if finite else [np.inf, -np.inf])

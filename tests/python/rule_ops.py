@@ -1,6 +1,6 @@
-"""How each operator that rules look for is made: operands, constants and attributes that it takes, and what it gives.
+"""Builds each operator that rules match, with operands, constants, attributes and results.
 
-A pattern says some of them; what it leaves open is drawn from what is typical of the operator.
+A pattern determines some of them; the others are drawn from typical values of the operator.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def emitter(*operators):
 
 
 class Place:
-    """An op of a pattern that is being made: what the pattern says of it, with what its names stand for by now."""
+    """An op of a pattern under construction: its description in the pattern, and the current bindings of the names."""
 
     def __init__(self, builder, node, operator, names, made, attributes):
         self.b, self.node, self.op = builder, node, operator
@@ -31,15 +31,15 @@ class Place:
         self.list_at = len(self.slots) - 1 if last[0] == "list" else None
 
     def has(self, at):
-        """Whether the op may have an operand there."""
+        """Whether the op may have an operand at this position."""
         return self.list_at is not None and at >= self.list_at or at < len(self.slots)
 
     def listed(self):
-        """What the list stands for, if that is known."""
+        """Returns the values bound to the list, or None if it is unbound."""
         return self.names.get(self.slots[-1][1]) if self.list_at is not None else None
 
     def known(self, at):
-        """The operand, if it is known what it is."""
+        """Returns the operand if it is already determined."""
         if self.list_at is not None and at >= self.list_at:
             listed = self.listed()
             return None if listed is None else listed[at - self.list_at]
@@ -49,7 +49,7 @@ class Place:
         return self.names.get(slot[1]) if slot[0] in ("value", "optional") else None
 
     def get(self, at, make, optional=0.0, number=None):
-        """An operand: what it is known to be, or what `make` makes; left out with a probability if it may be."""
+        """Returns the operand if it is determined, else that of `make`. An optional one is omitted with a probability."""
         b = self.b
         if self.list_at is not None and at >= self.list_at:
             listed = self.listed()
@@ -78,11 +78,11 @@ class Place:
         return self.b.constant(nearly(self.b, np.full(shape, number, np.float64), dtype), dtype)
 
     def counts(self, number, count):
-        """Integers that are all the same, and say how an op works."""
+        """Returns equal integers that parametrize an op."""
         return self.b.constant(np.full(count, number), T.INT64)
 
     def attr(self, name, make, since=1):
-        """An attribute: what the pattern says, or what `make` makes; None to leave it out."""
+        """Returns the attribute in the pattern, or that of `make`; None omits it."""
         for own, kind, what in self.node["attrs"]:
             if own == name and kind == "is":
                 return what
@@ -94,7 +94,7 @@ class Place:
 
 
 def allowed(operator, opset, position=0):
-    """The element types that an operand may have."""
+    """Returns the element types that an operand may have."""
     try:
         schema = defs.get_schema(operator, opset)
     except defs.SchemaError:
@@ -108,7 +108,7 @@ def allowed(operator, opset, position=0):
 
 
 def full(b, number, shape, dtype):
-    """A constant that is a number everywhere, of a shape that stretches to another; rarely of a larger one."""
+    """Returns a constant with equal elements and a shape that broadcasts to `shape`; rarely of a larger shape."""
     shape = tuple(dim if isinstance(dim, int) else 1 for dim in shape)
     choice = b.rng.random()
     if choice < 0.45:
@@ -123,7 +123,7 @@ def full(b, number, shape, dtype):
 
 
 def nearly(b, array, dtype):
-    """Now and then numbers that aren't those of a pattern, but look so: -0.0, or one of them another."""
+    """Sometimes replaces a pattern's number with a similar one: -0.0, or one different element."""
     array = array.astype(numpy_type(dtype))
     if dtype in FLOATS and not array.any() and b.chance(0.08):
         return -array
@@ -140,7 +140,7 @@ def signed(b, axes, rank):
 
 
 def axes_of(p, at, axes, since):
-    """Axes as an operand in new versions, an attribute in old ones; both None if they are left out."""
+    """Returns axes as an operand in new versions, or as an attribute in old ones; both None if they are omitted."""
     b = p.b
     if axes is None:
         return None, {}
@@ -157,7 +157,7 @@ def axes_of(p, at, axes, since):
 
 
 def elementwise(p, count, dtypes):
-    """Operands that broadcast to each other, and what they broadcast to."""
+    """Returns operands that broadcast to each other, and the resulting shape."""
     b = p.b
     known = [p.known(at) for at in range(count)]
     shapes = [value.shape for value in known if value is not None]
@@ -212,7 +212,7 @@ def unary(p):
     if dtype not in allowed(p.op, b.opset):
         raise Unsuited("dtype")
     x = p.get(0, lambda: b.data(dtype))
-    # What the sign of a NaN is isn't defined, and not the same everywhere in ONNX Runtime's float16.
+    # The sign of a NaN isn't defined, and ONNX Runtime's float16 kernels differ.
     b.tame = b.tame or p.op == "Sign" and dtype == T.FLOAT16
     attributes = {"alpha": b.pick([None, 0.5, 0.25])} if p.op == "LeakyRelu" else {}
     return b.node(p.op, [x], [(x.dtype, x.shape)], **attributes)
@@ -253,7 +253,7 @@ def cast(p):
     to = b.pick(choices)
     if x.dtype not in allowed("Cast", b.opset) or to not in allowed("Cast", b.opset):
         raise Unsuited("dtype")
-    # What a NaN or 1e30 is as an integer isn't defined, and neither is a negative number without sign.
+    # Converting NaN or 1e30 to an integer isn't defined, nor is converting a negative number to an unsigned type.
     b.tame = b.tame or to not in FLOATS
     if p.op == "CastLike":
         if not p.has(1) or b.opset < 15:
@@ -312,7 +312,7 @@ def reduce(p):
     rank = len(x.shape)
     axes = sorted(b.sample(range(rank), 1, 3)) if b.chance(0.85) else list(range(rank))
     axes = b.memo.get("reduced", axes)
-    # ONNX Runtime leaves all axes of a tensor without elements.
+    # ONNX Runtime keeps all axes of a tensor without elements.
     if 0 in x.shape or "m" in x.shape:
         raise Unsuited("nothing to reduce")
     keep = p.attr("keepdims", lambda: b.memo.get("keep", b.pick([None, 0, 0, 1])))
@@ -333,7 +333,7 @@ def arg(p):
     x = p.get(0, lambda: b.data(shape=b.shape(1, 4)))
     rank = len(x.shape)
     axis = b.memo.get("reduced", [b.rng.randrange(rank)])[0]
-    # ONNX Runtime leaves all axes of a tensor without elements.
+    # ONNX Runtime keeps all axes of a tensor without elements.
     if 0 in x.shape or "m" in x.shape:
         raise Unsuited("nothing to find")
     keep = b.memo.get("keep", b.pick([None, 0, 0, 1]))
@@ -366,7 +366,7 @@ def matmul(p):
         y = p.get(1, lambda: weights(b, (x.shape[-1], b.dim())))
     inner = x.shape[-1]
     if inner == 0:
-        # ONNX Runtime leaves a batch of them as it found the memory.
+        # ONNX Runtime leaves a batch of such products uninitialized.
         raise Unsuited("sums of nothing")
     if len(y.shape) < 2 or y.shape[-2] != inner:
         raise Unsuited("sizes that don't meet")
@@ -403,7 +403,7 @@ def gemm(p):
 
 
 def weights(b, shape):
-    """What learns: a constant, if passes are to fold something into it."""
+    """Returns weights: a constant if passes are to fold something into it."""
     if b.folds and all(isinstance(dim, int) for dim in shape) and b.chance(0.95):
         return b.constant(b.numbers(b.dtype, shape), b.dtype)
     return b.data(shape=shape)

@@ -1,4 +1,4 @@
-"""How ops are made that take parts of tensors, or put more around them: Pads, Slices, Splits, Gathers."""
+"""Builds ops that take parts of tensors or add elements around them: Pad, Slice, Split, Gather."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def pad(p):
 
 
 def padded(p, x, pads, mode=None, values=(0.0, 1.0, -2.0)):
-    """A Pad in the form of the version."""
+    """Adds a Pad in the form of the version."""
     b, rank = p.b, len(x.shape)
     if b.opset < 11:
         if len(p.slots) > 1 and p.list_at is None and p.slots[1][0] not in ("optional", "list"):
@@ -65,7 +65,7 @@ def grown(b, x, pads):
 
 
 def sliced(b, x, ranges):
-    """A Slice in the form of the version; `ranges` are (axis, start, end, step)."""
+    """Adds a Slice in the form of the version; `ranges` are (axis, start, end, step)."""
     axes, starts, ends, steps = (list(column) for column in zip(*ranges)) if ranges else ([], [], [], [])
     shape = list(x.shape)
     for axis, start, end, step in ranges:
@@ -130,7 +130,7 @@ def slice_(p):
 
 
 def pieces(b, size, most=3):
-    """Sizes that add up to one."""
+    """Returns sizes with a given sum."""
     if not isinstance(size, int):
         raise Unsuited("pieces of what nobody knows")
     cuts = sorted(b.rng.randint(0, size) for _ in range(b.rng.randint(0, most - 1)))

@@ -1,4 +1,4 @@
-"""How recurrent ops are made, with the states that they begin with, and what resizes images."""
+"""Builds recurrent ops with their initial states, and ops that resize images."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
 def state(b, x, shape):
-    """A state to begin with: zeros as exporters make them, or numbers."""
+    """Returns an initial state: zeros like exporters', or numbers."""
     batch = shape[1]
     choice = b.pick(["constant", "shape", "expand", "data"] + ["shape", "expand"] * isinstance(batch, str))
     if choice == "data" or choice == "constant" and isinstance(batch, str):
@@ -35,7 +35,7 @@ def recurrent(p):
     if b.opset < 8:
         raise Unsuited("no Expand")
     b.tame = b.kernels_only = True
-    # ONNX Runtime has them of no other type.
+    # ONNX Runtime only has kernels of this type.
     dtype = T.FLOAT
     turns, batch = (b.pick([1, 2, 3] + ["n"] * b.symbols) for _ in range(2))
     direction = b.pick([None, "forward", "reverse", "bidirectional"])
@@ -68,7 +68,7 @@ def resize(p):
     rank = len(x.shape)
     if not rank or 0 in x.shape or "m" in x.shape:
         raise Unsuited("nothing to resize")
-    # ONNX's own implementation multiplies what is beside by 0.
+    # ONNX's reference implementation multiplies neighbouring elements by 0.
     b.kernels_only = True
     fixed = all(isinstance(dim, int) for dim in x.shape)
     times = [2 if isinstance(dim, int) and b.chance(0.07) else 1 for dim in x.shape]

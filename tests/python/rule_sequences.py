@@ -1,4 +1,4 @@
-"""How sequences of tensors are made, and what takes tensors of them."""
+"""Builds sequences of tensors, and ops that take tensors from them."""
 
 from random_values import T
 from rule_graphs import Unsuited, Value
@@ -31,7 +31,7 @@ def split_to_sequence(p):
     if operand is None:
         sizes = [1] * size
     drops = keep == 0 and operand is None
-    # Sizes that are given keep dims whatever keepdims is, but in ONNX Runtime not if one number says 1.
+    # With given sizes the dims are kept whatever keepdims is, except in ONNX Runtime if a scalar is 1.
     if keep == 0 and operand is not None and operand.shape == () and set(sizes) == {1}:
         raise Unsuited("ONNX Runtime takes dims away")
     parts = []
@@ -100,12 +100,12 @@ def sequence_insert(p):
     x = p.get(1, lambda: b.data(sequence.dtype, parts[0][1] if parts and b.chance(0.8) else None))
     at = b.rng.randint(-len(parts), len(parts))
     position = p.get(2, lambda: b.ints([at], rank=0))
-    # ONNX's own implementation puts in front what is put behind all by its position.
+    # ONNX's reference implementation inserts at the wrong position if the position is the end.
     b.kernels_only = b.kernels_only or position is not None and at == len(parts)
     parts.insert(len(parts) if position is None else at, (x.dtype, x.shape))
     results = b.node("SequenceInsert", [sequence, x, position], [Value(b.fresh(), x.dtype, (), parts=tuple(parts))])
 
-    # Only a tensor can be given out.
+    # Only a tensor can be an output.
     def taken():
         for at in b.sample(range(len(parts)), 1):
             b.after.extend(b.node("SequenceAt", [results[0], b.ints([at], rank=0)], [parts[at]]))

@@ -1,4 +1,4 @@
-"""How views are made: ops that change a shape, or where elements are, and no element."""
+"""Builds views: ops that change the shape or the position of elements, but no element."""
 
 from random_values import T
 from rule_graphs import Unsuited
@@ -10,7 +10,7 @@ def ones(shape):
 
 
 def remembered(b, value):
-    """Shapes that an op after another one may go back to."""
+    """Records a shape, which later ops may return to."""
     b.memo.setdefault("shapes", []).append(value.shape)
 
 
@@ -82,7 +82,7 @@ def squeeze(p):
     if sorted(axes) == units and not any(isinstance(dim, str) for dim in x.shape) and b.chance(0.3):
         axes = None
     elif not axes:
-        # No axes are all of them.
+        # Empty axes would mean all axes.
         raise Unsuited("nothing to take away")
     b.memo["axes"] = [at for at in units if at in (axes or units)]
     operand, attributes = axes_of(p, 1, axes if axes is None else signed(b, axes, len(x.shape)), 13)
@@ -147,7 +147,7 @@ def transpose(p):
         b.rng.shuffle(perm)
     elif choice < 0.9:
         perm.reverse()
-    # A perm that moves only dims of 1 past others.
+    # A perm that only moves dims of 1.
     if b.rule == "transpose_of_units" and b.chance(0.7):
         kept = [at for at in range(rank) if x.shape[at] != 1]
         perm = kept

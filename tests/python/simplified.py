@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Small models through SimplifyInference, FoldConstant and CombineParallel passes, judged by onnxruntime.
+"""Runs small models through SimplifyInference, FoldConstant and CombineParallel passes, and checks them with onnxruntime.
 
-Normalisations and Dropouts of each version, the cases that break other folders, and products by several weights.
-After each stand the ops that may be left; the results have to be the same, the
-file no larger than a hundredth, a second run has to change nothing.
+The models have normalisations and Dropouts of each version, cases that other folders break, and products with several
+weights. After each the expected ops must be left, the results must be the same, the file may grow by at most 1 %, and a
+second run must change nothing.
 """
 
 import argparse
@@ -27,12 +27,12 @@ PASSES = [
 ]
 PARALLEL = [f"relax.transform.CombineParallel{op}" for op in ("Matmul", "Conv2D", "Gemm")]
 TYPES = {np.float32: TensorProto.FLOAT, np.float64: TensorProto.DOUBLE}
-# A file may grow by a hundredth, and by the few bytes that say more of the types.
+# A file may grow by 1 %, and by a few bytes for types.
 GROWTH, ALLOWANCE = 1.01, 256
 
 
 def model(nodes, inputs, results, constants=(), opset=17, defaults=()):
-    """`constants` are (name, array); `defaults` are inputs that have a value."""
+    """Returns a model. `constants` are (name, array); `defaults` are inputs with a default."""
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (*constants, *defaults)]
     info = helper.make_tensor_value_info
     given = [*inputs, *((name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for name, a in defaults)]
@@ -130,7 +130,7 @@ def folds():
 
     yield "grid", grid(), {"Add": 1}
 
-    # Before IR version 4 initializers are inputs, and stay: a second matrix would be there beside them.
+    # Before IR version 4 initializers are inputs and are kept, so that a second matrix would be added.
     weights = ("w", np.arange(4096, dtype=np.float32).reshape(64, 64))
     nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("MatMul", ["x", "t"], ["y"])]
     square = [("x", f32, (2, 64))], [("y", f32, (2, 64))]
@@ -141,7 +141,7 @@ def folds():
 
 
 def grid():
-    """What a detector starts from: of a few numbers, and much smaller than the weights."""
+    """Returns the grid of a detector, which is computed from a few numbers and much smaller than the weights."""
     f32 = TensorProto.FLOAT
     constants = [
         ("zero", np.int64(0)),
@@ -169,7 +169,7 @@ def grid():
 
 
 def parallel():
-    """Products of one value: for each kind of op, how they are written, and what stands behind them."""
+    """Yields models with products of one value, for each kind of op and variant, with the ops after them."""
     random = np.random.default_rng(3)
     kinds = ("MatMul", "Conv", "Conv.strided", "Conv.1", "Gemm", "Gemm.transposed")
     opsets, biases = itertools.cycle((11, 13, 21)), itertools.cycle((False, True))

@@ -1,9 +1,9 @@
-"""Random shape computations: what DynamicToStatic makes of them gives what it gave, for every size.
+"""Checks DynamicToStatic on random shape computations: results must be the same for every size.
 
     python static_shapes.py --passdock FILE --work-dir DIR [--cases N] [--seed N]
 
-Each model is run in ONNX Runtime before and after, for sizes of its dim symbols from 0 on. Where it worked
-before, it has to work after, with the same results. Some of the models have symbols bound, too.
+Each model runs in ONNX Runtime before and after, with sizes of its dim symbols from 0. If it worked before, it must work
+after, with the same results. Some models have bound symbols.
 """
 
 import argparse
@@ -27,7 +27,7 @@ WATCHED = {"Reshape": 1, "Expand": 1, "Slice": 2, "Tile": 1, "ConstantOfShape": 
 
 
 class Graph:
-    """A graph under construction whose only input is `x`, of n x m x CHANNELS."""
+    """A graph under construction. Its only input is `x`, of n x m x CHANNELS."""
 
     def __init__(self, dice):
         self.dice, self.nodes, self.initializers, self.outputs = dice, [], [], []
@@ -50,7 +50,7 @@ class Graph:
         return self.op("Slice", [self.shape, self.const([axis]), self.const([axis + 1])])
 
     def size(self, factors):
-        """A vector of one element: the product of symbols and numbers."""
+        """Returns a vector with one element: the product of symbols and numbers."""
         result = None
         for factor in factors:
             one = self.sizes[factor] if isinstance(factor, str) else self.const([factor])
@@ -69,7 +69,7 @@ class Graph:
 def reshape(g):
     factors = ["n", "m", 2, 3]
     if g.dice.random() < 0.6:
-        # The usual kind: what stays in front stays.
+        # The common case: leading dims keep their positions.
         groups = [[factor] for factor in factors]
         while len(groups) > 1 and g.dice.random() < 0.6:
             at = g.dice.randrange(len(groups) - 1)
@@ -82,7 +82,7 @@ def reshape(g):
     parts = [g.size(group) for group in groups]
     if g.dice.random() < 0.25:
         parts[g.dice.randrange(len(parts))] = g.const([-1])
-    # ONNX refuses -1 beside a 0 that is taken literally.
+    # ONNX doesn't allow -1 together with a literal 0.
     attributes = {"allowzero": 1} if g.dice.random() < 0.3 else {}
     if g.dice.random() < 0.25 and not attributes:
         parts[g.dice.randrange(len(parts))] = g.const([0])
@@ -155,12 +155,12 @@ def session(path):
 def results(session, x):
     try:
         return session.run(None, {"x": x})
-    except Exception:  # the model doesn't work for these sizes
+    except Exception:  # the model doesn't work with these sizes
         return None
 
 
 def constants(path):
-    """How many of the operands that say a shape are constant, and how many there are."""
+    """Returns the number of constant shape operands, and of all shape operands."""
     graph = onnx.load(path).graph
     known = {tensor.name for tensor in graph.initializer}
     known.update(node.output[0] for node in graph.node if node.op_type == "Constant")
@@ -177,7 +177,7 @@ def judge(args, dice, number, tally):
         command += ["--bind", f"{name}={size}"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
-        # A size that an op can't have is told; without one nothing may fail.
+        # A bound size that an op can't have is an error. Without bound sizes nothing may fail.
         tally["can't be bound"] += 1
         return None if bound and "It can't be that" in ran.stderr else ran.stderr
     old, new = session(before), None
@@ -190,7 +190,7 @@ def judge(args, dice, number, tally):
             tally["doesn't work before"] += 1
             continue
         tally["compared"] += 1
-        # Not before: what never works may be refused when it is loaded, once the mistake is a constant.
+        # Created late: a model that never works may be rejected on load when the error has become a constant.
         new = new or session(after)
         got = results(new, x)
         same = got is not None and all(a.shape == b.shape and np.array_equal(a, b) for a, b in zip(expected, got))
@@ -219,7 +219,7 @@ def main():
             wrong += 1
             print(f"wrong: {args.work_dir}/{number}.onnx: {why}")
     print(f"{args.cases} models, {wrong} wrong: {dict(tally)}")
-    # Some ops are folded away altogether.
+    # Some ops are folded away.
     share = {when: tally[f"constant {when}"] / max(tally[f"operands {when}"], 1) for when in ("before", "after")}
     enough = tally["compared"] > 5 * args.cases and share["after"] > 1.1 * share["before"]
     return 1 if wrong or not enough else 0

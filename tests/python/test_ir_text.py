@@ -1,4 +1,4 @@
-"""Is IR text read right?"""
+"""Tests the parser of types in IR text."""
 
 import unittest
 

@@ -1,5 +1,5 @@
-"""Does the judge of the corpus see what it must see? Each case spoils what came
-of a good model, and says which sentence has to come back."""
+"""Tests the oracle of the corpus. Each case damages the result for a valid model
+and expects a specific message."""
 
 import tempfile
 import unittest
@@ -15,7 +15,7 @@ from crafted.base import UNKNOWN, entries, floats, graph, model, node, value
 
 
 def noted():
-    """A model with a note on everything, and something random."""
+    """Returns a model with notes on everything, and a random op."""
     nodes = [
         node("Relu", "x", "a", "first"),
         node("RandomUniformLike", "a", "r", "draw"),
@@ -148,7 +148,7 @@ class Crafted(unittest.TestCase):
 
 
 def trained_only():
-    """A model that sets a field in its training information only, where it shows nothing."""
+    """Returns a model that sets a field only in its training information, where it has no effect."""
     made = noted()
     made.training_info[0].algorithm.node.add(overload="here")
     return crafted.Crafted("opaque", made)

@@ -1,5 +1,5 @@
-"""Does the judge see what it must see? Each case spoils a good model and says
-which sentence has to come back."""
+"""Tests the oracle. Each case damages a valid model and expects a specific
+message."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ DIGITS = MODELS / "digits.onnx"
 
 
 def ask(*arguments):
-    """The oracle's exit status and answer."""
+    """Returns the oracle's exit status and JSON output."""
     done = subprocess.run([sys.executable, HERE / "oracle.py", *map(str, arguments)], capture_output=True, text=True)
     return done.returncode, json.loads(done.stdout)
 

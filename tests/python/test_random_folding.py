@@ -1,4 +1,4 @@
-"""The judge of folded random ops: does it see what it must see?"""
+"""Tests the comparison of folded random ops."""
 
 import unittest
 

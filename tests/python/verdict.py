@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a tool made of a model, as JSON: a process of its own, as runtimes crash on what some tools make.
+"""Prints a verdict on a tool's result as JSON. It is a separate process, because runtimes crash on some results.
 
     verdict.py GIVEN [MADE]
 
-Ops are those of all graphs, and of a function's body for each call of it, without Constant: a constant is
-no work, wherever it stands. Results are those of the given model in ONNX Runtime, nothing optimised.
+Ops are counted in all graphs, and in a function's body for each call, without Constant, which needs no work. Results are
+those of the original model in ONNX Runtime without optimisation.
 """
 
 import json
@@ -18,16 +18,16 @@ import onnxruntime
 
 import outputs
 
-# How many inputs of several sizes the results are compared on.
+# The maximum number of inputs of different sizes for the comparison of results.
 BINDINGS = 3
-# Seconds that the timing of a pair of models takes at most, and the runs of each.
+# The maximum seconds for timing a pair of models, and the maximum number of runs of each.
 SECONDS, RUNS = 4.0, 400
-# A difference no larger than so many times what ONNX Runtime's own optimisations make is rounding.
+# A difference is rounding if it is at most this multiple of the difference by ONNX Runtime's own optimisations.
 ROUNDING = 2
 
 
 def count(model):
-    """The ops of a model."""
+    """Counts the ops of a model."""
     bodies = {(f.domain, f.name): f.node for f in model.functions}
     known = {}
 
@@ -50,23 +50,23 @@ def count(model):
 
 
 def file_size(path):
-    """The bytes of a model and of what it keeps outside of its file."""
+    """Returns the bytes of a model, including external data."""
     model = onnx.load(path, load_external_data=False)
     names = {e.value for t in model.graph.initializer for e in t.external_data if e.key == "location"}
     return sum((Path(path).parent / name).stat().st_size for name in {Path(path).name, *names})
 
 
 def complaint(path):
-    """What onnx's checker says with inference of types, or None."""
+    """Returns the message of onnx's checker with type inference, or None."""
     try:
         onnx.checker.check_model(path, full_check=True)
-    except Exception as error:  # the checker's, the inference's, protobuf's
+    except Exception as error:  # the checker's, the inference's or protobuf's errors
         return str(error).replace("\n", " ")[:200]
     return None
 
 
 def optimised(path):
-    """The model as a user runs it."""
+    """Returns a session with optimisation, like a user's."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
@@ -74,7 +74,7 @@ def optimised(path):
 
 
 def farthest(model, runs, runner):
-    """(Why the results aren't the same or None, the largest difference as a share of the largest result)."""
+    """Returns (why the results differ or None, the largest difference relative to the largest result)."""
     why, largest = None, 0.0
     for feed, expected in runs:
         got = runner.run(None, feed)
@@ -85,20 +85,20 @@ def farthest(model, runs, runner):
 
 
 def latency(runners, feed):
-    """The median milliseconds of two models, and the median of how often the second takes as long as the first: by turns.
+    """Returns the median milliseconds of two models, and the median ratio of the second to the first in alternating runs.
 
-    The sessions have no thread but this one, whose own time counts, whatever else the machine does.
+    The sessions only use this thread, whose CPU time is measured, so that other load matters less.
     """
     pairs = []
     end = time.perf_counter() + SECONDS
     for at in range(RUNS + 1):
         taken = [0.0, 0.0]
-        # Neither is always the one that finds the other's data in the caches.
+        # Alternates, so that neither always profits from the other's data in the caches.
         for which in (at % 2, 1 - at % 2):
             start = time.thread_time()
             runners[which].run(None, feed)
             taken[which] = 1e3 * (time.thread_time() - start)
-        # The first run allocates.
+        # The first run is discarded, because it allocates memory.
         pairs += [taken] if at else []
         if pairs and time.perf_counter() > end:
             break
@@ -107,7 +107,7 @@ def latency(runners, feed):
 
 
 def sizes(model):
-    """Sizes to try for open dims: the usual ones, then those that weights have."""
+    """Returns sizes to try for open dims: the usual ones, then those of weights."""
     own = {dim: None for tensor in model.graph.initializer for dim in tensor.dims if 1 < dim < 2000}
     usual = [(1, side) for side in (32, 96, 224, 320, 640)]
     return [*outputs.SIZES, *[(3, dim) for dim in list(own)[:30]], *usual]
@@ -128,15 +128,15 @@ def verdict(given, made):
     outputs.BINDINGS, outputs.SIZES = BINDINGS, sizes(a)
     try:
         runs = outputs.runs_of(outputs.session(given), a, None)
-    except Exception:  # onnxruntime has many; the sizes don't suit, or the model needs what isn't here
+    except Exception:  # onnxruntime has many error classes; the sizes don't suit, or a requirement is missing
         return found
     try:
         why, found["error"] = farthest(a, runs, outputs.session(made))
         pair = [optimised(given), optimised(made)]
-    except Exception as error:  # onnxruntime has many; the result doesn't run
+    except Exception as error:  # onnxruntime has many error classes; the result doesn't run
         return {**found, "different": str(error).replace("\n", " ")[:200]}
     if why and found["error"] > 0:
-        # A sigmoid of large numbers, say: the least change of rounding is much of what comes out.
+        # For example, a sigmoid of large numbers amplifies rounding differences.
         noise = farthest(a, runs, pair[0])[1]
         why = why if found["error"] > ROUNDING * noise else None
     return {**found, "different": why, "latency": latency(pair, runs[0][0])}

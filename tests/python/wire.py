@@ -1,11 +1,11 @@
-"""In which record do two files differ? Every other byte is the same.
+"""Finds the record in which two files differ. All other bytes must be the same.
 
-Reads protobuf's wire format by itself: neither onnx nor passdock can hide a
-byte from it.
+Parses protobuf's wire format itself, so that neither onnx nor passdock can hide
+a difference.
 """
 
 GRAPH_OF_MODEL, NODE_OF_GRAPH, NAME_OF_NODE = 7, 1, 3
-# The messages in which one looks for a smaller record that differs.
+# The messages that are searched for a smaller record that differs.
 INSIDE = {
     ("model", 7): "graph",
     ("model", 25): "function",
@@ -33,7 +33,7 @@ def read(path):
 
 
 def only_changed(what, field, a, b):
-    """The bodies of the one record, of that field, in which two messages differ."""
+    """Returns the bodies of the only record in which two messages differ; it must have the given field."""
     xs, ys = list(records(a)), list(records(b))
     if len(xs) != len(ys):
         return (a, b), f"the {what} has {len(ys)} records instead of {len(xs)}"
@@ -47,9 +47,9 @@ def only_changed(what, field, a, b):
 
 
 def changes(a, b):
-    """[(kind of message, records only in `a`, records only in `b`)], the smallest message last.
+    """Returns [(kind of message, records only in `a`, records only in `b`)], the smallest message last.
 
-    Goes down as long as what differs is one record, and a message that nests.
+    Descends while the difference is a single record that is a nested message.
     """
     found, kind = [], "model"
     while kind:
@@ -63,7 +63,7 @@ def changes(a, b):
 
 
 def differing(xs, ys):
-    """What is left of two lists of records without what they begin and end with alike."""
+    """Removes the common prefix and suffix of two lists of records."""
     start = 0
     while start < min(len(xs), len(ys)) and xs[start][1] == ys[start][1]:
         start += 1
@@ -74,7 +74,7 @@ def differing(xs, ys):
 
 
 def records(message):
-    """(field number, the record's bytes, its body) of a message, in file order."""
+    """Yields (field number, the record's bytes, its body) for each record of a message, in file order."""
     at = 0
     while at < len(message):
         start = at
@@ -85,7 +85,7 @@ def records(message):
 
 
 def value(message, tag, at):
-    """Where the value behind a tag begins and ends."""
+    """Returns the start and end of the value after a tag."""
     start, kind = at, tag & 7
     if kind == 0:
         _, end = varint(message, at)
@@ -106,7 +106,7 @@ def value(message, tag, at):
 
 
 def group(message, tag, at):
-    """Where a group ends, its end tag included."""
+    """Returns the end of a group, including its end tag."""
     while True:
         inner, at = varint(message, at)
         if inner == tag + 1:

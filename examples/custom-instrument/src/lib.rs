@@ -1,18 +1,18 @@
-//! An instrument of one's own: which ops passes add.
+//! An instrument that reports which kinds of ops passes add.
 
 use std::collections::BTreeMap;
 
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// What is reported.
+    /// Options of the instrument.
     pub struct HistogramOptions {
-        /// How many ops of a kind a pass has to add.
+        /// Minimum number of added ops of a kind.
         min_growth: i64 = 1,
     }
 }
 
-/// How many ops there are of each kind.
+/// The number of ops of each kind.
 type Histogram = BTreeMap<String, i64>;
 
 fn histogram(m: &Module) -> Result<Histogram, EditError> {
@@ -28,7 +28,7 @@ fn histogram(m: &Module) -> Result<Histogram, EditError> {
 
 pub struct OpHistogram {
     options: HistogramOptions,
-    /// Of each pass that is running: passes may run others.
+    /// For each running pass, outermost first, because passes may run others.
     before: Vec<Histogram>,
     grown: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl Instrument for OpHistogram {
 plugin! {
     name: "acme",
     instruments: [
-        /// Reports the passes that add ops, and which.
+        /// Reports which passes add ops, by kind.
         "acme.op-histogram" => OpHistogram { options: HistogramOptions },
     ],
 }

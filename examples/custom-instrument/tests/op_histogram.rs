@@ -1,8 +1,8 @@
-//! The instrument around a pass of a standard plugin: what it counts, and what it leaves out.
+//! Tests of the instrument with a pass of a standard plugin.
 
 use passdock_plugin_api::testing::Check;
 
-/// What the instrument reports of a pass that takes a Celu apart, and of the pipeline around it.
+/// Returns the instrument's report on a pass that decomposes a Celu, and on its pipeline.
 fn report(instrument: &str) -> Vec<String> {
     let text = "module {
       fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 20) {
@@ -20,7 +20,7 @@ fn report(instrument: &str) -> Vec<String> {
 fn growth_is_reported_pass_by_pass() {
     let report = report("acme.op-histogram");
     assert_eq!(report[0], "relax.transform.DecomposeOps adds 1 onnx.Div");
-    // Passes run in passes: the pipeline adds what its passes add.
+    // Passes are nested: the pipeline's counts include those of its passes.
     assert_eq!(report.last().unwrap(), "pipeline adds 1 onnx.Where");
     assert_eq!(report.len(), 12);
 }

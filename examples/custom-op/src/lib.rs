@@ -1,4 +1,4 @@
-//! An operator of one's own: `acme.ScaledAdd(x, y) {scale}` is `scale * x + y`, element by element.
+//! A custom operator: `acme.ScaledAdd(x, y) {scale}` computes `scale * x + y` elementwise.
 
 use passdock_plugin_api::prelude::*;
 
@@ -7,7 +7,7 @@ const SCALE: f32 = 1.0;
 const SCALED_ADD: OpDef = OpDef::new("acme.ScaledAdd", 1)
     .operands(2, 2)
     .attrs(attrs![
-        /// What the first operand is multiplied by.
+        /// Factor of the first operand.
         scale: float = SCALE,
     ])
     .traits(OpTraits::PURE.with(OpTraits::ELEMENTWISE))
@@ -15,7 +15,7 @@ const SCALED_ADD: OpDef = OpDef::new("acme.ScaledAdd", 1)
     .evaluate(evaluate)
     .decompose(decompose);
 
-/// Both operands and the result have one type.
+/// Infers the type of the result, which is that of both operands.
 fn infer(call: &OpCall) -> OpResult {
     let (x, y) = (call.operand_type(0), call.operand_type(1));
     if let (Some(x), Some(y)) = (x.shape(), y.shape()) {
@@ -23,7 +23,7 @@ fn infer(call: &OpCall) -> OpResult {
             return Err(format!("its operands have the shapes {x:?} and {y:?}").into());
         }
     }
-    // The one of which more is known.
+    // Uses the operand with more type information.
     let operand = usize::from(x.shape().is_none() && y.rank().is_some());
     let like = call.operand(operand).ok_or("an operand is missing")?;
     call.set_result_like(0, like)?;
@@ -46,7 +46,7 @@ fn evaluate(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// A constant of the operands' element type, a product and a sum.
+/// Decomposes an op into a constant of the operands' element type, a Mul and an Add.
 fn decompose(call: &OpCall) -> OpResult {
     if call.operand_type(0).dtype() != DType::F32 {
         return Err("only f32 is decomposed".into());
@@ -63,7 +63,7 @@ fn decompose(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// The attribute; one that a function's caller decides isn't known here.
+/// Returns the attribute's value. It is unknown here if the function's caller sets it.
 fn scale(call: &OpCall) -> Result<f32, Refusal> {
     match call.attr(call.op(), "scale") {
         None => Ok(SCALE),
@@ -77,7 +77,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(float).collect()
 }
 
-/// For tools that don't know the operator.
+/// Replaces the operator with its decomposition, for tools that don't support it.
 fn lower(f: &mut Function, cx: &PassContext) -> PassResult {
     for op in f.ops_named("acme.ScaledAdd") {
         if let Some(values) = cx.decompose(f, op)? {
@@ -90,7 +90,7 @@ fn lower(f: &mut Function, cx: &PassContext) -> PassResult {
 plugin! {
     name: "acme",
     passes: [
-        /// Replaces the operators of acme by what they are made of.
+        /// Replaces acme's operators with their decompositions.
         function "acme.transform.Lower" => lower { thread_safe: true, phase: "lower" },
     ],
     ops: [SCALED_ADD],

@@ -1,4 +1,4 @@
-//! What the definition says, asked by the standard passes and by the plugin's own.
+//! Tests of the definition with the standard passes and the plugin's pass.
 use passdock_plugin_api::testing::{check, check_unchanged, Check};
 
 fn main(params: &str, body: &str) -> String {

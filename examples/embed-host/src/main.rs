@@ -1,11 +1,11 @@
-//! A program that embeds the pass host: a module, a Sequential of passes, a context, and off it goes.
+//! A program that embeds the pass host: it runs a Sequential of passes on a module, with a context.
 
 use passdock::{
     DeviceType, PassContext, PassError, PassInfo, Registry, Sequential, create_function_pass,
     instruments, model_file,
 };
 
-/// y = f(x), with something to fold, something nobody uses, and Relu twice.
+/// A function with a constant expression, a dead op, and a Relu after a Relu.
 const PROGRAM: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %a = const f32[2] [1.0, 2.0]
@@ -24,7 +24,7 @@ fn main() -> Result<(), PassError> {
     registry.load_static(passdock_plugins_onnx_ops::PLUGIN)?;
     registry.load_static(passdock_plugins_relax::PLUGIN)?;
 
-    // A pass of the program's own stands among those of plugins.
+    // The program's own pass runs among those of plugins.
     let info = PassInfo::new("demo.transform.FuseDoubleRelu").opt_level(1);
     let fuse = create_function_pass(info, |f, _cx| {
         for op in f.ops_named("onnx.Relu") {

@@ -1,4 +1,4 @@
-//! Relu twice is Relu once: a whole plugin.
+//! A minimal plugin, whose pass removes a Relu after a Relu.
 use passdock_plugin_api::prelude::*;
 
 fn fuse_double_relu(f: &mut Function, _cx: &PassContext) -> PassResult {

@@ -1,4 +1,4 @@
-//! What the plugin does, in the text form of the IR.
+//! Tests of the pass, as IR text.
 use passdock_plugin_api::testing::check;
 
 #[test]

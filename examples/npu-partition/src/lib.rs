@@ -1,7 +1,7 @@
-//! The part of a model that an accelerator runs: a whole plugin.
+//! A plugin that partitions a model for an accelerator.
 //!
-//! `npu.transform.Partition` takes what the accelerator can, and writes each partition to a file of its own, as a
-//! vendor's compiler would. The model around them still runs.
+//! `npu.transform.Partition` groups the ops that the accelerator supports, and writes each partition to a file, like a
+//! vendor's compiler would. The remaining model calls the partitions and still runs.
 mod onnx;
 
 use std::path::Path;
@@ -11,19 +11,19 @@ use passdock_plugin_api::prelude::*;
 const TARGET: &str = "npu";
 
 options! {
-    /// Where partitions go.
+    /// The output of partitions.
     pub struct WritePartitions {
-        /// The directory of the files.
+        /// Directory for the files.
         dir: String = "partitions",
     }
 }
 
-/// An operator that the accelerator has a kernel for. Its definition is ONNX's.
+/// Extends ONNX's definition of an operator that the accelerator has a kernel for.
 const fn kernel(operator: &'static str) -> OpDef {
     OpDef::extending(operator, 1).supports(&[TARGET], takes)
 }
 
-/// Whether the kernel does for an op: it is of float32 tensors whose sizes are all known.
+/// Accepts an op that the kernel supports: all of its tensors are float32 and have known sizes.
 fn takes(call: &OpCall) -> OpResult {
     let op = call.op();
     let values = call.operands(op).chain(call.results(op).iter().copied());
@@ -34,7 +34,7 @@ fn takes(call: &OpCall) -> OpResult {
     }
 }
 
-/// Writes each partition to a file of its own, named by its `global_symbol`.
+/// Writes each partition to a file that is named after its `global_symbol`.
 fn write_partitions(m: &mut Module, cx: &PassContext) -> PassResult {
     let options = cx.options::<WritePartitions>()?;
     let dir = Path::new(&options.dir);
@@ -60,7 +60,7 @@ fn write_partitions(m: &mut Module, cx: &PassContext) -> PassResult {
 plugin! {
     name: "npu",
     passes: [
-        /// Writes each partition to a file of its own.
+        /// Writes each partition to a file.
         module "npu.transform.WritePartitions" => write_partitions {
             opt_level: 0,
             phase: "lower",
@@ -69,7 +69,7 @@ plugin! {
         },
     ],
     sequentials: [
-        /// Takes what the accelerator can, and writes it.
+        /// Groups the ops that the accelerator supports, and writes each group to a file.
         "npu.transform.Partition" => [
             "relax.transform.AnnotateTarget" { target: "npu" },
             "relax.transform.MergeRegions",

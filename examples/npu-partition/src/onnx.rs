@@ -1,9 +1,10 @@
-//! A partition as an ONNX model: as much of the format as kernels of an accelerator need.
+//! Writing a partition as an ONNX model. It supports the parts of the format that the accelerator's kernels need.
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::Snapshot;
 
-/// A function as the bytes of a model, which has the functions that it calls, too: ops in other layouts, patterns.
+/// Returns the bytes of a model with a function as its graph. The model includes the functions that it calls, which are
+/// patterns or ops in other layouts.
 pub fn model(m: &Module, f: &Function) -> Result<Vec<u8>, PassError> {
     let mut model = Message::default();
     model.number(1, 8);
@@ -17,7 +18,7 @@ pub fn model(m: &Module, f: &Function) -> Result<Vec<u8>, PassError> {
     Ok(model.0)
 }
 
-/// The functions that a function calls, and those that these call.
+/// Returns the functions that a function calls, directly and indirectly.
 fn called<'h>(m: &Module<'h>, f: &Function) -> Result<Vec<Snapshot<'h>>, PassError> {
     let mut called: Vec<Snapshot> = Vec::new();
     let mut names: Vec<String> = f.iter().map(|op| f.name(op).to_owned()).collect();
@@ -32,7 +33,7 @@ fn called<'h>(m: &Module<'h>, f: &Function) -> Result<Vec<Snapshot<'h>>, PassErr
     Ok(called)
 }
 
-/// Says the versions of ONNX and of the domains of functions, in a field.
+/// Adds the opset versions of ONNX and of the called functions' domains to `field` of a message.
 fn opsets(message: &mut Message, field: u64, f: &Function, called: &[Snapshot]) {
     let is_called = |domain: &str| {
         let mut names = called.iter().map(|callee| callee.function_name());
@@ -46,7 +47,7 @@ fn opsets(message: &mut Message, field: u64, f: &Function, called: &[Snapshot]) 
     }
 }
 
-/// A name's domain, and the rest; ONNX's own is "".
+/// Splits a name into its domain and the rest. ONNX's domain is "".
 fn split(name: &str) -> (&str, &str) {
     match name.rsplit_once('.') {
         Some(("onnx", name)) => ("", name),
@@ -195,7 +196,7 @@ fn value_info(f: &Function, value: ValueId) -> Result<Message, PassError> {
     Ok(info)
 }
 
-/// A value's name in the file; of an operand that is left out, `""`.
+/// Returns a value's name in the file; `""` for an omitted operand.
 fn name(f: &Function, value: ValueId) -> String {
     match f.value_name(value) {
         _ if value.is_none() => String::new(),
@@ -216,7 +217,7 @@ fn element_type(dtype: DType) -> Result<i64, PassError> {
     }
 }
 
-/// A message of protobuf.
+/// A protobuf message.
 #[derive(Default)]
 struct Message(Vec<u8>);
 

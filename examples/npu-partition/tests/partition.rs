@@ -1,4 +1,4 @@
-//! What the plugin takes, in the text form of the IR, and what it writes.
+//! Tests of the partitions, as IR text, and of the files that the plugin writes.
 use std::path::PathBuf;
 
 use passdock_plugin_api::testing::Check;
@@ -36,7 +36,7 @@ const AFTER: &str = "module {
   }
 }";
 
-/// A directory of this test's own.
+/// Creates an empty directory for a test.
 fn directory(name: &str) -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     _ = std::fs::remove_dir_all(&dir);

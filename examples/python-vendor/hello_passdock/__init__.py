@@ -1,1 +1,1 @@
-"""The plugin hello-pass, in the directory ``plugins`` of this package; nothing of it is Python."""
+"""The plugin hello-pass, in the directory ``plugins`` of this package, which has no Python code."""

@@ -1,4 +1,4 @@
-//! Arguments of calls: right ones mostly, and most of what is wrong.
+//! Arguments of calls: mostly valid ones, and many kinds of invalid ones.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,7 +16,7 @@ use passdock_core::boundary::host;
 use super::input::{below, byte, mostly, one_in, pick};
 use super::pass::NONE;
 
-/// The most elements of a list.
+/// The maximum number of elements in a list.
 const MAX_COUNT: usize = 4;
 
 /// A type of arguments and results.
@@ -25,7 +25,7 @@ pub(super) trait Argument: Copy + 'static {
         unreachable!("only a type of results")
     }
 
-    /// Reads what a result points to.
+    /// Reads the memory that a result points to.
     fn look(&self) {}
 }
 
@@ -47,11 +47,11 @@ pub(super) struct Call {
     rooms: RefCell<Vec<Room>>,
 }
 
-/// Memory for results, with more after it that has to stay as it is.
+/// Memory for results, followed by guard bytes that must not change.
 struct Room {
     start: *mut u8,
     before: Vec<u8>,
-    /// The bytes that may be written.
+    /// The number of bytes that may be written.
     size: usize,
     look: unsafe fn(*const u8),
 }
@@ -76,9 +76,9 @@ impl Call {
         T::argument(self)
     }
 
-    /// Returns the number of an entity, mostly of one of the function's, dead or alive.
+    /// Returns the id of an entity, mostly of one in the function, live or erased.
     fn id(&self, count: fn(&FunctionView) -> u32) -> u32 {
-        // SAFETY: the view is there, or null.
+        // SAFETY: the view is valid or null.
         let count = unsafe { self.view.as_ref() }.map_or(4, count);
         match byte() {
             byte @ 0..248 if count > 0 => u32::from(byte) % count,
@@ -96,7 +96,7 @@ impl Call {
         mostly(at, &[null(), at.wrapping_byte_add(1)])
     }
 
-    /// Returns a list. As many elements are there as any other list says that it has.
+    /// Returns a list. It has enough memory for the count of any other list.
     pub(super) fn list<T: Argument>(&self) -> (*const T, usize) {
         let counts: &[usize] = match size_of::<T>() {
             0..=32 => &[0, 1, 1, 2, 3],
@@ -110,27 +110,27 @@ impl Call {
         (at, mostly(count, &[usize::MAX, (1 << 30) + 1]))
     }
 
-    /// Returns room for a result.
+    /// Returns a pointer to memory for a result.
     pub(super) fn room<T: Argument>(&self) -> *mut T {
         self.room_for::<T>(1)
     }
 
-    /// Returns room for results.
+    /// Returns memory for results, and their count.
     pub(super) fn rooms<T: Argument>(&self) -> (*mut T, usize) {
         let count = pick(&[1, 1, 0, 2, MAX_COUNT]);
         (self.room_for::<T>(MAX_COUNT), count)
     }
 
-    /// Returns room for a pointer and a count.
+    /// Returns memory for a pointer and a count.
     pub(super) fn view(&self) -> (*mut *const Dim, *mut usize) {
         (self.room(), self.room())
     }
 
     fn room_for<T: Argument>(&self, count: usize) -> *mut T {
-        // Words, so that it is aligned.
+        // `u64`s, so that it is aligned.
         let size = count * size_of::<T>();
         let mut words = vec![0xDEAD_BEEF_DEAD_BEEF_u64; size.div_ceil(8) + 1];
-        // What a struct starts with.
+        // A struct starts with its size.
         words[0] = u64::from(sized(size_of::<T>()));
         let before = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let start = self.keep(words).cast::<u8>();
@@ -153,16 +153,16 @@ impl Call {
 
     /// Returns the first result, which the host wrote.
     pub(super) fn written<T: Argument>(&self) -> T {
-        // SAFETY: the room is a `T`'s.
+        // SAFETY: the first result is a `T`.
         unsafe { self.rooms.borrow()[0].start.cast::<T>().read() }
     }
 
-    /// Checks a call that returned: nothing was written unless it was done, and nothing beyond the room.
+    /// Checks a call that returned: it wrote results only if it succeeded, and nothing out of bounds.
     pub(super) fn check(&self, name: &str, status: Option<Status>) {
         let Some(status) = status else { return };
         assert!(status.0 <= Status::CONFIG.0, "`{name}`: {status:?}");
         for room in self.rooms.borrow().iter() {
-            // SAFETY: the arena has it.
+            // SAFETY: the arena owns the memory.
             let after = unsafe { std::slice::from_raw_parts(room.start, room.before.len()) };
             let written = if status.is_ok() { room.size } else { 0 };
             let is_same = after[written..] == room.before[written..];
@@ -175,14 +175,14 @@ impl Call {
     }
 }
 
-/// Returns the size of a struct.
+/// Returns the size of a struct, mostly the correct one.
 pub(super) fn sized(size: usize) -> u32 {
     let size = size as u32;
-    // Where a field ends, so that no pointer is cut; or longer than any: what isn't there isn't read.
+    // Wrong sizes end at a field, so that no pointer is cut, or are larger than any struct, whose rest isn't read.
     mostly(size, &[0, 3, 4, 8, 16, size / 16 * 8, size + (1 << 16)])
 }
 
-/// Returns the stride of a list: never more than the right one, as there is no more memory.
+/// Returns the stride of a list. It never exceeds the correct one, which the memory is sized for.
 pub(super) fn stride(size: usize) -> u32 {
     let size = size as u32;
     mostly(size, &[0, 8, size / 16 * 8, size - 3])
@@ -192,9 +192,9 @@ pub(super) fn flags() -> u32 {
     pick(&[0, 0, 0, 0, 0, 1, 2, 3])
 }
 
-/// Returns the table of the optional power.
+/// Returns the table of the analysis extension.
 pub(super) fn analysis_table() -> *const AnalysisApi {
-    // SAFETY: the host's table lives for good.
+    // SAFETY: the host's table is never freed.
     unsafe {
         let host = host().get();
         let id = Str::new(abi::ANALYSIS_EXTENSION);
@@ -203,18 +203,18 @@ pub(super) fn analysis_table() -> *const AnalysisApi {
 }
 
 thread_local! {
-    /// The plugin's data that the host has and hasn't dropped.
+    /// The number of the plugin's data that the host hasn't dropped yet.
     static LEFT: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Checks that the data that was left with the host was dropped, once each.
+/// Checks that the host has dropped all data exactly once.
 pub(super) fn assert_dropped() {
     assert_eq!(LEFT.get(), 0, "analyses that were never dropped");
 }
 
 pub(super) unsafe extern "C" fn drop_data(data: *mut c_void) {
     LEFT.set(LEFT.get() - 1);
-    // SAFETY: it is a box of `argument`, and the host drops it once.
+    // SAFETY: `argument` made it from a `Box`, and the host drops it once.
     drop(unsafe { Box::from_raw(data.cast::<u64>()) });
 }
 
@@ -229,7 +229,7 @@ impl Argument for *mut c_void {
     }
 
     fn look(&self) {
-        // SAFETY: the host has what it was given.
+        // SAFETY: the host returns pointers that `argument` made.
         assert!(unsafe { *self.cast::<u64>() } < 256, "another's data");
     }
 }
@@ -256,7 +256,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// The owner of the data of analyses: an address of the plugin's.
+/// Its address identifies the owner of the analyses' data.
 static OWNER: u8 = 0;
 
 numbers! {
@@ -300,7 +300,7 @@ impl Argument for Position {
     }
 }
 
-/// A dim: small constants mostly.
+/// Mostly small constants.
 impl Argument for Dim {
     fn argument(c: &Call) -> Dim {
         match below(16) {
@@ -321,7 +321,7 @@ impl Argument for Dim {
     }
 }
 
-/// A type: small tensors mostly, which constants can have.
+/// Mostly small tensors, which constants can have.
 impl Argument for TypeDesc {
     fn argument(c: &Call) -> TypeDesc {
         let kind = c.get();
@@ -353,7 +353,7 @@ impl Argument for AttrDesc {
         let kind: AttrKind = c.get();
         let (data, count) = match kind {
             AttrKind::INTS => list::<i64>(c),
-            // Numbers that are ids, too.
+            // Lists of numbers and of ids.
             AttrKind::FLOATS | AttrKind::TYPES | AttrKind::TENSORS => list::<u32>(c),
             AttrKind::STRINGS => list::<Bytes>(c),
             AttrKind::STRING | AttrKind::OPAQUE => {
@@ -376,20 +376,20 @@ impl Argument for AttrDesc {
     }
 }
 
-/// Returns a body of an op, mostly.
+/// Returns an op's body, mostly a valid one.
 pub(super) fn body() -> Str {
     let bodies: Vec<&str> = include_str!("bodies.txt").lines().collect();
     Str::new(pick(&bodies))
 }
 
-/// Texts, some of which are none, each ended by a newline; the first ones are chosen more often.
+/// Strings, separated by newlines. Some aren't valid UTF-8. The first ones are chosen more often.
 const TEXTS: &[u8] = b"x\nmain\nliveness\nf.transform.Function\nlist\nrule twice { f.A(f.A(%x)) => f.A(%x) }\ny\n\n\
     f.new\nf.helper\nf\norder\neffects\nnames\ntable\nf.Config\nn\na/b:0\n0\nv3\n%x\na \"maker\"\t\nnul\0inside\n\xff\n\
     cut \xe2\x82\n\xc2\x85\x1b[31m\nonnx\nai.onnx\ncom.microsoft\nf.new#v2\n_";
 
 impl Argument for Str {
     fn argument(_: &Call) -> Str {
-        // The longest one is a matter of its own, and slow.
+        // The longest string is rare, because it is slow.
         let text = match byte() {
             255 => &[b'l'; 70_000],
             byte @ 0..192 => {
@@ -398,7 +398,7 @@ impl Argument for Str {
             }
             _ => return body(),
         };
-        // Of a text that is too long only its length is looked at.
+        // If a string is too long, the host only reads its length.
         let len = mostly(text.len(), &[usize::MAX, (1 << 30) + 1]);
         let ptr = mostly(text.as_ptr(), &[null()]);
         Str { ptr, len }
@@ -406,14 +406,14 @@ impl Argument for Str {
 
     fn look(&self) {
         if self.len > 0 {
-            // SAFETY: the contract.
+            // SAFETY: the ABI requires that the host's strings are readable.
             let bytes = unsafe { std::slice::from_raw_parts(self.ptr, self.len) };
             str::from_utf8(bytes).expect("the host's texts are UTF-8");
         }
     }
 }
 
-/// Bytes, which needn't be text. Few types have as many bytes as a text.
+/// Mostly lengths of small tensors: few types have as many bytes as one of the strings.
 impl Argument for Bytes {
     fn argument(c: &Call) -> Bytes {
         let Str { ptr, len } = c.get();
@@ -423,18 +423,18 @@ impl Argument for Bytes {
 
     fn look(&self) {
         if self.len > 0 {
-            // SAFETY: the host's, until the next edit.
+            // SAFETY: the host's bytes are valid until the next edit.
             std::hint::black_box(unsafe { (self.ptr.read(), self.ptr.add(self.len - 1).read()) });
         }
     }
 }
 
-/// Names of ops and of what calls and regions say.
+/// Names of ops, attributes and other entities.
 const NAMES: &str = "f.A f.B f.Two f.Body f.Wild f.Outer onnx.Relu onnx.If onnx.Conv call if for while tuple tuple_get \
     return yield main f.helper my.Fn#v2 callee index kind k then_branch else_branch body a b n alpha tir.load f.A#v2 \
     x.\"A.B\" a\u{a0}b onnx ai.onnx \u{e9}\u{202e} doc";
 
-/// A symbol: mostly of a name, or of a function of the module, else a number that may be none.
+/// Mostly the symbol of a name or of a function in the module, otherwise a number that may be invalid.
 impl Argument for SymbolId {
     fn argument(c: &Call) -> SymbolId {
         match byte() {
@@ -442,7 +442,7 @@ impl Argument for SymbolId {
             byte @ 0..236 => {
                 let mut names = NAMES.split(' ').cycle();
                 let name = Str::new(names.nth(byte.into()).unwrap_or_default());
-                // SAFETY: the host's table lives for good, the symbols as long as the module.
+                // SAFETY: the host's table is never freed, and the symbols live as long as the module.
                 unsafe { (*host().get().symbols).intern.expect("the host's")(c.symbols, name) }
             }
             byte @ 236..250 => SymbolId(u32::from(byte) - 236),

@@ -1,16 +1,16 @@
-//! The bytes of an input, from which passes and op definitions choose what they do, whichever runs.
+//! The bytes of an input. The current pass or op definition consumes them to choose its actions.
 
 use std::cell::RefCell;
 use std::vec;
 
-/// The most bytes of an input: each call may make a function a little larger.
+/// The maximum length of an input. It is limited because each call may enlarge a function.
 const MAX_LEN: usize = 2048;
 
 thread_local! {
     static INPUT: RefCell<vec::IntoIter<u8>> = RefCell::default();
 }
 
-/// Starts with the first byte of an input.
+/// Starts at the first byte of an input.
 pub(super) fn start(input: &[u8]) {
     let input = Vec::from(&input[..input.len().min(MAX_LEN)]);
     INPUT.set(input.into_iter());
@@ -36,12 +36,12 @@ pub(super) fn one_in(count: u8) -> bool {
     byte() % count == count - 1
 }
 
-/// Returns one of these.
+/// Returns one of the items.
 pub(super) fn pick<T: Copy>(items: &[T]) -> T {
     items[below(items.len())]
 }
 
-/// Returns what is right, and once in 128 times one of what is wrong.
+/// Returns `right`, and in one of 128 cases an item of `wrong`.
 pub(super) fn mostly<T: Copy>(right: T, wrong: &[T]) -> T {
     match one_in(128) {
         true => pick(wrong),

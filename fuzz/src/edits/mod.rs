@@ -1,8 +1,8 @@
 //! Assertions about edits through the tables of the plugin ABI.
 //!
-//! A plugin in C would do what the bytes of an input say: its passes (`pass`) and op definitions (`plugin`) choose from
-//! them (`input`) which of the host's functions they call (`calls`), and with what: mostly with what is right, and with
-//! most of what is wrong (`arguments`). The host that runs the passes is the real one.
+//! The fuzzed plugin behaves like a C plugin whose passes (`pass`) and op definitions (`plugin`) are controlled by the
+//! bytes of an input (`input`). The bytes choose the host functions that they call (`calls`), and the arguments
+//! (`arguments`), which are mostly valid. The passes run in the real host.
 
 mod arguments;
 mod calls;
@@ -14,7 +14,7 @@ use passdock_core::{PassContext, Registry, Verify};
 use passdock_ir::text::{self as ir_text, Constants, PrintOptions};
 use passdock_ir::{Module, verify};
 
-/// The modules to begin with: mostly the one whose ops the plugin defines.
+/// The initial modules. The one whose ops the plugin defines is more likely.
 const MODULES: [&str; 5] = [
     include_str!("module.ir"),
     include_str!("module.ir"),
@@ -23,8 +23,10 @@ const MODULES: [&str; 5] = [
     include_str!("../../../host/ir/src/text/print/prim.ir"),
 ];
 
-/// Runs up to four passes that do what the input says. After each the module is right or the pass was refused, its text
-/// is read again as the same, and the module before it is as it was. Returns `true` if all passes ended well.
+/// Runs up to four passes that the input controls.
+///
+/// After each pass, the module must be valid unless the pass failed, its text must parse to the same module, and the
+/// pass's input must be unchanged. Returns `true` if all passes succeeded.
 pub fn check(input: &[u8]) -> bool {
     input::start(input);
     let mut module = ir_text::parse(input::pick(&MODULES)).expect("a module that is right");
@@ -40,7 +42,7 @@ pub fn check(input: &[u8]) -> bool {
         let same = printed(&module);
         assert!(text == same, "the input changed:\n{text}\n{same}");
         match result {
-            // The very functions that were looked at before.
+            // It has the same functions, which were already checked.
             Ok(after) if after.is_same(&module) => {}
             Ok(after) => {
                 text = check_module(&after, is_verified);
@@ -55,8 +57,10 @@ pub fn check(input: &[u8]) -> bool {
     well
 }
 
-/// Checks the module that a pass made; where the host was told not to verify, regions may lack their end, which only
-/// the pass can give them, and calls may name functions that are gone. A right one is its text, which this returns.
+/// Checks the result of a pass and returns its text. A valid module must parse from its text.
+///
+/// If the host didn't verify the module, regions may lack terminators, which only the pass can add, and calls may name
+/// functions that were erased.
 fn check_module(module: &Module, is_verified: bool) -> String {
     let violations = verify::verify_module(module).err().unwrap_or_default();
     let is_right = violations.iter().all(|violation| {
@@ -85,7 +89,7 @@ fn printed(module: &Module) -> String {
 fn context_with(verify: Verify) -> PassContext {
     let builder = REGISTRY.with(|registry| PassContext::builder().registry(registry));
     let builder = builder.opt_level(3).jobs(1).verify(verify);
-    // Rendered as for a terminal.
+    // Renders diagnostics like for a terminal.
     let builder = builder.renderer(|diagnostics| {
         for diagnostic in diagnostics {
             assert!(!diagnostic.render(false).is_empty());

@@ -1,4 +1,4 @@
-//! A pass that calls what the input says, and the functions it has at hand.
+//! A pass that makes the calls that the input chooses, and the functions that it holds.
 
 use std::ptr::{null, null_mut};
 
@@ -13,27 +13,26 @@ use super::arguments::Call;
 use super::calls;
 use super::input::{below, byte, has_more, mostly, one_in, pick};
 
-/// A function grows no further than this, so that copies of copies end.
+/// A pass ends when a function has more ops, so that repeated copies are limited.
 const MAX_OPS: u32 = 512;
 
-/// The most functions at hand.
+/// The maximum number of functions that a pass holds.
 const MAX_FUNCTIONS: usize = 24;
 
-/// No function.
 pub(super) const NONE: FunctionRef = FunctionRef {
     handle: null_mut(),
     view: null(),
 };
 
-/// A pass that runs.
+/// A running pass.
 pub(super) struct Pass {
     cx: *mut abi::Context,
-    /// The module: to edit, or the input of a function pass.
+    /// The module to edit, or the input of a function pass.
     module: ModuleRef,
     functions: Vec<Held>,
 }
 
-/// A function at hand.
+/// A function that the pass holds a handle to.
 #[derive(Clone, Copy)]
 struct Held {
     function: FunctionRef,
@@ -41,20 +40,20 @@ struct Held {
     state: State,
 }
 
-/// What a handle is good for.
+/// The valid uses of a handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Editing.
     Edit,
     /// Reading: a snapshot.
     Read,
-    /// Nothing: its function is gone, or another pass ran. Every call has to be refused.
+    /// None, because its function was erased or another pass ran. The host must reject every call.
     Ended,
 }
 
 impl Pass {
-    /// Calls the host's functions until the input says that the pass is at its end, about this function or the module's
-    /// first one to begin with. Returns the pass's status.
+    /// Makes calls until the input ends the pass, and returns the pass's status. The pass starts with `f`, or with the
+    /// first function of the module.
     pub(super) fn run(cx: *mut abi::Context, module: ModuleRef, f: Option<FunctionRef>) -> Status {
         let mut pass = Pass {
             cx,
@@ -63,7 +62,7 @@ impl Pass {
         };
         let mut function = f.unwrap_or(NONE);
         if let (None, Some(first)) = (f, pass.listed().first()) {
-            // SAFETY: the module's handle is the host's, of this pass.
+            // SAFETY: the host passed the module's handle to this pass.
             unsafe {
                 let edit = (*host().get().modules).edit.expect("the host's");
                 edit(module.handle, first.name, &mut function);
@@ -87,14 +86,14 @@ impl Pass {
         status
     }
 
-    /// Calls one function of the host, and checks what became of it.
+    /// Calls one function of the host and checks the results.
     fn step(&mut self) {
         let last = self.functions.len().saturating_sub(1);
         let held = self
             .functions
             .get(pick(&[last, last, below(last + 1)]))
             .copied();
-        // SAFETY: the module's view is there while the pass runs.
+        // SAFETY: the module's view is valid while the pass runs.
         let mut call = Call::new(unsafe { (*self.module.view).symbols });
         call.context = mostly(self.cx, &[null_mut()]);
         call.module = mostly(self.module.handle, &[null_mut()]);
@@ -122,7 +121,7 @@ impl Pass {
         call.check(name, status);
         let is_ok = status == Some(Status::OK);
         if is_about_function {
-            // SAFETY: only calls about a module end a handle.
+            // SAFETY: only calls on a module invalidate a handle.
             unsafe { call.view.as_ref().map(|view| calls::touch_columns(view)) };
             let has_ended = call.view.is_null() && !call.function.is_null();
             assert!(!(has_ended && is_ok), "`{name}` of a handle that has ended");
@@ -142,10 +141,10 @@ impl Pass {
         }
     }
 
-    /// Takes in hand what the host gave.
+    /// Adds a function that the host returned.
     fn hold(&mut self, function: FunctionRef, state: State) {
         let is_same = |held: &Held| held.function.handle == function.handle;
-        // SAFETY: the host gave the function just now, or none.
+        // SAFETY: the host has just returned the function, or a null pointer.
         if let Some(name) = unsafe { function.view.as_ref() }.map(|view| view.name)
             && self.functions.len() < MAX_FUNCTIONS
             && !self.functions.iter().any(is_same)
@@ -172,7 +171,7 @@ impl Pass {
         let is_snapshot = |held: &Held| held.state == State::Read;
         if let Some(at) = self.functions.iter().rposition(is_snapshot) {
             let function = self.functions.remove(at).function;
-            // SAFETY: the handles are the host's, of this pass; the snapshot isn't used any more.
+            // SAFETY: the host passed the handles to this pass, and the snapshot isn't used any more.
             unsafe {
                 let release = (*host().get().modules).release.expect("the host's");
                 release(self.module.handle, function);
@@ -180,19 +179,19 @@ impl Pass {
         }
     }
 
-    /// The functions of the module.
+    /// Returns the functions of the module.
     fn listed(&self) -> &[FunctionEntry] {
-        // SAFETY: the view is there while the pass runs, its columns until the next call.
+        // SAFETY: the view is valid while the pass runs, and its columns until the next call.
         unsafe { records((*self.module.view).functions) }
     }
 
-    /// The functions to edit.
+    /// Returns the functions that may be edited.
     fn edited(&self) -> impl Iterator<Item = (*mut abi::Function, &FunctionView)> {
         let edited = self
             .functions
             .iter()
             .filter(|held| held.state == State::Edit);
-        // SAFETY: the handles haven't ended, so their views are there.
+        // SAFETY: the handles are valid, and so are their views.
         edited.map(|held| (held.function.handle, unsafe { &*held.function.view }))
     }
 
@@ -201,14 +200,14 @@ impl Pass {
             .all(|(_, view)| view.ops.len <= MAX_OPS && view.values.len <= 8 * MAX_OPS)
     }
 
-    /// Erases the scratch constants that no op uses, as the contract asks of a pass.
+    /// Erases unused scratch constants, which the ABI requires of a pass.
     fn erase_scratch(&self) {
         for (function, view) in self.edited() {
-            // SAFETY: the view's columns are there until the next edit.
+            // SAFETY: the view's columns are valid until the next edit.
             let values = unsafe { records::<abi::Value>(view.values) }.to_vec();
             for value in values {
                 if value.flags & (abi::Value::SCRATCH | abi::Value::DEAD) == abi::Value::SCRATCH {
-                    // SAFETY: the handle hasn't ended.
+                    // SAFETY: the handle is valid.
                     let status = unsafe {
                         let erase = (*host().get().functions).erase_constant;
                         erase.expect("the host's")(function, ConstId(value.def))
@@ -219,12 +218,11 @@ impl Pass {
         }
     }
 
-    /// Ends the regions that are empty or that no `return` or `yield` ends yet, with nothing; what has an end refuses
-    /// it.
+    /// Adds an empty terminator to the regions without a `return` or `yield`. The host rejects it for other regions.
     fn end_regions(&self) {
         for (function, view) in self.edited() {
             for region in 0..view.regions.len {
-                // SAFETY: the handle hasn't ended, and its view's columns are there until the next edit.
+                // SAFETY: the handle is valid, and its view's columns are valid until the next edit.
                 unsafe {
                     let last = records::<abi::Region>(view.regions)[region as usize].last;
                     let last = records::<abi::Op>(view.ops)
@@ -243,21 +241,21 @@ impl Pass {
 /// Reads the first and the last record of a column.
 ///
 /// # Safety
-/// They are there.
+/// The column must be valid.
 pub(super) unsafe fn touch<T: Copy>(column: Column) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller ensures it.
     let records = unsafe { records::<T>(column) };
     std::hint::black_box((records.first().copied(), records.last().copied()));
 }
 
-/// The records of a column.
+/// Returns the records of a column.
 ///
 /// # Safety
-/// They are there, and nobody edits while they are used.
+/// The column must be valid, and must not be edited while the slice is used.
 pub(super) unsafe fn records<'a, T>(column: Column) -> &'a [T] {
     match column.len {
         0 => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures it.
         len => unsafe { std::slice::from_raw_parts(column.base.cast(), len as usize) },
     }
 }

@@ -1,4 +1,4 @@
-//! The plugin: a table and a manifest such as one in C has, its passes and its op definitions.
+//! The plugin, with a table and a manifest like those of a C plugin: its passes and its op definitions.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -18,7 +18,7 @@ use super::pass::Pass;
 
 const MANIFEST: &str = concat!(include_str!("plugin.toml"), "\0");
 
-// SAFETY: the entry is as the contract says.
+// SAFETY: the entry follows the plugin ABI.
 pub(super) const PLUGIN: StaticPlugin = unsafe { StaticPlugin::new(entry, MANIFEST.as_bytes()) };
 
 unsafe extern "C" fn entry(_: *const Host, _: *mut Attach) -> *const Plugin {
@@ -88,7 +88,7 @@ unsafe extern "C" fn on_function(
     function: *const FunctionRef,
     module: *const ModuleRef,
 ) -> Status {
-    // SAFETY: the host's arguments, which are there until this returns.
+    // SAFETY: the host's arguments are valid until this returns.
     unsafe { Pass::run(cx, *module, Some(*function)) }
 }
 
@@ -97,12 +97,12 @@ unsafe extern "C" fn on_module(
     cx: *mut abi::Context,
     module: *const ModuleRef,
 ) -> Status {
-    // SAFETY: the host's argument, which is there until this returns.
+    // SAFETY: the host's argument is valid until this returns.
     unsafe { Pass::run(cx, *module, None) }
 }
 
-/// Gives what each function of a definition has to, where what is of another one is refused; then calls what the input
-/// says.
+/// Sets the results of each kind of definition function; the host rejects those of another kind. Then makes the calls
+/// that the input chooses.
 unsafe extern "C" fn define(
     _: *mut c_void,
     call: *mut OpCall,
@@ -119,7 +119,7 @@ unsafe extern "C" fn define(
         ..TypeDesc::EMPTY
     };
     let mut elements = null_mut();
-    // SAFETY: the host's arguments, which are there until this returns, and its tables.
+    // SAFETY: the host's arguments are valid until this returns, and its tables are never freed.
     unsafe {
         let (function, table) = (*function, host().get());
         let t = &*table.definitions;

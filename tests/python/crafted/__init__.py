@@ -1,6 +1,7 @@
-"""Small models, made by hand: each shows something that tools lose, reorder or break.
+"""Small crafted models. Each has a feature that tools lose, reorder or break.
 
-`models` has them all; `never_set` says which fields of ONNX none of them has.
+`models` returns all of them. `never_set` returns the fields of ONNX that none
+of them sets.
 """
 
 import onnx
@@ -14,7 +15,7 @@ SUBJECTS = (tensors, types, attributes, graphs, header, encodings)
 
 
 def models():
-    """The models, by name."""
+    """Returns the models by name."""
     found = {}
     for subject in SUBJECTS:
         for name, crafted in subject.models():
@@ -25,10 +26,10 @@ def models():
 
 
 def never_set(crafted):
-    """Fields of ModelProto, and of all in it, that no readable model sets.
+    """Returns the fields of ModelProto and its messages that no readable model sets.
 
-    Training information counts as one: the host carries it along as bytes, so
-    what is set inside shows nothing.
+    Training information counts as one field, because the host copies it as
+    bytes.
     """
     wanted, pending = set(), [onnx.ModelProto.DESCRIPTOR]
     while pending:

@@ -1,4 +1,4 @@
-"""Attributes: every kind, references to parameters, and what old or odd writers made of them."""
+"""Attributes: every kind, references to parameters, and the encodings of old or unusual writers."""
 
 import onnx
 from onnx import AttributeProto, TensorProto, helper
@@ -7,7 +7,7 @@ from .base import UNKNOWN, Crafted, entries, floats, graph, integer, model, node
 from .tensors import sparse_tensor
 from .types import kinds
 
-# By hand: numbers of AttributeProto's fields and of its types.
+# For encoding by hand: the numbers of AttributeProto's fields and of its types.
 NAME, F, I, S, T, G, FLOATS, INTS, STRINGS, TENSORS, GRAPHS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 DOC, TP, TPS, TYPE, REF, SPARSE, SPARSES = 13, 14, 15, 20, 21, 22, 23
 
@@ -37,7 +37,7 @@ def every_kind():
 
 
 def custom(*attributes, domain="acme", **more):
-    """A model of one custom node with these attributes."""
+    """Returns a model with one custom node that has these attributes."""
     op = node("Op", "x", "y", "op", domain=domain, **more)
     op.attribute.extend(attributes)
     return model(graph([op], [value("x")], [value("y")]), domains=[domain])

@@ -1,23 +1,23 @@
-"""What crafted models are made with."""
+"""Functions that build crafted models."""
 
 import onnx
 from onnx import TensorProto, helper
 
 FLOAT = TensorProto.FLOAT
-# What no version of ONNX has: a varint, eight bytes, a length written in five bytes, four bytes, a group.
+# Fields that no version of ONNX has: a varint, eight bytes, a length encoded in five bytes, four bytes, a group.
 UNKNOWN = bytes.fromhex("c03e07c13e0102030405060708c2be80008280000909c53e01020304c33e0801c43e")
 
 
 class Crafted:
-    """A model: its bytes, why it is there, and the files beside it."""
+    """A model: its bytes, its purpose, and its external files."""
 
     def __init__(self, why, model, files=None, refused=None, runs=False, like=None):
         self.why, self.files = why, files or {}
-        # What the reader says instead of reading it.
+        # The reader's message if it rejects the model.
         self.refused = refused
-        # Whether onnxruntime computes it, with the same results when it is optimised.
+        # Whether onnxruntime runs it, with the same results after optimisation.
         self.runs = runs
-        # The same with its nodes in order, for a model whose nodes aren't.
+        # The same model in topological order, if the model isn't sorted.
         self.like = like and like.SerializeToString()
         self.data = model if isinstance(model, bytes) else model.SerializeToString()
 
@@ -32,7 +32,7 @@ def floats(name, values, shape=None):
 
 
 def node(op, inputs, outputs, name="", domain="", **attributes):
-    """A node; inputs and outputs are words in a string, `_` one left out."""
+    """Returns a node. Inputs and outputs are names in a string; `_` is an omitted one."""
     words = [["" if word == "_" else word for word in text.split()] for text in (inputs, outputs)]
     return helper.make_node(op, *words, name=name or None, domain=domain or None, **attributes)
 
@@ -47,7 +47,7 @@ def model(body, ir_version=10, opset=21, domains=(), **more):
 
 
 def relu(**more):
-    """The smallest model that computes something."""
+    """Returns a minimal model that computes something."""
     return model(graph([node("Relu", "x", "y", "r")], [value("x")], [value("y")]), **more)
 
 
@@ -55,11 +55,11 @@ def entries(**pairs):
     return [onnx.StringStringEntryProto(key=key, value=text) for key, text in pairs.items()]
 
 
-# Protobuf by hand.
+# Protobuf encoded by hand.
 
 
 def varint(number, idle=0):
-    """A number, with `idle` bytes more than it needs."""
+    """Encodes a number with `idle` redundant bytes."""
     number &= (1 << 64) - 1
     out = bytearray()
     while number >= 0x80:
@@ -73,7 +73,7 @@ def varint(number, idle=0):
 
 
 def integer(field, number, idle=0):
-    # Parsers read tags and lengths of five bytes at most.
+    # Parsers accept tags and lengths of at most five bytes.
     return varint(field << 3, min(idle, 3)) + varint(number, idle)
 
 
@@ -88,11 +88,11 @@ OPSET = record(8, record(1, b"") + integer(2, 21))
 
 
 def raw_model(body, before=b"", after=b"", ir_version=10):
-    """A model around a graph's bytes."""
+    """Returns a model with the bytes of a graph."""
     return before + integer(1, ir_version) + record(7, body) + OPSET + after
 
 
 def raw_graph(*nodes, after=b"", shape=(2,)):
-    """A graph from `x` to a `y` of this shape around nodes' bytes."""
+    """Returns a graph with the bytes of nodes, from `x` to `y`, which has this shape."""
     body = b"".join(record(1, each) for each in nodes) + record(2, "g")
     return body + record(11, value("x")) + record(12, value("y", shape)) + after

@@ -1,4 +1,4 @@
-"""Protobuf that no library writes and every parser reads."""
+"""Protobuf encodings that no library writes and every parser reads."""
 
 from onnx import helper
 

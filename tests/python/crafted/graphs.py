@@ -1,4 +1,4 @@
-"""Graphs: scopes and names, order, outputs, inputs, and what can't be folded."""
+"""Graphs: scopes and names, order, outputs, inputs, and ops that can't be folded."""
 
 import onnx
 from onnx import TensorProto, helper
@@ -21,7 +21,7 @@ def branch(name, nodes, out, **more):
 
 
 def branch_of(made, name):
-    """A branch of a model's first node."""
+    """Returns a branch of a model's first node."""
     return next(attribute.g for attribute in made.graph.node[0].attribute if attribute.name == name)
 
 

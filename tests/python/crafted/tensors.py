@@ -1,4 +1,4 @@
-"""Tensors: every element type in every place, and everything odd about them."""
+"""Tensors: every element type in every position, and unusual encodings."""
 
 import math
 
@@ -17,7 +17,7 @@ BITS = {
     "COMPLEX128": 128,
 }
 DTYPES = [(name, code) for name, code in TensorProto.DataType.items() if name not in ("UNDEFINED", "STRING")]
-# Elements in each tensor: not a whole number of bytes of the packed types.
+# Elements in each tensor. Packed types thus end within a byte.
 COUNT = 5
 
 
@@ -31,7 +31,7 @@ def models():
 
 
 def data_of(name):
-    """Bytes for five elements; the bits behind the last are 0, and a bool is 0 or 1."""
+    """Returns the bytes of five elements. Padding bits are 0, and a bool is 0 or 1."""
     bits = BITS.get(name, 8) * COUNT
     data = bytearray((37 * i + 11) % (2 if name == "BOOL" else 251) for i in range(math.ceil(bits / 8)))
     if bits % 8:
@@ -40,7 +40,7 @@ def data_of(name):
 
 
 def typed(tensor):
-    """The same elements in the field that their type has."""
+    """Returns the tensor with its elements in the field of their type."""
     array = onnx.numpy_helper.to_array(tensor)
     return helper.make_tensor(tensor.name, tensor.data_type, tensor.dims, array.flatten())
 
@@ -76,7 +76,7 @@ def of_type(name, code):
 
 
 def outside(name, tensor, location, **more):
-    """A tensor whose data is in a file."""
+    """Returns a tensor with external data."""
     made = TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
     made.data_location = TensorProto.EXTERNAL
     made.external_data.extend(entries(location=location, **more))
@@ -171,7 +171,7 @@ def odd():
         "tensor_future_typed",
         Crafted("an element type of a later ONNX, in a typed field", model(body, domains=["acme"])),
     )
-    # By hand: dims packed and not, an empty name, every field backwards, fields nobody knows.
+    # Encoded by hand: packed and unpacked dims, an empty name, fields in reverse order, unknown fields.
     add = node("Add", "x w", "y")
     for form, dims in (("packed", record(1, b"\x02\x01")), ("in_both_forms", integer(1, 2) + record(1, b"\x01"))):
         tensor = dims + integer(2, 1) + record(8, "w") + record(9, bytes(8)) + UNKNOWN

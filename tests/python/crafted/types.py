@@ -1,4 +1,4 @@
-"""Types: every kind, in every other."""
+"""Types: every kind, nested in every other."""
 
 import onnx
 from onnx import TensorProto, TypeProto, helper
@@ -11,7 +11,7 @@ def tensor(dtype=TensorProto.FLOAT, shape=("n", 3)):
 
 
 def kinds():
-    """(name, type) of each kind of type."""
+    """Yields (name, type) for each kind of type."""
     yield "tensor", tensor()
     yield "unranked", tensor(shape=None)
     yield "scalar", tensor(shape=())
@@ -29,7 +29,7 @@ def kinds():
 
 
 def passed_on(ty):
-    """A model that hands a value of a type on."""
+    """Returns a model that passes a value of a type through."""
     info = [onnx.ValueInfoProto(name=name, type=ty) for name in ("x", "y", "m")]
     nodes = [node("Hand", "x", "m", domain="acme"), node("Hand", "m", "y", domain="acme")]
     return model(graph(nodes, [info[0]], [info[1]], value_info=[info[2]]), domains=["acme"])
@@ -72,7 +72,7 @@ def denotations():
 
 
 def raw_type(body):
-    """A model whose values' type is these bytes."""
+    """Returns a model whose values have a type with these bytes."""
     info = [record(number, record(1, name) + record(2, body)) for number, name in ((11, "x"), (12, "y"), (13, "m"))]
     nodes = [node("Relu", "x", "m"), node("Relu", "m", "y")]
     return raw_model(b"".join(record(1, each) for each in nodes) + record(2, "g") + b"".join(info))

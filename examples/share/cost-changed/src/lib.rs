@@ -1,10 +1,10 @@
-//! A plugin that knows `acme.Cost/1` of the examples with a field of another type.
+//! A plugin whose version of `acme.Cost/1` has a field of another type.
 
 use abi_stable::{std_types::RVec, StableAbi};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_share::{self as share, SharedAnalysis};
 
-/// What `examples/share/cost-type` has, but for the type of a field.
+/// The type in `examples/share/cost-type`, with another type of `elements`.
 #[repr(C)]
 #[derive(StableAbi)]
 struct Cost {
@@ -37,9 +37,9 @@ fn publish(f: &mut Function, _cx: &PassContext) -> PassResult {
 plugin! {
     name: "cost-changed",
     passes: [
-        /// Reads the cost, or warns of what it can't read.
+        /// Reads the cost, or warns that it can't be read.
         function "t.transform.ReadChanged" => read { opt_level: 0 },
-        /// Publishes a cost that others can't read.
+        /// Publishes a cost that other plugins can't read.
         function "t.transform.PublishChanged" => publish { opt_level: 0 },
     ],
 }

@@ -1,4 +1,4 @@
-//! A plugin that publishes what a function costs, for plugins of other makers.
+//! A plugin that publishes the cost of a function for plugins of other vendors.
 use cost_type::Cost;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_share as share;
@@ -20,7 +20,7 @@ fn publish_cost(f: &mut Function, _cx: &PassContext) -> PassResult {
 plugin! {
     name: "cost-maker",
     passes: [
-        /// Publishes what the ops cost, as `acme.Cost/1`.
+        /// Publishes the cost of the ops as `acme.Cost/1`.
         function "acme.transform.PublishCost" => publish_cost { opt_level: 0 },
     ],
 }

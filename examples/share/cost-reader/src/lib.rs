@@ -1,4 +1,4 @@
-//! A plugin of another maker, which reads in place what `cost-maker` published.
+//! A plugin of another vendor, which reads the data of `cost-maker` in place.
 use cost_type::Cost;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_share as share;
@@ -6,7 +6,7 @@ use passdock_plugin_share as share;
 fn report_dearest(f: &mut Function, cx: &PassContext) -> PassResult {
     let cost = match share::find::<Cost>(f) {
         Some(Ok(cost)) => cost,
-        // The layouts differ; the pass has nothing to go by, and says why.
+        // The layouts differ, so the pass only reports why.
         Some(Err(why)) => {
             cx.emit(&Diagnostic::warning(why));
             return Ok(());
@@ -33,7 +33,7 @@ fn report_dearest(f: &mut Function, cx: &PassContext) -> PassResult {
 plugin! {
     name: "cost-reader",
     passes: [
-        /// Reports the op that costs most.
+        /// Reports the most expensive op.
         function "other.transform.ReportDearest" => report_dearest { opt_level: 0 },
     ],
 }

@@ -1,4 +1,4 @@
-//! What one plugin publishes, the other reads: both are loaded by the real host.
+//! Tests that one plugin reads the data that another publishes. The real host loads both.
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ const TEXT: &str = "module {
   }
 }";
 
-/// A plugin's library: the one that a variable names, which another compiler may have built, or the
-/// one that cargo built beside this test.
+/// Returns a plugin's library: the one that an environment variable names, which another compiler may have
+/// built, or the one that cargo built next to this test.
 fn library(variable: &str, name: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(file) => file.into(),

@@ -1,15 +1,15 @@
-//! What a function costs: the type that one plugin publishes, and another reads.
+//! The cost of a function: the type that one plugin publishes and another reads.
 
 use abi_stable::{std_types::RVec, StableAbi};
 use passdock_plugin_share::SharedAnalysis;
 
-/// What the ops of a function cost.
+/// The cost of the ops in a function.
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct Cost {
-    /// Elements that an op computes, by op id; 0 where no type says how many.
+    /// The number of elements that each op computes, by op id; 0 if it is unknown.
     pub elements: RVec<u64>,
-    /// How many ops have results whose number of elements isn't known.
+    /// The number of ops whose number of elements is unknown.
     pub unknown: u32,
 }
 

@@ -1,4 +1,4 @@
-// The page's data, as `host/tools/src/page/document.rs` writes it, and how it is read.
+// The page's data, which `host/tools/src/page/document.rs` writes, and a function that reads it.
 
 export interface PageData {
   version: number;
@@ -72,7 +72,7 @@ export interface DrawnOp {
 /** The version of the data that this script reads. */
 const VERSION = 1;
 
-/** Reads the data out of the page's element of the id `data`. */
+/** Reads the data from the page's element with the id `data`. */
 export async function readData(element: Element): Promise<PageData> {
   const text = element.textContent ?? "";
   const isCompressed = element.getAttribute("type") === "application/x-deflate-base64";

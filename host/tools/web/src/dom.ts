@@ -1,9 +1,9 @@
-// Elements without a framework.
+// Functions that create elements.
 
 type Child = Node | string | null | undefined | false;
 type Properties = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-/** Makes an element: functions become listeners, everything else attributes; `true` is an empty one. */
+/** Creates an element. Functions become listeners, other properties become attributes; `true` is an empty attribute. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -12,7 +12,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return fill(document.createElement(tag), properties, children);
 }
 
-/** Makes an element of a picture. */
+/** Creates an SVG element. */
 export function shape<K extends keyof SVGElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -37,7 +37,7 @@ function fill<E extends Element>(made: E, properties: Properties, children: Chil
   return made;
 }
 
-/** A section of the page with its heading. */
+/** Creates a section of the page, with a heading. */
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   const heading = element("h2", { id: `${id}-title` }, title);
   return element("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);

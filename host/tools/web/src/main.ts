@@ -1,4 +1,4 @@
-// The page: its sections in their order, and the keys that work everywhere.
+// The page: its sections in order, and the global keyboard shortcuts.
 
 import { readData, type PageData } from "./data.ts";
 import { element } from "./dom.ts";
@@ -42,10 +42,10 @@ function show(data: PageData, main: HTMLElement): void {
     event.preventDefault();
     explorer.searchField.focus();
     explorer.searchField.select();
-    // At once: what is typed next would stop a smooth way there.
+    // Instantly, because the next key press would stop smooth scrolling.
     explorer.element.scrollIntoView({ behavior: "instant", block: "start" });
   });
-  // A link to a pass opens what it leads to.
+  // A link to a pass opens its details.
   const unfold = () => {
     const target = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
     if (target instanceof HTMLDetailsElement) {
@@ -57,7 +57,7 @@ function show(data: PageData, main: HTMLElement): void {
   unfold();
 }
 
-/** Puts two sections beside each other, where there is room. */
+/** Places two sections next to each other if there is enough space. */
 function pairUp(main: HTMLElement, first: string, second: string): void {
   const [left, right] = [first, second].map((id) => main.querySelector(`#${id}`));
   if (!left || !right) return;

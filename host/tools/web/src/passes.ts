@@ -1,32 +1,32 @@
-// Passes by the numbers that ops and trails name them by.
+// Passes and their numbers, which ops and trails refer to.
 
 import type { PageData, PassEntry, PassStatus } from "./data.ts";
 import { countOf, shortPass } from "./format.ts";
 
-/** A pass that ran, with its number among all that the report lists. */
+/** A pass that ran, with its 1-based number in the report's list. */
 export interface NumberedPass {
   entry: PassEntry;
   number: number;
 }
 
-/** The passes that left a trail, by the trail's number. */
+/** Returns the passes that have a trail, by the trail's number. */
 export function passesByTrail(data: PageData): Map<number, NumberedPass> {
   const all = data.passes.map((entry, at): NumberedPass => ({ entry, number: at + 1 }));
   const ran = all.filter(({ entry }) => entry.trail !== null);
   return new Map(ran.map((pass) => [pass.entry.trail as number, pass]));
 }
 
-/** The id of the place where the page tells of a pass. */
+/** Returns the id of a pass's element in the page. */
 export function passAnchor(number: number): string {
   return `pass-${number}`;
 }
 
-/** `FoldConstant (pass 3)` */
+/** Returns a pass's title: `FoldConstant (pass 3)` */
 export function passTitle(pass: NumberedPass): string {
   return `${shortPass(pass.entry.name)} (pass ${pass.number})`;
 }
 
-/** How many passes came to what. What a Sequential came to is counted by the passes in it, as in the terminal's table. */
+/** Counts passes by status. A Sequential isn't counted, but its passes are, as in the terminal's table. */
 export function countByStatus(passes: readonly PassEntry[]): Record<PassStatus, number> {
   const around = new Set(passes.map((pass) => pass.parent));
   const counts = { changed: 0, unchanged: 0, skipped: 0, failed: 0 };
@@ -34,13 +34,13 @@ export function countByStatus(passes: readonly PassEntry[]): Record<PassStatus, 
   return counts;
 }
 
-/** `14 unchanged and 6 skipped` */
+/** Describes the passes without changes: `14 unchanged and 6 skipped` */
 export function quietCount(counts: Record<PassStatus, number>): string {
   const parts = (["unchanged", "skipped"] as const).filter((status) => counts[status] > 0);
   return parts.map((status) => `${counts[status]} ${status}`).join(" and ");
 }
 
-/** What a pass changed that left as many ops as there were: `types of 12 values`, as in the terminal's table. */
+/** Describes the changes of a pass that kept the number of ops: `types of 12 values`, as in the terminal's table. */
 export function changesText(changes: Record<string, number>): string {
   const said = Object.entries(changes).map(([what, times]) => {
     if (what === "ops") return `${countOf(times, "op")} made anew`;
@@ -51,8 +51,8 @@ export function changesText(changes: Record<string, number>): string {
   return said.join(", ");
 }
 
-/** The part of the passes' time at which each began, and how long it took: a pass is inside the last one before it that
- * is less deep. */
+/** Returns the start and length of each pass as fractions of the total time. A pass's parent is the last pass before it
+ * with a smaller depth. */
 export function spans(passes: readonly PassEntry[]): { start: number; length: number }[] {
   const ends: number[] = [0];
   const total = passes.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.seconds, 0);
@@ -60,7 +60,7 @@ export function spans(passes: readonly PassEntry[]): { start: number; length: nu
     const start = ends[pass.depth] ?? ends.at(-1) ?? 0;
     ends.length = pass.depth + 1;
     ends[pass.depth] = start + pass.seconds;
-    // What is inside begins where it begins.
+    // Nested passes start when it starts.
     ends.push(start);
     return { start: total > 0 ? start / total : 0, length: total > 0 ? pass.seconds / total : 0 };
   });

@@ -1,4 +1,4 @@
-// What is known of the box that is selected.
+// The details of the selected box.
 
 import type { DrawnOp } from "../data.ts";
 import { element } from "../dom.ts";
@@ -14,7 +14,7 @@ export interface DetailsEvents {
   neighbourhood(op: number): void;
 }
 
-/** The most operands, results and users that are listed. */
+/** The maximum number of operands, results or users that are listed. */
 const MOST = 30;
 
 export class Details {

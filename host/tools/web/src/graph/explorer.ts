@@ -1,4 +1,4 @@
-// The graph's section: which module and function, which scope, what is searched for, the picture, the details.
+// The graph section: the choice of module, function and scope, the search, the picture, and the details.
 
 import type { DrawnFunction, PageData, Recorded } from "../data.ts";
 import { element, section } from "../dom.ts";
@@ -16,19 +16,19 @@ import { neighbourhood, scopeView, type Box, type View } from "./view.ts";
 
 type Side = "before" | "after";
 
-/** What is drawn: a scope, or so many ops around one. */
+/** The part of a function that is drawn: a scope, or at most `most` ops around one. */
 type Place = { scope: Scope } | { around: number; most: number };
 
-/** A function that was looked at. */
+/** A function that was shown, with the data derived from it. */
 interface Loaded {
   graph: OpGraph;
   tree: ScopeTree;
   search: OpSearch;
-  /** The ops that passes made, changed or removed. */
+  /** The ops that passes created, changed or removed. */
   changes: number[];
 }
 
-/** The most results of a search that are listed. */
+/** The maximum number of search results that are listed. */
 const MOST_RESULTS = 40;
 const NEIGHBOURS = [30, 100, 300];
 
@@ -130,7 +130,7 @@ export class Explorer {
     );
   }
 
-  /** Draws the first view, when the section is in the page. */
+  /** Draws the first view. The section must be in the page. */
   start(): void {
     this.show("after", this.functionName);
   }
@@ -138,7 +138,7 @@ export class Explorer {
   private show(side: Side, name: string): void {
     const path = this.place && "scope" in this.place ? this.place.scope.path : "";
     const both = { before: this.recorded.before, after: this.recorded.after };
-    // A function may be on one side alone.
+    // A function may exist on only one side.
     const has = (at: Side) => both[at].find((drawn) => drawn.name === name);
     this.side = has(side) ? side : side === "before" ? "after" : "before";
     const drawn = has(this.side);
@@ -178,7 +178,7 @@ export class Explorer {
     return loaded;
   }
 
-  /** Draws a place, and selects a box of it. */
+  /** Draws a place and selects one of its boxes. */
   private async draw(place: Place, box?: string): Promise<void> {
     const start = performance.now();
     this.place = place;
@@ -247,7 +247,7 @@ export class Explorer {
     else if (box.op !== undefined) void this.draw({ around: box.op, most: NEIGHBOURS[0] ?? 30 }, `o${box.op}`);
   }
 
-  /** Goes to the scope around what is drawn. */
+  /** Goes to the scope around the current place. */
   private leave(): void {
     const { place } = this;
     if ("around" in place) {
@@ -257,7 +257,7 @@ export class Explorer {
     }
   }
 
-  /** Opens the scope that an op is in, and selects the op. */
+  /** Opens the scope of an op and selects the op. */
   private async goTo(op: number): Promise<void> {
     const scope = this.loaded.tree.of[op] ?? this.loaded.tree.root;
     if ("scope" in this.place && this.place.scope === scope) this.picture.selectBox(`o${op}`);

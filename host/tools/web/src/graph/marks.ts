@@ -1,27 +1,27 @@
-// What passes did with an op, in a word.
+// Marks: how passes changed an op.
 
 import type { DrawnOp } from "../data.ts";
 
 export type Mark = "same" | "made" | "changed" | "removed";
 
-/** The mark of an op: what happened to it last counts most. */
+/** Returns the mark of an op. The latest change has precedence. */
 export function markOf(op: DrawnOp): Mark {
   if (op.removed !== undefined) return "removed";
   if (op.made !== undefined) return "made";
   return op.changed !== undefined && op.changed.length > 0 ? "changed" : "same";
 }
 
-/** How many ops have each mark. */
+/** The number of ops with each mark. */
 export type MarkCounts = Record<Mark, number>;
 
 export function noMarks(): MarkCounts {
   return { same: 0, made: 0, changed: 0, removed: 0 };
 }
 
-/** The sign before a marked op, for those who don't see its colour. */
+/** The sign before a marked op, so that marks don't depend on colour. */
 export const SIGNS: Record<Mark, string> = { same: "", made: "+", changed: "~", removed: "−" };
 
-/** The mark that tells most of several ops. */
+/** Returns the mark of a group of ops. */
 export function leading(counts: MarkCounts): Mark {
   const changes = counts.made + counts.changed + counts.removed;
   if (changes === 0) return "same";
@@ -29,7 +29,7 @@ export function leading(counts: MarkCounts): Mark {
   return counts.made === changes ? "made" : "changed";
 }
 
-/** `3 made, 1 changed` */
+/** Describes marks: `3 made, 1 changed` */
 export function markText(counts: MarkCounts): string {
   const marks: Mark[] = ["made", "changed", "removed"];
   return marks.filter((mark) => counts[mark] > 0).map((mark) => `${counts[mark]} ${mark}`).join(", ");

@@ -1,18 +1,18 @@
-// A function as a graph: which op takes what another gives.
+// A function as a data-flow graph.
 
 import type { DrawnFunction, DrawnOp } from "../data.ts";
 
-/** What an op's operand comes from. */
+/** The definition of an op's operand. */
 export type Source = { from: "op"; op: number } | { from: "argument"; value: number };
 
 export class OpGraph {
   readonly name: string;
   readonly ops: readonly DrawnOp[];
-  /** The ops whose results an op takes, each once; and those in its regions do. */
+  /** The ops whose results an op or the ops in its regions use, without duplicates. */
   readonly before: readonly number[][];
-  /** The ops that take an op's results, each once. */
+  /** The ops that use an op's results, without duplicates. */
   readonly after: readonly number[][];
-  /** The values of the function's arguments, and the ops that take them. */
+  /** The values of the function's arguments, and the ops that use them. */
   readonly arguments: ReadonlyMap<number, number[]>;
 
   constructor(readonly drawn: DrawnFunction) {
@@ -38,7 +38,7 @@ export class OpGraph {
     });
     this.before = before.map((ops) => [...ops]);
     this.after = after.map((ops) => [...ops]);
-    // An argument of a region is no input of the function: its users are all in there.
+    // Arguments of regions aren't inputs of the function. All of their users are in the region.
     const isInput = (users: Set<number>) => ![...users].some((op) => inRegions.has(op)) || users.size === 0;
     this.arguments = new Map([...taken].filter(([, users]) => isInput(users)).map(([at, users]) => [at, [...users]]));
   }
@@ -49,7 +49,7 @@ export class OpGraph {
     return op;
   }
 
-  /** What one calls an op: the node's name, or that of its first result, or its kind. */
+  /** Returns an op's title: the node's name, or the name of its first result, or its kind. */
   title(at: number): string {
     const op = this.op(at);
     const result = op.results[0];

@@ -1,10 +1,10 @@
-// The picture of a view: boxes and lines, which one moves, zooms and walks along.
+// The picture of a view: boxes and lines, with panning, zooming and keyboard navigation.
 
 import { element, shape } from "../dom.ts";
 import type { LayoutAnswer } from "../layout/messages.ts";
 import { titleOf, type Box, type View } from "./view.ts";
 
-/** What the picture tells of. */
+/** The picture's events. */
 export interface PictureEvents {
   select(box: Box | null): void;
   open(box: Box): void;
@@ -21,7 +21,7 @@ interface Placed {
 
 const MIN_ZOOM = 0.05;
 const MAX_ZOOM = 3;
-/** Smaller text can't be read, so a view that doesn't fit begins at its top at this zoom. */
+/** The minimum zoom for readable text. A view that doesn't fit starts at its top with this zoom. */
 const READABLE = 0.7;
 
 export class Picture {
@@ -54,7 +54,7 @@ export class Picture {
     );
   }
 
-  /** Draws a view as it was laid out. */
+  /** Draws a view with its layout. */
   show(view: View, layout: LayoutAnswer): void {
     this.size = { width: layout.width, height: layout.height };
     this.selected = null;
@@ -78,7 +78,7 @@ export class Picture {
     return this.placed.map(({ box }) => box);
   }
 
-  /** Marks the boxes that hold what was found; `null`: nothing is looked for. */
+  /** Marks the boxes that contain search results; `null` if there is no search. */
   highlight(isFound: ((box: Box) => boolean) | null): void {
     for (const { box, drawn } of this.placed) {
       drawn.classList.toggle("found", isFound !== null && isFound(box));
@@ -86,7 +86,7 @@ export class Picture {
     this.element.classList.toggle("searching", isFound !== null);
   }
 
-  /** Selects the box of an id and brings it to the middle. */
+  /** Selects the box with an id and centres it. */
   selectBox(id: string): void {
     const at = this.placed.findIndex(({ box }) => box.id === id);
     if (at < 0) return;
@@ -94,7 +94,7 @@ export class Picture {
     this.center(at);
   }
 
-  /** Shows all of it, or its beginning if it is large. */
+  /** Zooms to show the whole picture, as far as the minimum zoom allows. */
   fit(): void {
     const { width, height } = this.frame();
     this.zoom = clamp(Math.min(width / this.size.width, height / this.size.height, 1.2));
@@ -159,7 +159,7 @@ export class Picture {
     this.move();
   }
 
-  /** Moves so that a box can be seen. */
+  /** Moves the picture so that a box is visible. */
   private reveal(at: number): void {
     const placed = this.placed[at];
     if (!placed) return;
@@ -194,7 +194,7 @@ export class Picture {
     act();
   }
 
-  /** Goes to the next box in a direction, or moves the picture if Shift is held. */
+  /** Selects the next box in a direction, or moves the picture if Shift is pressed. */
   private walk(event: KeyboardEvent, across: number, down: number): void {
     if (event.shiftKey) {
       this.left -= across * 80;
@@ -216,7 +216,7 @@ export class Picture {
     return best;
   }
 
-  /** Along a line if there is one that way, or else to the nearest box. */
+  /** Returns the next box in a direction: one that a line leads to, or the nearest. */
   private nearest(from: number, across: number, down: number): number | null {
     const start = this.placed[from];
     if (!start) return null;
@@ -233,7 +233,7 @@ export class Picture {
     return (best as { at: number } | null)?.at ?? null;
   }
 
-  /** Zooms when the picture has the focus; otherwise the page scrolls. */
+  /** Zooms if the picture has the focus or Ctrl is pressed; otherwise the page scrolls. */
   private wheel(event: WheelEvent): void {
     if (!event.ctrlKey && document.activeElement !== this.element) return;
     event.preventDefault();
@@ -241,7 +241,7 @@ export class Picture {
     this.zoomBy(Math.exp(-event.deltaY * 0.0015), { x: event.clientX - left, y: event.clientY - top });
   }
 
-  /** Moves with one pointer, zooms with two. */
+  /** Starts to move the picture with one pointer or to zoom with two. */
   private press(event: PointerEvent): void {
     if (event.button !== 0) return;
     this.pointers.set(event.pointerId, event);
@@ -293,7 +293,7 @@ function drawBox(box: Box, x: number, y: number): SVGGElement {
     "data-id": box.id,
   });
   if (box.kind === "scope") {
-    // A sheet behind tells that there is more inside.
+    // A second rectangle shows that the box has content.
     group.append(shape("rect", { class: "behind", x: left + 5, y: top + 5, width, height, rx: 7 }));
   }
   group.append(
@@ -316,7 +316,7 @@ function arrowHead(): SVGDefsElement {
   return shape("defs", {}, marker);
 }
 
-/** A smooth line through points: each corner is the handle of a curve between the middles of its sides. */
+/** Returns a smooth line through points: each corner is the control point of a curve between the adjacent midpoints. */
 export function curve(points: [number, number][]): string {
   const [first, ...rest] = points;
   if (!first) return "";

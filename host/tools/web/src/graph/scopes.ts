@@ -1,28 +1,28 @@
-// The scopes that nodes' names tell of, `/layer1/attn/MatMul`, as a tree; what has too many children is cut into groups.
+// The tree of scopes in nodes' names (`/layer1/attn/MatMul`). Children of large scopes are split into groups.
 
 import { leading, markOf, noMarks, type Mark, type MarkCounts } from "./marks.ts";
 import type { OpGraph } from "./model.ts";
 
-/** The most children of a scope that are drawn one by one. */
+/** The maximum number of children of a scope that are drawn individually. */
 export const MOST_CHILDREN = 300;
-/** The children of a group, at least. */
+/** The minimum number of children in a group. */
 const GROUP = 100;
-/** The most groups of a scope. */
+/** The maximum number of groups in a scope. */
 const MOST_GROUPS = 200;
 
 export type Child = { scope: Scope } | { op: number };
 
 export interface Scope {
   id: number;
-  /** The name within the scope around it. */
+  /** The name relative to the parent. */
   label: string;
-  /** The whole name. */
+  /** The full name. */
   path: string;
   parent: Scope | null;
   children: Child[];
-  /** The first of its ops. */
+  /** The first op. */
   first: number;
-  /** How many ops there are, in all scopes inside, too. */
+  /** The number of ops, including those in nested scopes. */
   size: number;
   marks: MarkCounts;
 }
@@ -76,19 +76,19 @@ export function scopeTree(graph: OpGraph): ScopeTree {
   return { root, all, of };
 }
 
-/** The mark that a scope's box has. */
+/** Returns the mark of a scope's box. */
 export function scopeMark(scope: Scope): Mark {
   return leading(scope.marks);
 }
 
-/** The scopes from the outermost to this one. */
+/** Returns the scopes from the outermost to this one. */
 export function trail(scope: Scope): Scope[] {
   const scopes: Scope[] = [];
   for (let at: Scope | null = scope; at; at = at.parent) scopes.unshift(at);
   return scopes;
 }
 
-/** The scope of a path, or the innermost one around it that there is. */
+/** Returns the scope of a path, or the innermost existing scope around it. */
 export function find(tree: ScopeTree, path: string): Scope {
   const holds = (scope: Scope) => path === scope.path || path.startsWith(`${scope.path}/`);
   return tree.all.filter(holds).reduce((best, scope) => (scope.path.length > best.path.length ? scope : best), tree.root);
@@ -98,7 +98,7 @@ function scope(label: string, path: string, parent: Scope | null): Scope {
   return { id: 0, label, path, parent, children: [], first: Infinity, size: 0, marks: noMarks() };
 }
 
-/** Takes the place of an only child that is a scope. */
+/** Merges a scope with its only child if that is a scope. */
 function shorten(at: Scope, of: Scope[]): void {
   for (let only = at.children[0]; at.parent && at.children.length === 1 && only && "scope" in only; only = at.children[0]) {
     const { scope } = only;
@@ -109,14 +109,14 @@ function shorten(at: Scope, of: Scope[]): void {
   }
 }
 
-/** The op instead of a scope that has nothing but it. */
+/** Replaces a scope that contains a single op with the op. */
 function dissolved(child: Child): Child {
   let last = child;
   while ("scope" in last && last.scope.children.length === 1) last = last.scope.children[0] as Child;
   return "op" in last ? last : child;
 }
 
-/** Cuts the children into groups of neighbours if they are too many. */
+/** Splits the children into groups of adjacent ones if there are too many. */
 function group(at: Scope, of: Scope[]): void {
   if (at.children.length <= MOST_CHILDREN) return;
   const { children } = at;
@@ -139,12 +139,12 @@ function adopt(at: Scope, of: Scope[]): void {
   }
 }
 
-/** The scopes of each op, the outermost first. */
+/** Returns the scopes of each op, outermost first. */
 export function scopePaths(graph: OpGraph): string[][] {
   const { ops } = graph;
   const paths = ops.map((op) => common((op.names ?? []).map(scopesOf)));
   const isKnown = ops.map((_, at) => (paths[at]?.length ?? 0) > 0);
-  // Where most ops say their scope, one that doesn't belongs to those that take what it gives, or else that it takes.
+  // If enough ops have a scope, an op without one gets the scope of its users, or else of its operands.
   if (isKnown.filter(Boolean).length * 4 > ops.length) {
     const adopt = (at: number, neighbours: readonly number[] | undefined) => {
       const near = (neighbours ?? []).filter((op) => isKnown[op]);
@@ -157,7 +157,7 @@ export function scopePaths(graph: OpGraph): string[][] {
       if (!op.kind.endsWith("return")) adopt(at, graph.before[at]);
     });
   }
-  // What is in an op's region is inside of that op.
+  // Ops in an op's region are in a scope of that op.
   ops.forEach((op, at) => {
     if (op.inside !== undefined) {
       const title = graph.title(op.inside);
@@ -168,13 +168,13 @@ export function scopePaths(graph: OpGraph): string[][] {
   return paths;
 }
 
-/** The scopes that a node's name tells of. */
+/** Returns the scopes in a node's name. */
 function scopesOf(name: string): string[] {
   const [first = ""] = name.split(";");
   return first.split("/").filter((part) => part !== "").slice(0, -1);
 }
 
-/** What paths have in common at their beginning. */
+/** Returns the common prefix of paths. */
 function common(paths: string[][]): string[] {
   const [first = [], ...others] = paths;
   const length = others.reduce((least, path) => {

@@ -1,9 +1,9 @@
-// Ops by what one types: words, all of which stand somewhere in what is known of an op.
+// Search for ops. Each word of the query must occur in an op's data.
 
 import type { OpGraph } from "./model.ts";
 import { markOf } from "./marks.ts";
 
-/** Finds ops; `passTitle` says which pass a number is. */
+/** A search index of a graph's ops. `passTitle` returns the title of a pass. */
 export class OpSearch {
   private readonly texts: string[];
 
@@ -15,7 +15,7 @@ export class OpSearch {
     });
   }
 
-  /** The ops that have all words, in program order. */
+  /** Returns the ops that contain all words, in program order. */
   find(typed: string): number[] {
     const words = typed.toLowerCase().split(/\s+/).filter((word) => word !== "");
     if (words.length === 0) return [];

@@ -1,4 +1,4 @@
-// The same as the picture, for those who read: a table of what is drawn.
+// The content of the picture as a table, for screen readers.
 
 import { element } from "../dom.ts";
 import { titleOf, type Box, type View } from "./view.ts";
@@ -32,7 +32,7 @@ export class BoxTable {
     this.fill();
   }
 
-  /** Fills the table if it is seen. */
+  /** Fills the table if it is open. */
   private fill(): void {
     if (!this.element.open || !this.graph) {
       this.body.replaceChildren();

@@ -1,17 +1,17 @@
-// What is drawn at a time: the children of one scope and what is around them, or the neighbourhood of one op.
+// Views, the content of a picture: the children of a scope with their surroundings, or the neighbourhood of an op.
 
 import { shortKind, squeezed, countOf } from "../format.ts";
 import { markOf, markText, SIGNS, type Mark } from "./marks.ts";
 import type { OpGraph } from "./model.ts";
 import { scopeMark, type Scope, type ScopeTree } from "./scopes.ts";
 
-/** The most boxes that are laid out at a time. */
+/** The maximum number of boxes in a view. */
 export const MOST_BOXES = 1000;
-/** The most boxes for what is outside, on each side. */
+/** The maximum number of boxes outside of the scope, for inputs and for outputs. */
 const MOST_OUTSIDE = 24;
-/** The most boxes for arguments. */
+/** The maximum number of boxes for arguments. */
 const MOST_ARGUMENTS = 60;
-/** The most edges of a view: more can't be told apart. */
+/** The maximum number of edges in a view, because more can't be distinguished. */
 const MOST_EDGES = 4000;
 
 export type BoxKind = "op" | "scope" | "outside" | "argument";
@@ -22,7 +22,7 @@ export interface Box {
   mark: Mark;
   title: string;
   subtitle: string;
-  /** All of it, for those who can't see the box. */
+  /** A description of the box, for screen readers and tooltips. */
   label: string;
   op?: number;
   scope?: Scope;
@@ -32,7 +32,7 @@ export interface Box {
 
 export interface View {
   boxes: Box[];
-  /** Places of two boxes in the list. */
+  /** Pairs of indices into `boxes`. */
   edges: [number, number][];
 }
 
@@ -41,7 +41,7 @@ class Builder {
   private readonly places = new Map<string, number>();
   private readonly edges = new Set<number>();
 
-  /** `path` is that of the scope that is drawn, which names needn't repeat. */
+  /** `path` is the path of the drawn scope, which is omitted from names. */
   constructor(
     private readonly graph: OpGraph,
     private readonly path: string | null,
@@ -73,7 +73,7 @@ class Builder {
     });
   }
 
-  /** An op's name without the scope that is drawn, or its last part. */
+  /** Returns an op's name relative to the drawn scope, or its last part. */
   private within(title: string): string {
     const start = `${this.path}/`;
     return this.path !== null && title.startsWith(start) ? title.slice(start.length) : title.slice(title.lastIndexOf("/") + 1);
@@ -113,7 +113,7 @@ class Builder {
   }
 }
 
-/** The children of a scope, and those outside that they are connected with. */
+/** Returns a view of the children of a scope and of the connected entities outside. */
 export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
   const builder = new Builder(graph, scope.path);
   const around = new Set<Scope>();
@@ -124,7 +124,7 @@ export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
     if ("scope" in child) boxOfScope.set(child.scope, builder.scope(child.scope));
     else boxOfOp.set(child.op, builder.op(child.op));
   }
-  /** The box of an op inside, or what stands for one outside. */
+  /** Returns the box of an op inside, or the representative of an op outside. */
   const place = (op: number): number | Scope | "op" => {
     const direct = boxOfOp.get(op);
     if (direct !== undefined) return direct;
@@ -179,7 +179,7 @@ export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
   return builder.view;
 }
 
-/** The ops that are nearest to one, that included. */
+/** Returns the nearest ops of an op, including itself. */
 export function neighbours(graph: OpGraph, op: number, most: number): number[] {
   const found = new Set([op]);
   for (const at of found) {
@@ -191,7 +191,7 @@ export function neighbours(graph: OpGraph, op: number, most: number): number[] {
   return [...found];
 }
 
-/** The neighbourhood of an op, with nothing collapsed. */
+/** Returns a view of the neighbourhood of an op, without collapsed scopes. */
 export function neighbourhood(graph: OpGraph, op: number, most: number): View {
   const builder = new Builder(graph, null);
   const near = neighbours(graph, op, Math.min(most, MOST_BOXES - MOST_ARGUMENTS)).sort((a, b) => a - b);
@@ -213,7 +213,7 @@ export function neighbourhood(graph: OpGraph, op: number, most: number): View {
   return builder.view;
 }
 
-/** The place of `SIGNS` in a box's title. */
+/** Returns a box's title with the sign of its mark. */
 export function titleOf(box: Box): string {
   return SIGNS[box.mark] === "" ? box.title : `${SIGNS[box.mark]} ${box.title}`;
 }

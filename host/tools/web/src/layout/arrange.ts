@@ -1,10 +1,10 @@
-// Boxes in layers, by dagre.
+// Layered layout of boxes with dagre.
 
 import * as dagre from "@dagrejs/dagre";
 
 import type { LayoutAnswer, LayoutRequest } from "./messages.ts";
 
-/** From how many boxes on the ranks are found in the quickest way. */
+/** The number of boxes from which the fastest ranking algorithm is used. */
 const LARGE = 150;
 
 export function arrange({ number, sizes, edges }: LayoutRequest): LayoutAnswer {

@@ -1,6 +1,6 @@
-// The page's side of the worker.
+// The page's interface to the layout worker.
 
-// The worker's text; `build.mjs` puts it in.
+// The worker's source, which `build.mjs` inserts.
 import workerText from "worker:./worker.ts";
 
 import type { View } from "../graph/view.ts";
@@ -9,11 +9,11 @@ import type { LayoutAnswer, LayoutRequest } from "./messages.ts";
 type Resolve = (answer: LayoutAnswer | null) => void;
 
 let worker: Worker | undefined;
-/** What waits for the answer that the worker is at. */
+/** The pending request. */
 let waiting: { resolve: Resolve; reject: (error: Error) => void } | undefined;
 let number = 0;
 
-/** Lays out a view; `null` if another one was asked for meanwhile: a worker that is at an old one is ended. */
+/** Lays out a view. Terminates a layout that is still running, whose promise resolves to `null`. */
 export function layOut(view: View): Promise<LayoutAnswer | null> {
   if (waiting) {
     waiting.resolve(null);

@@ -1,4 +1,4 @@
-// What the page and the worker that lays out say to each other.
+// Messages between the page and the layout worker.
 
 export interface LayoutRequest {
   number: number;
@@ -8,7 +8,7 @@ export interface LayoutRequest {
 
 export interface LayoutAnswer {
   number: number;
-  /** The middle of each box. */
+  /** The centre of each box. */
   middles: [number, number][];
   /** The points of each edge. */
   lines: [number, number][][];

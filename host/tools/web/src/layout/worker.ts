@@ -1,4 +1,4 @@
-// The worker: it lays out what the page sends.
+// The layout worker.
 
 import { arrange } from "./arrange.ts";
 import type { LayoutRequest } from "./messages.ts";

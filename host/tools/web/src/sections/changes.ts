@@ -1,4 +1,4 @@
-// What each pass changed in the text, folded.
+// The changes section: the diff of each pass, collapsed.
 
 import type { PageData, PassTrail } from "../data.ts";
 import { element, section } from "../dom.ts";
@@ -35,7 +35,7 @@ function item(trail: PassTrail, number: number | undefined): HTMLElement {
       ...(number === undefined ? {} : { id: passAnchor(number) }),
       class: "change",
       toggle: () => {
-        // A thousand lines aren't made before someone looks.
+        // The lines are only created when the element is opened, because there may be thousands.
         if (fold.open && text.childElementCount === 0) text.replaceChildren(...lines(trail.diff));
       },
     },

@@ -1,4 +1,4 @@
-// Ops by kind, before and after.
+// The table of ops by kind, before and after the run.
 
 import type { Recorded } from "../data.ts";
 import { element, section } from "../dom.ts";
@@ -10,7 +10,7 @@ interface Row {
   after: number;
 }
 
-/** The kinds, those of which most came or went first. */
+/** Returns the kinds, sorted by decreasing change. */
 export function sortedKinds(kinds: Recorded["kinds"]): Row[] {
   const rows = Object.entries(kinds).map(([kind, [before, after]]): Row => ({ kind, before, after }));
   const weight = ({ before, after }: Row) => Math.abs(after - before);

@@ -1,4 +1,4 @@
-// Rewrites by the names of their rules.
+// The table of rewrites by rule.
 
 import type { PageData } from "../data.ts";
 import { element, section } from "../dom.ts";
@@ -8,11 +8,11 @@ import { passAnchor } from "../passes.ts";
 interface Row {
   rule: string;
   times: number;
-  /** The passes that applied it: their numbers, by name. */
+  /** The passes that applied the rule: the names and their numbers. */
   passes: Map<string, number[]>;
 }
 
-/** The rules, the most frequent first. */
+/** Returns the rules, most frequent first. */
 export function sortedRules(data: PageData): Row[] {
   const rows = new Map<string, Row>();
   data.passes.forEach((pass, at) => {

@@ -1,4 +1,4 @@
-// What ran, and what came of it.
+// The summary of the run and its results.
 
 import type { PageData } from "../data.ts";
 import { element, section } from "../dom.ts";

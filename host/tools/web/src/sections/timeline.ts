@@ -1,4 +1,4 @@
-// The passes in the order in which they ran, and when.
+// The timeline of the passes, in execution order.
 
 import type { PageData, PassEntry } from "../data.ts";
 import { element, section } from "../dom.ts";
