@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use abi_stable::type_layout::TypeLayout;
-use passdock_plugin_api::__private::{end, SharedData, Tables};
+use passdock_plugin_api::__private::{end, Tables};
 use passdock_plugin_api::Function;
 
 use crate::layout;
@@ -43,8 +43,7 @@ pub(crate) fn publish<T: SharedAnalysis>(function: &Function, value: T) -> Resul
     let key = key::<T>();
     // SAFETY: the key identifies it as a `Shared`, whose `layout` identifies `T`. `T` is `Send` and `Sync`.
     // `SharedAnalysis` also requires that it depends only on the function; memory safety doesn't rely on that.
-    let data = unsafe { SharedData::new(&key, data, drop_shared::<T>) };
-    let kept = function.keep_shared_data(data)?;
+    let kept = unsafe { function.keep_shared_data(&key, data, drop_shared::<T>)? };
     // SAFETY: it is kept under a key that begins with `PREFIX`.
     unsafe { read(function, kept) }
 }
