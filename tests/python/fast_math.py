@@ -119,7 +119,7 @@ def judge_softmax(passdock, work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=pathlib.Path)
     parser.add_argument("--step", type=int, default=1009)

@@ -93,7 +93,7 @@ def judged(model, made):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    p.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--plugin-dir", type=Path, required=True, help="the directory of examples/npu-partition, built")
     p.add_argument("--models", type=Path, help="a directory of models; without it, the example model")

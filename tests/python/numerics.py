@@ -304,7 +304,7 @@ def standard_passes(passdock, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--models", type=Path, help="a directory of real models")
     args = parser.parse_args()

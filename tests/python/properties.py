@@ -227,13 +227,13 @@ def nearly(x, y):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--count", type=int, default=int(os.environ.get("PASSDOCK_PROPERTIES", COUNT)))
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--case", type=int, help="only this seed")
     parser.add_argument("--spoiler", help="a pass that changes results")
-    parser.add_argument("--passes", help="these passes instead of random ones, with commas")
+    parser.add_argument("--passes", help="a comma-separated list of passes instead of random ones")
     parser.add_argument("--models", type=Path, help="a directory of real models")
     args = parser.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
