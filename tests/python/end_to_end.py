@@ -66,7 +66,7 @@ class Passdock:
         """Runs a command that must succeed, and returns its output."""
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            raise Failed(f"{command[0].name} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+            raise Failed(f"{command[0].name} exited with {done.returncode}: {done.stderr.strip()[-2000:]}")
         return done.stdout
 
     def pipeline(self, name, *passes):

@@ -68,7 +68,7 @@ def run(passdock, path, out):
     command = [passdock, "run", path, "-o", out, "--passes", PASS, "-O", "4", "--verify", "changed"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
     if done.returncode:
-        sys.exit(f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+        sys.exit(f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
 
 
 def judge_function(passdock, work, operator, step):

@@ -35,7 +35,7 @@ PARTITION = [
 def passdock(args, *words):
     done = subprocess.run([args.passdock, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
-        raise RuntimeError(f"passdock {words[0]} ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+        raise RuntimeError(f"passdock {words[0]} exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
 
 
 def lines(path):

@@ -61,7 +61,7 @@ class Judge:
         command = [self.passdock, "run", pipeline, path, "-o", out, "--verify", "changed"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
         if done.returncode:
-            raise AssertionError(f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+            raise AssertionError(f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
         return path, out
 
     def fail(self, name, why):

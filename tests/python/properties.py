@@ -169,7 +169,7 @@ class Cases:
         except subprocess.TimeoutExpired:
             return "passdock doesn't end"
         if done.returncode:
-            return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
+            return f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}"
         made = onnx.load(out)
         why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True, raises=True)
         allowed = max((APART.get(last(name), 0) for name in passes), default=0)
@@ -194,7 +194,7 @@ def results_differ(model, before, out, allowed):
     try:
         runner = outputs.session(out)
     except Exception as error:  # any error of ONNX Runtime
-        return f"ONNX Runtime refuses it: {error}"
+        return f"ONNX Runtime rejects it: {error}"
     for feed, expected in before:
         try:
             got = runner.run(None, feed)

@@ -306,7 +306,7 @@ class Judge:
         self.reader.join()
         self.judge_answers()
         if self.process.wait() or self.waiting:
-            sys.exit(f"passdock-rules ended with {self.process.returncode}; {len(self.waiting)} models are unanswered")
+            sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
     def why_wrong(self, case, answer):
         if "error" in answer:
@@ -332,7 +332,7 @@ class Judge:
             elif case.way == self.runtime.by_definition and any(why in str(error) for why in UNABLE):
                 return None
             else:
-                return f"what was made doesn't run: {str(error)[:400]}"
+                return f"the result doesn't run: {str(error)[:400]}"
         rules = {rule for _, rule in applied}
         exact = not case.builder.inexact and case.passes != ["default"] and not ROUNDING & rules
         # ONNX Runtime's Where turns -0.0 into 0.0: it adds both operands, one of them zeroed. ONNX's own Sum starts with 0.0.
