@@ -62,7 +62,7 @@ fn check_operator(operator: &Spanned<String>, input: &str) {
         let at = place.find(word).expect("a word of the operator");
         place = &place[at + word.len()..];
     }
-    assert!(place.is_empty(), "`{place}` behind {}", operator.value);
+    assert!(place.is_empty(), "`{place}` after {}", operator.value);
 }
 
 /// Rewrites a function that has many kinds of ops. The host verifies the result.

@@ -237,12 +237,12 @@ def main():
     p.add_argument("--runs", type=int, default=3, help="how often each tool runs over a model")
     p.add_argument("--latency", action="store_true", help="no other tools: print how fast ONNX Runtime runs the results")
     p.add_argument("--update", action="store_true", help="write docs/comparison.md")
-    p.add_argument("model", nargs="*", type=Path, help="only these, or those of these directories")
+    p.add_argument("model", nargs="*", type=Path, help="models, or directories of models")
     args = p.parse_args()
     if args.update and args.model:
-        p.error("docs/comparison.md is about the models that are there without any given")
+        p.error("--update needs the default models")
     if args.update and args.latency:
-        p.error("docs/comparison.md is about all tools")
+        p.error("--update needs all tools")
     args.tools = [OURS] if args.latency else [BASELINE, *TOOLS]
     results = {}
     for given in models(args):

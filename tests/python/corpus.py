@@ -136,7 +136,7 @@ def missing(counts, real):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--corpus", type=Path, required=True, help="the executable passdock-corpus")
-    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes; emptied first")
+    p.add_argument("--work-dir", type=Path, required=True, help="the working directory, which is emptied first")
     p.add_argument("--models", type=Path, help="a directory of real models")
     args = p.parse_args()
     warnings.filterwarnings("ignore")  # the cases overflow and divide by zero on purpose

@@ -66,7 +66,7 @@ class Passdock:
         """Runs a command that must succeed, and returns its output."""
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            raise Failed(f"{command[0].name} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+            raise Failed(f"{command[0].name} exited with {done.returncode}: {done.stderr.strip()[-2000:]}")
         return done.stdout
 
     def pipeline(self, name, *passes):
@@ -148,8 +148,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--passdock", type=Path, required=True, help="the executable")
     p.add_argument("--renamer", type=Path, required=True, help="the example rename_node of passdock-onnx")
-    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="where plugins lie")
-    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
+    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="a directory of plugins")
+    p.add_argument("--work-dir", type=Path, required=True, help="the working directory")
     p.add_argument("--models", type=Path, help="a directory of models; without it, the example model")
     args = p.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)

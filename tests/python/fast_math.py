@@ -68,7 +68,7 @@ def run(passdock, path, out):
     command = [passdock, "run", path, "-o", out, "--passes", PASS, "-O", "4", "--verify", "changed"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
     if done.returncode:
-        sys.exit(f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+        sys.exit(f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
 
 
 def judge_function(passdock, work, operator, step):
@@ -119,7 +119,7 @@ def judge_softmax(passdock, work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=pathlib.Path)
     parser.add_argument("--step", type=int, default=1009)

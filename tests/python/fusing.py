@@ -235,9 +235,9 @@ def check(run, given, left, named, work):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--passdock", type=Path, required=True, help="the executable")
-    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="where plugins lie")
-    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
-    p.add_argument("--only", default="", help="cases whose name begins so")
+    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="a directory of plugins")
+    p.add_argument("--work-dir", type=Path, required=True, help="the working directory")
+    p.add_argument("--only", default="", help="only cases whose names start with this")
     args = p.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
 

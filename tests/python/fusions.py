@@ -93,9 +93,9 @@ def changed(first, second):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--passdock", type=Path, required=True, help="the executable")
-    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
+    p.add_argument("--work-dir", type=Path, required=True, help="the working directory")
     p.add_argument("--models", type=Path, help="a directory of real models")
-    p.add_argument("--only", default="", help="models whose name has this in it")
+    p.add_argument("--only", default="", help="only models whose names contain this")
     args = p.parse_args()
     given, made, again = (args.work_dir / name for name in ("given", "made", "again"))
     for directory in (given, made, again):

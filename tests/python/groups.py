@@ -35,7 +35,7 @@ PARTITION = [
 def passdock(args, *words):
     done = subprocess.run([args.passdock, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
-        raise RuntimeError(f"passdock {words[0]} ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+        raise RuntimeError(f"passdock {words[0]} exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
 
 
 def lines(path):
@@ -93,7 +93,7 @@ def judged(model, made):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    p.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--plugin-dir", type=Path, required=True, help="the directory of examples/npu-partition, built")
     p.add_argument("--models", type=Path, help="a directory of models; without it, the example model")

@@ -232,7 +232,7 @@ def main():
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--models", type=Path, help="a directory of real models")
     p.add_argument("--update", action="store_true", help="write docs/inference.md")
-    p.add_argument("--details", action="store_true", help="print each value of which onnx knows more")
+    p.add_argument("--details", action="store_true", help="print each value for which onnx infers more")
     p.add_argument("model", nargs="*", type=Path, help="only these")
     args = p.parse_args()
     warnings.filterwarnings("ignore")

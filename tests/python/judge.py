@@ -94,7 +94,7 @@ def replaced(given, made):
         x, y = (onnx.NodeProto(**{name: getattr(node, name)}) for node in (old, new))
         why = fields.first_difference(x, y)
         if why:
-            return f"the new node says something else: {why}"
+            return f"the new node differs: {why}"
     if own(old.domain) != own(new.domain):
         return "the new node has another domain"
     return fields.first_difference(plain_attributes(old), plain_attributes(new))

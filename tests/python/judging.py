@@ -353,10 +353,10 @@ def real(passdock, work, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--models", type=Path, help="a directory of real models")
-    parser.add_argument("--only", help="the checks whose names have this in them")
+    parser.add_argument("--only", help="only checks whose names contain this")
     args = parser.parse_args()
     models = [args.models / f"{name}.onnx" for name in REAL] if args.models else []
     checks = [(check.__name__.replace("_", " "), check, ()) for check in CHECKS]

@@ -61,7 +61,7 @@ class Judge:
         command = [self.passdock, "run", pipeline, path, "-o", out, "--verify", "changed"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
         if done.returncode:
-            raise AssertionError(f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+            raise AssertionError(f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
         return path, out
 
     def fail(self, name, why):
@@ -360,7 +360,7 @@ def real_models(judge, models):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=pathlib.Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=pathlib.Path)
     parser.add_argument("--cases", type=int, default=100)

@@ -52,10 +52,10 @@ class Passdock:
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**clean, **(environment or {})}
         )
         if done.returncode < 0 or not done.stdout:
-            raise Failed(f"it ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+            raise Failed(f"it exited with {done.returncode}: {done.stderr.strip()[-2000:]}")
         report = json.loads(done.stdout)
         if report["exit_status"] != done.returncode:
-            raise Failed(f"it ended with {done.returncode} and reports {report['exit_status']}")
+            raise Failed(f"it exited with {done.returncode} and reports {report['exit_status']}")
         parts = [part["data"] for part in report.get("instruments", []) if part["name"] == "numerics"]
         return report, parts[0] if parts else None
 
@@ -304,7 +304,7 @@ def standard_passes(passdock, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--models", type=Path, help="a directory of real models")
     args = parser.parse_args()

@@ -146,7 +146,7 @@ def random_feed(model, first, other, below):
 
 def random_tensor(info, bound, first, other, below, rng):
     if not info.type.HasField("tensor_type"):
-        raise CannotRun(f"input {info.name!r} isn't a tensor; only tensors can be made up")
+        raise CannotRun(f"input {info.name!r} isn't a tensor; only tensors can be generated")
     tensor = info.type.tensor_type
     shape = []
     for axis, dim in enumerate(tensor.shape.dim):

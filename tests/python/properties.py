@@ -169,7 +169,7 @@ class Cases:
         except subprocess.TimeoutExpired:
             return "passdock doesn't end"
         if done.returncode:
-            return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
+            return f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}"
         made = onnx.load(out)
         why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True, raises=True)
         allowed = max((APART.get(last(name), 0) for name in passes), default=0)
@@ -194,7 +194,7 @@ def results_differ(model, before, out, allowed):
     try:
         runner = outputs.session(out)
     except Exception as error:  # any error of ONNX Runtime
-        return f"ONNX Runtime refuses it: {error}"
+        return f"ONNX Runtime rejects it: {error}"
     for feed, expected in before:
         try:
             got = runner.run(None, feed)
@@ -227,13 +227,13 @@ def nearly(x, y):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, with the plugins next to it")
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--count", type=int, default=int(os.environ.get("PASSDOCK_PROPERTIES", COUNT)))
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--case", type=int, help="only this seed")
     parser.add_argument("--spoiler", help="a pass that changes results")
-    parser.add_argument("--passes", help="these passes instead of random ones, with commas")
+    parser.add_argument("--passes", help="a comma-separated list of passes instead of random ones")
     parser.add_argument("--models", type=Path, help="a directory of real models")
     args = parser.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)

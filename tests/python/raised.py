@@ -343,10 +343,10 @@ def version_of(made):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--passdock", type=Path, required=True, help="the executable")
-    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="where plugins lie")
-    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
+    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="a directory of plugins")
+    p.add_argument("--work-dir", type=Path, required=True, help="the working directory")
     p.add_argument("--models", type=Path, help="a directory of real models")
-    p.add_argument("--only", default="", help="cases whose name has this in it")
+    p.add_argument("--only", default="", help="only cases whose names contain this")
     args = p.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
     judge = Judge(args)

@@ -225,7 +225,7 @@ def main():
             wrong += [f"{show(case)}\n  {why}" for why in whys[:1]]
     if given.details:
         for (op, why), count in sorted(runtime.refused.items()):
-            print(f"ONNX Runtime refuses {count} {op}: {why}")
+            print(f"ONNX Runtime rejects {count} {op}: {why}")
     print("\n".join(wrong[: 200 if given.details else 20]))
     print("left alone:", dict(left))
     print("ONNX Runtime deviates:", dict(deviating))

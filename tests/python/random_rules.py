@@ -306,7 +306,7 @@ class Judge:
         self.reader.join()
         self.judge_answers()
         if self.process.wait() or self.waiting:
-            sys.exit(f"passdock-rules ended with {self.process.returncode}; {len(self.waiting)} models are unanswered")
+            sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
     def why_wrong(self, case, answer):
         if "error" in answer:
@@ -332,7 +332,7 @@ class Judge:
             elif case.way == self.runtime.by_definition and any(why in str(error) for why in UNABLE):
                 return None
             else:
-                return f"what was made doesn't run: {str(error)[:400]}"
+                return f"the result doesn't run: {str(error)[:400]}"
         rules = {rule for _, rule in applied}
         exact = not case.builder.inexact and case.passes != ["default"] and not ROUNDING & rules
         # ONNX Runtime's Where turns -0.0 into 0.0: it adds both operands, one of them zeroed. ONNX's own Sum starts with 0.0.
@@ -359,10 +359,10 @@ def main():
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--count", type=int, default=3000)
     p.add_argument("--seed", type=int, default=0, help="the number of the first case")
-    p.add_argument("--least", type=int, default=5, help="how often each rule has to be applied")
+    p.add_argument("--least", type=int, default=5, help="the minimum number of applications of each rule")
     p.add_argument("--only", type=int, help="one case")
     p.add_argument("--rule", help="only patterns of this rule")
-    p.add_argument("--details", action="store_true", help="print why models couldn't be made")
+    p.add_argument("--details", action="store_true", help="print why models couldn't be generated")
     given = p.parse_args()
     warnings.simplefilter("ignore")
     given.work_dir.mkdir(parents=True, exist_ok=True)
@@ -389,7 +389,7 @@ def main():
     for pattern in patterns:
         key = pattern["pass"], pattern["rule"]
         if judge.made[key] or is_whole:
-            print(f"{key[0]:38} {key[1]:32} {judge.fired[key]:6} in {judge.made[key]:5} models of its own")
+            print(f"{key[0]:38} {key[1]:32} {judge.fired[key]:6} in {judge.made[key]:5} of its models")
     rare = [rule for _, rule in judge.rare(given.least)] if is_whole else []
     if is_whole and unmade:
         print(f"not tried, for want of their operators: {', '.join(one['rule'] for one in unmade)}")

@@ -132,7 +132,7 @@ def slice_(p):
 def pieces(b, size, most=3):
     """Returns sizes with a given sum."""
     if not isinstance(size, int):
-        raise Unsuited("pieces of what nobody knows")
+        raise Unsuited("pieces of an unknown size")
     cuts = sorted(b.rng.randint(0, size) for _ in range(b.rng.randint(0, most - 1)))
     return [end - start for start, end in zip([0, *cuts], [*cuts, size])]
 

@@ -1,4 +1,4 @@
-//! The documentation of archives and of the site: Markdown whose links lead to files that are there.
+//! The documentation in archives and on the site: Markdown without links to files that aren't part of it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use regex_lite::{Captures, Regex};
 
 use crate::project::Project;
 
-/// The pages at the top of the checkout.
+/// The pages in the root of the checkout.
 const PAGES: [&str; 6] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -18,7 +18,7 @@ const PAGES: [&str; 6] = [
     "SECURITY.md",
 ];
 
-/// Writes the documentation into a directory.
+/// Writes the documentation to a directory.
 pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     let mut files = PAGES.map(PathBuf::from).to_vec();
     let folders = [
@@ -50,7 +50,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Markdown in which links that the archive hasn't are their text. A link's text may have brackets in it.
+/// Replaces links to files that aren't part of the documentation with their text, which may contain brackets.
 fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
     let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
     let replaced = link.replace_all(text, |found: &Captures<'_>| {
@@ -65,7 +65,7 @@ fn is_elsewhere(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// A link's file, from the top of the checkout.
+/// Returns the path of a link's file, relative to the root of the checkout.
 fn within(folder: &Path, target: &str) -> Option<PathBuf> {
     let path = target.split('#').next().unwrap_or(target);
     let mut whole = PathBuf::new();

@@ -152,15 +152,15 @@ def by_hand():
     for name, body in bodies.items():
         yield (
             f"attribute_{name}",
-            Crafted(f"an attribute by hand: {name.replace('_', ' ')}", raw_model(raw_graph(op + record(5, body)))),
+            Crafted(f"a hand-encoded attribute: {name.replace('_', ' ')}", raw_model(raw_graph(op + record(5, body)))),
         )
     twice = [record(5, record(NAME, "a") + integer(I, number) + integer(TYPE, 2)) for number in (1, 2)]
-    yield "attribute_names_twice", Crafted("two attributes of one name", raw_model(raw_graph(op + b"".join(twice))))
+    yield "attribute_names_twice", Crafted("two attributes with one name", raw_model(raw_graph(op + b"".join(twice))))
     body = record(NAME, "a") + record(G, inner()) + integer(I, 3) + integer(TYPE, 5)
     yield (
         "attribute_graph_and_value",
         Crafted(
-            "a graph beside a value would hide what the graph uses",
+            "a graph next to a value, which would hide the values that the graph uses",
             raw_model(raw_graph(op + record(5, body))),
             refused="it holds a graph beside something else",
         ),
@@ -189,7 +189,7 @@ def by_hand():
     nodes.append(node("Sum", "x c3 c3", "y"))
     yield (
         "constants_plain",
-        Crafted("Constants of every plain kind, some with notes", model(graph(nodes, [value("x")], [value("y")]))),
+        Crafted("Constants of every simple kind, some with notes", model(graph(nodes, [value("x")], [value("y")]))),
     )
     bad = (
         record(2, "c")
@@ -199,7 +199,7 @@ def by_hand():
     relu = node("Relu", "x", "y").SerializeToString()
     yield (
         "constant_of_another_kind",
-        Crafted("a Constant whose value isn't of the kind its name says", raw_model(raw_graph(bad, relu))),
+        Crafted("a Constant whose value has another kind than its name", raw_model(raw_graph(bad, relu))),
     )
     two = (
         record(2, "c")

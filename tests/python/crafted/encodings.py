@@ -10,15 +10,15 @@ BIG = (1 << 29) - 1
 
 def models():
     made = relu()
-    yield "wire_idle_bytes", Crafted("numbers longer than they need to be", idle(made))
-    yield "wire_unknown_everywhere", Crafted("fields that nobody knows, in every message", unknown())
+    yield "wire_idle_bytes", Crafted("numbers with redundant bytes", idle(made))
+    yield "wire_unknown_everywhere", Crafted("unknown fields in every message", unknown())
     big = integer(BIG, 7) + record(BIG - 1, "text")
     yield (
         "wire_big_numbers",
         Crafted("the largest field numbers", raw_model(raw_graph(RELU + big, after=big), big, big)),
     )
     groups = b"\xc3\x3e" * 50 + b"\xc4\x3e" * 50
-    yield "wire_groups", Crafted("groups in groups", raw_model(raw_graph(RELU + groups, after=groups), groups, groups))
+    yield "wire_groups", Crafted("nested groups", raw_model(raw_graph(RELU + groups, after=groups), groups, groups))
     yield (
         "wire_graph_first",
         Crafted("the graph before the versions", record(7, raw_graph(RELU)) + OPSET + integer(1, 10)),
@@ -30,7 +30,7 @@ def models():
     twice = integer(1, 3) + record(2, "old") + record(2, "new") + integer(5, 1) + integer(5, 2)
     yield (
         "wire_header_twice",
-        Crafted("fields of the header twice: the last one counts", raw_model(raw_graph(RELU), twice)),
+        Crafted("duplicate fields of the header, of which the last one counts", raw_model(raw_graph(RELU), twice)),
     )
     negative = integer(1, 10) + integer(5, -7) + record(7, raw_graph(RELU)) + OPSET
     yield "wire_negative_version", Crafted("a negative model_version", negative)
@@ -50,7 +50,7 @@ def models():
         + record(5, floats("v", [2]))
         + record(2, "g")
     )
-    yield "wire_graph_scattered", Crafted("nodes, initializers and names in turn", raw_model(scattered))
+    yield "wire_graph_scattered", Crafted("nodes, initializers and names interleaved", raw_model(scattered))
     fields = {
         "outputs_first": record(2, "y") + record(4, "Relu") + record(1, "x"),
         "type_twice": record(1, "x") + record(2, "y") + record(4, "Old") + record(4, "Relu"),
@@ -69,7 +69,7 @@ def models():
         "unknown_between": UNKNOWN + record(1, "x") + UNKNOWN + record(2, "y") + UNKNOWN + record(4, "Relu") + UNKNOWN,
     }
     for name, body in fields.items():
-        yield f"wire_node_{name}", Crafted(f"a node by hand: {name.replace('_', ' ')}", raw_model(raw_graph(body)))
+        yield f"wire_node_{name}", Crafted(f"a hand-encoded node: {name.replace('_', ' ')}", raw_model(raw_graph(body)))
     infos = {
         "type_first": record(2, value("x").type) + record(1, "x"),
         "name_twice": record(1, "old") + record(1, "x") + record(2, value("x").type),
@@ -79,7 +79,7 @@ def models():
     }
     for name, body in infos.items():
         whole = record(1, RELU) + record(2, "g") + record(11, body) + record(12, value("y"))
-        yield f"wire_input_{name}", Crafted(f"an input by hand: {name.replace('_', ' ')}", raw_model(whole))
+        yield f"wire_input_{name}", Crafted(f"a hand-encoded input: {name.replace('_', ' ')}", raw_model(whole))
     imports = {
         "version_first": integer(2, 21) + record(1, ""),
         "no_domain": integer(2, 21),
@@ -90,9 +90,9 @@ def models():
     }
     for name, body in imports.items():
         data = integer(1, 10) + record(7, raw_graph(RELU)) + record(8, body)
-        yield f"wire_import_{name}", Crafted(f"an opset import by hand: {name.replace('_', ' ')}", data)
+        yield f"wire_import_{name}", Crafted(f"a hand-encoded opset import: {name.replace('_', ' ')}", data)
     both = integer(1, 10) + record(7, raw_graph(RELU)) + OPSET + record(8, integer(2, 20) + record(1, "ai.onnx"))
-    yield "wire_import_twice", Crafted("ONNX's own domain imported under both its names", both)
+    yield "wire_import_twice", Crafted("ONNX's own domain imported under both of its names", both)
     yield from sparse()
     yield from refused()
 
@@ -150,7 +150,7 @@ def sparse():
         yield (
             f"wire_sparse_{name}",
             Crafted(
-                f"a sparse initializer by hand: {name.replace('_', ' ')}",
+                f"a hand-encoded sparse initializer: {name.replace('_', ' ')}",
                 raw_model(raw_graph(relu, after=record(15, body), shape=(4,))),
             ),
         )
@@ -184,4 +184,4 @@ def refused():
         "field_zero": (raw_model(whole, b"\0\1"), "there is no such field number"),
     }
     for name, (data, why) in refusals.items():
-        yield f"refused_{name}", Crafted(f"what isn't a model: {name.replace('_', ' ')}", data, refused=why)
+        yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, refused=why)

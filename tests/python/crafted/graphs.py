@@ -51,7 +51,7 @@ def branches():
     )
     yield (
         "if_nested",
-        Crafted("Ifs in one another, captures from two levels, an initializer inside", model(body), runs=True),
+        Crafted("nested Ifs, captures from two levels, an inner initializer", model(body), runs=True),
     )
     then = branch("t", [node("Abs", "x", "x2"), node("Neg", "x2", "y2")], "y2")
     then.node.reverse()
@@ -73,7 +73,7 @@ def branches():
     like.graph.node.reverse()
     yield (
         "if_captures_what_comes_later",
-        Crafted("a branch uses a node that stands behind the If", model(body), like=like),
+        Crafted("a branch that uses a node after the If", model(body), like=like),
     )
     nodes = [
         node("Constant", "", "c", value=scalar("", BOOL, True)),
@@ -97,7 +97,7 @@ def branches():
         [value("c", [], BOOL), value("x")],
         [value("y")],
     )
-    yield "if_branch_without_nodes", Crafted("a branch that gives out a value from outside", model(body))
+    yield "if_branch_without_nodes", Crafted("a branch that yields an outer value", model(body))
 
 
 def loops():
@@ -169,7 +169,7 @@ def names():
     body = graph(
         [node("If", "c", "y", then_branch=then, else_branch=other)], [value("c", [], BOOL), value("x")], [value("y")]
     )
-    yield "names_of_siblings", Crafted("two branches use the same names", model(body), runs=True)
+    yield "names_of_siblings", Crafted("two branches with the same names", model(body), runs=True)
     shadow = graph([node("Abs", "x", "h"), node("Neg", "h", "z")], [], [value("z")], name="t")
     nodes = [
         node("Relu", "x", "h"),
@@ -179,7 +179,7 @@ def names():
     yield (
         "names_shadowed",
         Crafted(
-            "a branch defines a name that means something outside",
+            "a branch that redefines an outer name",
             model(graph(nodes, [value("c", [], BOOL), value("x")], [value("y")])),
         ),
     )
@@ -188,7 +188,7 @@ def names():
     yield (
         "names_shadowed_by_an_initializer",
         Crafted(
-            "a branch's initializer has the name of one outside",
+            "a branch's initializer with the name of an outer one",
             model(graph(nodes, [value("c", [], BOOL)], [value("y")], [floats("w", [1, 2])])),
         ),
     )
@@ -198,7 +198,7 @@ def names():
         body = graph(nodes, [value("x")], [value("y")], name=odd or "g")
         yield f"names_odd_{odd.encode().hex() or 'empty'}", Crafted(f"values and nodes called {odd!r}", model(body))
     nodes = [node("Relu", "x", "a", "same"), node("Neg", "a", "y", "same")]
-    yield "names_of_nodes_twice", Crafted("two nodes of one name", model(graph(nodes, [value("x")], [value("y")])))
+    yield "names_of_nodes_twice", Crafted("two nodes with one name", model(graph(nodes, [value("x")], [value("y")])))
     nodes = [node("Relu", "x", "a", "r", domain="ai.onnx"), node("Neg", "a", "y", domain="")]
     nodes[1].domain = ""
     body = model(graph(nodes, [value("x")], [value("y")]))
@@ -212,7 +212,7 @@ def names():
     yield (
         "domains",
         Crafted(
-            "ai.onnx.ml, a domain of one's own, an unknown op in ONNX's",
+            "ai.onnx.ml, a custom domain, an unknown op in ONNX's domain",
             model(graph(nodes, [value("x")], [value("y")]), domains=["ai.onnx.ml", "acme.corp"]),
         ),
     )
@@ -223,7 +223,7 @@ def names():
     yield (
         "domains_odd",
         Crafted(
-            "domains and ops with dots, quotes and nothing in their names",
+            "domains and ops with dots, quotes or nothing in their names",
             model(graph(odd, [value("x")], [value("y")]), domains=["onnx", "a.b c", 'q"', "ä"]),
         ),
     )
@@ -231,11 +231,11 @@ def names():
 
 def interface():
     body = graph([node("Relu", "x", "y")], [value("x"), value("z")], [value("y"), value("x"), value("z"), value("y")])
-    yield "output_is_input", Crafted("outputs that are inputs, and one twice", model(body))
+    yield "output_is_input", Crafted("outputs that are inputs, one of them twice", model(body))
     body = graph([], [value("x")], [value("x")])
-    yield "no_nodes", Crafted("a graph that hands its input on", model(body))
+    yield "no_nodes", Crafted("a graph that returns its input", model(body))
     body = graph([], [], [])
-    yield "no_graph_to_speak_of", Crafted("a graph of nothing", model(body))
+    yield "no_graph_to_speak_of", Crafted("an empty graph", model(body))
     body = graph([], [], [value("w")], [floats("w", [1, 2])])
     yield "output_is_initializer", Crafted("an output that is an initializer", model(body))
     nodes = [node("Constant", "", "y", value=floats("", [1, 2]))]
@@ -245,7 +245,7 @@ def interface():
         yield (
             f"overridable_{version}",
             Crafted(
-                f"an initializer that is an input too, ir_version {version}",
+                f"an initializer that is also an input, ir_version {version}",
                 model(body, ir_version=version, opset=7 if version < 8 else 21),
             ),
         )
@@ -257,7 +257,7 @@ def interface():
     )
     yield (
         "overridable_not_folded",
-        Crafted("what an overridable initializer makes isn't constant", model(body), runs=True),
+        Crafted("results of an overridable initializer aren't constant", model(body), runs=True),
     )
     nodes = [
         node("Clip", "x _ top", "a"),
@@ -268,7 +268,7 @@ def interface():
     ]
     nodes[0].input.append("")
     body = graph(nodes, [value("x")], [value("y"), value("c", None)], [scalar("top", 1, 6.0)])
-    yield "left_out", Crafted("operands and results left out, also the last ones", model(body, domains=["acme"]))
+    yield "left_out", Crafted("omitted operands and results, also the last ones", model(body, domains=["acme"]))
     body = graph([node("Relu", "x", "y")], [value("x")], [value("y")])
     body.input[0].ClearField("type")
     body.output[0].ClearField("type")
@@ -279,23 +279,23 @@ def interface():
         one.metadata_props.extend(entries(unit="m/s"))
     body = graph([node("Add", "x w", "m"), node("Relu", "m", "y")], [value("x")], [value("y")], [floats("w", [1, 2])])
     body.value_info.extend([*info, info[0]])
-    yield "value_infos", Crafted("notes on values of every sort, one twice, one of nothing", model(body))
+    yield "value_infos", Crafted("value infos of all kinds of values, one twice, one of no value", model(body))
     unsorted = [node("Relu", "b", "y"), node("Neg", "a", "b"), node("Abs", "x", "a")]
     like = model(graph(unsorted[::-1], [value("x")], [value("y")]))
-    yield "unsorted", Crafted("nodes in the wrong order", model(graph(unsorted, [value("x")], [value("y")])), like=like)
+    yield "unsorted", Crafted("unsorted nodes", model(graph(unsorted, [value("x")], [value("y")])), like=like)
 
 
 def kept():
     shape = {"shape": [2]}
     nodes = [node("RandomUniform", "", "a", **shape), node("RandomUniform", "", "b", **shape), node("Sub", "a b", "y")]
-    yield "random_twice", Crafted("two draws are two, and no constant", model(graph(nodes, [], [value("y")])))
+    yield "random_twice", Crafted("random ops aren't merged or folded", model(graph(nodes, [], [value("y")])))
     nodes = [
         node("Expand", "one big", "wide"),
         node("ReduceSum", "wide", "s", keepdims=0),
         node("Add", "x s", "y"),
     ]
     body = graph(nodes, [value("x")], [value("y")], [floats("one", [1]), ints("big", 5000, 5000)])
-    yield "expand_huge", Crafted("a few bytes that would become a hundred megabytes", model(body))
+    yield "expand_huge", Crafted("an op that would fold a few bytes to a hundred megabytes", model(body))
     nodes = [node("Add", "big one", "more"), node("Mul", "x more", "y")]
     body = graph(
         nodes, [value("x", [1], INT64)], [value("y", [1], INT64)], [ints("big", (1 << 53) + 1), ints("one", 1 << 60)]
@@ -303,7 +303,7 @@ def kept():
     yield "int64_beyond_doubles", Crafted("int64 arithmetic beyond 2^53", model(body), runs=True)
     half = helper.make_tensor("h", TensorProto.BFLOAT16, [2], [1.5, -0.0])
     nodes = [node("Add", "h h", "d"), node("Cast", "d", "f", to=1), node("Add", "x f", "y")]
-    yield "bfloat16", Crafted("bfloat16 is folded or left", model(graph(nodes, [value("x")], [value("y")], [half])))
+    yield "bfloat16", Crafted("bfloat16, folded or not", model(graph(nodes, [value("x")], [value("y")], [half])))
     four = helper.make_tensor("q", TensorProto.INT4, [3], [-8, 7, 1])
     nodes = [node("DequantizeLinear", "q s", "d"), node("Add", "x d", "y")]
     body = graph(nodes, [value("x", [3])], [value("y", [3])], [four, scalar("s", 1, 0.5)])
@@ -324,9 +324,9 @@ def kept():
     body.quantization_annotation[0].quant_parameter_tensor_names.extend(entries(ZERO_POINT_TENSOR="a_zero"))
     yield (
         "quantization_annotations",
-        Crafted("what annotations name is there afterwards, though no node uses it", model(body), runs=True),
+        Crafted("values that only annotations name are kept", model(body), runs=True),
     )
     body = graph(
         [node("Relu", "x", "y"), node("Neg", "x", "dead"), node("Abs", "dead", "dead2")], [value("x")], [value("y")]
     )
-    yield "dead_nodes", Crafted("nodes that nothing needs", model(body), runs=True)
+    yield "dead_nodes", Crafted("dead nodes", model(body), runs=True)

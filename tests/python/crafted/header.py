@@ -11,7 +11,7 @@ def models():
         yield f"ir_version_{version}", Crafted(f"ir_version {version}", relu(ir_version=version))
     for version in range(1, 30):
         yield f"opset_{version}", Crafted(f"opset {version}", relu(opset=version))
-    yield "ir_version_future", Crafted("an ir_version that isn't out yet", relu(ir_version=99))
+    yield "ir_version_future", Crafted("an ir_version that isn't released yet", relu(ir_version=99))
     yield "no_ir_version", Crafted("a model without ir_version", without("ir_version"))
     yield "no_opset", Crafted("a model without opset imports", without("opset_import"))
     imports = relu()
@@ -24,7 +24,7 @@ def models():
     )
     told.metadata_props.extend(entries(author="somebody", licence="", empty=""))
     told.metadata_props.extend(entries(author="once more"))
-    yield "header", Crafted("every text of a model's header", told)
+    yield "header", Crafted("all strings of a model's header", told)
     empty = relu(producer_name="", producer_version="", domain="", doc_string="")
     empty.model_version = 0
     for name in ("producer_name", "producer_version", "domain", "doc_string"):
@@ -34,10 +34,10 @@ def models():
     empty.graph.node[0].doc_string = ""
     empty.graph.node[0].overload = ""
     empty.graph.input[0].doc_string = ""
-    yield "header_empty", Crafted("texts that are there and empty", empty)
+    yield "header_empty", Crafted("strings that are present and empty", empty)
     yield from functions()
     yield "training", Crafted("training information", trained())
-    yield "devices", Crafted("configurations of devices, and how nodes are split over them", sharded())
+    yield "devices", Crafted("device configurations and the sharding of nodes", sharded())
 
 
 def without(field):
@@ -73,7 +73,7 @@ def functions():
     overloads = [make("F", [node("Relu", "a", "b")]), make("F", [node("Neg", "a", "b")], "wide")]
     yield (
         "function_overloads",
-        Crafted("two functions of one name", model(body, domains=["local"], functions=overloads)),
+        Crafted("two functions with the same name", model(body, domains=["local"], functions=overloads)),
     )
     noted = make("F", [node("G", "a", "m", "call", domain="local"), node("Neg", "m", "b")], value_info=[value("m")])
     noted.doc_string = "a function"
@@ -86,7 +86,7 @@ def functions():
     yield (
         "function_notes",
         Crafted(
-            "everything that is said of a function, and a call inside one",
+            "all fields of a function, and a call in a function",
             model(body, domains=["local"], functions=[noted, inner]),
             runs=True,
         ),
@@ -103,12 +103,12 @@ def functions():
     own = helper.make_function("", "Relu", ["a"], ["b"], [node("Neg", "a", "b")], [helper.make_opsetid("", 21)])
     yield (
         "function_instead_of_an_op",
-        Crafted("a local function wins over the op of its name", model(relu().graph, functions=[own])),
+        Crafted("a local function has precedence over the op with its name", model(relu().graph, functions=[own])),
     )
     unused = make("Unused", [node("Relu", "a", "b")])
     yield (
         "function_unused",
-        Crafted("a function that nobody calls", model(relu().graph, functions=[unused], domains=["local"])),
+        Crafted("a function without calls", model(relu().graph, functions=[unused], domains=["local"])),
     )
     through = helper.make_function(
         "local", "F", ["a", "rest"], ["a", "c", "a"], [node("Constant", "", "c", value=floats("", [1, 2]))], imports
@@ -118,7 +118,7 @@ def functions():
     yield (
         "function_hands_on",
         Crafted(
-            "a function whose outputs are an input twice and a constant",
+            "a function whose outputs are an input, twice, and a constant",
             model(body, domains=["local"], functions=[through]),
         ),
     )

@@ -71,7 +71,7 @@ def of_type(name, code):
     body = graph([node("Identity", "w", "y")], [], [value("y", [COUNT], code)], [outside("w", raw, f"{name}.bin")])
     yield (
         f"tensor_{name.lower()}_external",
-        Crafted(f"{name} in a file of its own", model(body, ir_version=14, opset=28), {f"{name}.bin": data_of(name)}),
+        Crafted(f"{name} as external data", model(body, ir_version=14, opset=28), {f"{name}.bin": data_of(name)}),
     )
 
 
@@ -87,10 +87,10 @@ def strings():
     texts = [b"plain", b"", "größer".encode(), b"\xff\xfe not UTF-8", b"with \0 inside"]
     tensor = TensorProto(name="w", data_type=TensorProto.STRING, dims=[5], string_data=texts)
     body = graph([node("Identity", "w", "y")], [], [value("y", [5], TensorProto.STRING)], [tensor])
-    yield "strings_not_utf8", Crafted("strings that aren't UTF-8, and one with a zero", model(body))
+    yield "strings_not_utf8", Crafted("strings that aren't UTF-8, and one with a zero byte", model(body))
     none = TensorProto(name="w", data_type=TensorProto.STRING, dims=[0])
     body = graph([node("Identity", "w", "y")], [], [value("y", [0], TensorProto.STRING)], [none])
-    yield "strings_none", Crafted("a tensor of no strings", model(body))
+    yield "strings_none", Crafted("an empty tensor of strings", model(body))
 
 
 def external():
@@ -104,7 +104,7 @@ def external():
     yield (
         "external_parts",
         Crafted(
-            "two tensors that are one part of a file, with keys that nobody knows", model(body), {"parts.bin": data}
+            "two tensors that share a part of a file, with unknown keys", model(body), {"parts.bin": data}
         ),
     )
     held = outside("", weight, "held.bin")
@@ -112,14 +112,14 @@ def external():
     yield (
         "external_in_a_constant",
         Crafted(
-            "a Constant's value in a file", model(graph(nodes, [], [value("y", [3])])), {"held.bin": data[4096:4108]}
+            "a Constant with external data", model(graph(nodes, [], [value("y", [3])])), {"held.bin": data[4096:4108]}
         ),
     )
     nested = outside("w", weight, "sub folder/w.bin")
     body = graph([node("Relu", "w", "y")], [], [value("y", [3])], [nested])
     yield (
         "external_in_a_folder",
-        Crafted("data in a folder whose name has a space", model(body), {"sub folder/w.bin": data[4096:4108]}),
+        Crafted("external data in a folder with a space", model(body), {"sub folder/w.bin": data[4096:4108]}),
     )
 
 
@@ -134,10 +134,10 @@ def sparse():
     for form in ("linear", "coordinates"):
         body = graph([node("Identity", "s", "y")], [], [value("y", [2, 3])])
         body.sparse_initializer.append(sparse_tensor("s", form == "linear"))
-        yield f"sparse_initializer_{form}", Crafted(f"a sparse initializer, its places as {form}", model(body))
+        yield f"sparse_initializer_{form}", Crafted(f"a sparse initializer with its indices as {form}", model(body))
     body = graph([node("Add", "s t", "y")], [], [value("y", [2, 3])], [floats("d", [1])])
     body.sparse_initializer.extend([sparse_tensor("s"), sparse_tensor("t")])
-    yield "sparse_initializers_shared", Crafted("two sparse initializers that hold the same", model(body))
+    yield "sparse_initializers_shared", Crafted("two sparse initializers with the same content", model(body))
     nodes = [node("Constant", "", "y", sparse_value=sparse_tensor(""))]
     yield "sparse_constant", Crafted("a Constant that is sparse", model(graph(nodes, [], [value("y", [2, 3])])))
 
@@ -147,11 +147,11 @@ def odd():
     noted.doc_string = "weights"
     noted.metadata_props.extend(entries(made="by hand"))
     body = graph([node("Add", "x w", "y")], [value("x")], [value("y")], [noted])
-    yield "tensor_notes", Crafted("doc string and metadata of an initializer", model(body), runs=True)
+    yield "tensor_notes", Crafted("an initializer with a doc string and metadata", model(body), runs=True)
     part = floats("w", [1, 2])
     part.segment.begin, part.segment.end = 0, 2
     body = graph([node("Add", "x w", "y")], [value("x")], [value("y")], [part])
-    yield "tensor_segment", Crafted("a tensor that says it is a segment", model(body))
+    yield "tensor_segment", Crafted("a tensor that is a segment", model(body))
     scalar = helper.make_tensor("w", TensorProto.FLOAT, [], [3.0])
     body = graph([node("Mul", "x w", "y")], [value("x")], [value("y")], [scalar])
     yield "tensor_scalar", Crafted("a tensor without dims", model(body), runs=True)
@@ -161,7 +161,7 @@ def odd():
     yield "tensor_signed_zeros", Crafted("0.0 and -0.0 aren't the same constant", model(body))
     nan = TensorProto(name="w", data_type=1, dims=[2], raw_data=bytes.fromhex("0100807f ffffffff"))
     body = graph([node("Add", "x w", "y")], [value("x")], [value("y")], [nan])
-    yield "tensor_nan_payload", Crafted("NaNs with bits of their own", model(body))
+    yield "tensor_nan_payload", Crafted("NaNs with payloads", model(body))
     future = TensorProto(name="w", data_type=99, dims=[3], raw_data=b"abc")
     body = graph([node("Future", "x w", "y", domain="acme")], [value("x")], [value("y")], [future])
     yield "tensor_future_type", Crafted("an element type of a later ONNX, raw", model(body, domains=["acme"]))
@@ -188,18 +188,18 @@ def odd():
     yield (
         "tensor_backwards",
         Crafted(
-            "a tensor's fields in another order, some of them twice",
+            "a tensor's fields in another order, some of them duplicate",
             raw_model(raw_graph(add.SerializeToString(), after=record(5, backwards))),
         ),
     )
     loose = integer(1, 3) + integer(2, 1) + record(8, "w") + b"".join(b"\x25" + bytes([i] * 4) for i in range(3))
     body = raw_graph(add.SerializeToString(), after=record(5, loose))
-    yield "tensor_data_not_packed", Crafted("float_data one by one, as old writers did", raw_model(body))
+    yield "tensor_data_not_packed", Crafted("unpacked float_data, like old writers'", raw_model(body))
     both = integer(1, 2) + integer(2, 1) + record(8, "w") + record(9, bytes(8)) + record(4, b"\1" * 8)
     yield (
         "tensor_data_twice",
         Crafted(
-            "raw_data beside float_data: what the first is worth isn't ours to say",
+            "raw_data next to float_data, which is ambiguous",
             raw_model(raw_graph(add.SerializeToString(), after=record(5, both))),
         ),
     )
@@ -207,7 +207,7 @@ def odd():
     yield (
         "tensor_default_location",
         Crafted(
-            "a location that says the default",
+            "an explicit default location",
             raw_model(raw_graph(add.SerializeToString(), after=record(5, located))),
         ),
     )

@@ -61,13 +61,13 @@ def denotations():
     for name, make in (("sequence", helper.make_sequence_type_proto), ("optional", helper.make_optional_type_proto)):
         outer = make(ty)
         outer.denotation = "LIST"
-        yield f"type_denotation_of_{name}", Crafted(f"a {name} and its elements, both denoted", passed_on(outer))
+        yield f"type_denotation_of_{name}", Crafted(f"a {name} and its elements, with denotations", passed_on(outer))
     opaque = TypeProto(denotation="THING")
     opaque.opaque_type.name = "Handle"
-    yield "type_denotation_of_opaque", Crafted("an opaque type, denoted", passed_on(opaque))
+    yield "type_denotation_of_opaque", Crafted("an opaque type with a denotation", passed_on(opaque))
     mapped = helper.make_map_type_proto(TensorProto.INT32, tensor())
     mapped.denotation = "TABLE"
-    yield "type_denotation_of_map", Crafted("a map, denoted", passed_on(mapped))
+    yield "type_denotation_of_map", Crafted("a map with a denotation", passed_on(mapped))
     yield "type_denotation_alone", Crafted("a denotation without a type", passed_on(TypeProto(denotation="ONLY")))
 
 
@@ -116,8 +116,8 @@ def shapes():
         "type_opaque_empty_domain": record(7, record(1, "") + record(2, "H")),
     }
     for name, body in bodies.items():
-        yield name, Crafted(f"a type by hand: {name[5:].replace('_', ' ')}", raw_type(body))
+        yield name, Crafted(f"a hand-encoded type: {name[5:].replace('_', ' ')}", raw_type(body))
     nested = tensor()
     for level in range(40):
         nested = helper.make_sequence_type_proto(nested) if level % 2 else helper.make_optional_type_proto(nested)
-    yield "type_deep", Crafted("forty types in one another", passed_on(nested))
+    yield "type_deep", Crafted("forty nested types", passed_on(nested))

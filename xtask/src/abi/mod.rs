@@ -15,7 +15,7 @@ use minijinja::{Environment, context};
 use crate::project::Project;
 use table::{Define, Item, Struct, Table, snake};
 
-/// The generated files in Rust, each with its template.
+/// The generated Rust files: path and template.
 const RUST: [(&str, &str); 6] = [
     ("plugin-api/abi/src/declarations.rs", "declarations.rs.j2"),
     ("plugin-api/src/calls.rs", "calls.rs.j2"),
@@ -91,7 +91,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// Formats the text of a generated file with rustfmt.
+/// Formats a generated file's text with rustfmt.
 fn formatted(text: &str, path: &str) -> Result<String> {
     let edition = match path.starts_with("plugin-api") {
         true => "2021",

@@ -286,7 +286,7 @@ impl Table {
         self.headers.iter().flat_map(|(_, header)| &header.item)
     }
 
-    /// Returns the names of some of the structs.
+    /// Returns the names of the structs that `is_meant` selects.
     pub(super) fn names(&self, is_meant: fn(&Struct) -> bool) -> Vec<String> {
         let structs = self.items().filter_map(|item| match item {
             Item::Struct(of) => Some(of).filter(|of| is_meant(of)),
@@ -398,7 +398,7 @@ impl Item {
 }
 
 impl Struct {
-    /// Whether the SDK has a form of it that borrows what it points to.
+    /// Whether the SDK has a borrowed form of the struct.
     pub(super) fn is_description(&self) -> bool {
         let name = self.name.as_str();
         name.ends_with("Desc") && !matches!(name, "AttrDesc" | "RewriteDesc")
