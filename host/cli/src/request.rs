@@ -103,10 +103,12 @@ pub(crate) fn inputs(
                 ),
             }))
         }
-        [alone] if is_toml(alone) || is_rules(alone) || is_built_in(alone) => Err(usage(format!(
-            "There is a pipeline and no model: `passdock {command} {} MODEL`.",
-            alone.display()
-        ))),
+        [alone] if has_extension(alone, "toml") || is_rules(alone) || is_built_in(alone) => {
+            Err(usage(format!(
+                "There is a pipeline and no model: `passdock {command} {} MODEL`.",
+                alone.display()
+            )))
+        }
         [model] => Ok((None, model.clone())),
         _ => Err(usage(format!(
             "There is no model: `passdock {command} MODEL`, or `passdock {command} PIPELINE MODEL`."
@@ -117,26 +119,19 @@ pub(crate) fn inputs(
 /// Whether the first of two arguments stands for a pipeline: a `.toml` file, one of rules, the word for a built-in
 /// one, or a path like `./default` that can't be a model.
 fn names_pipeline(path: &Path) -> bool {
-    is_toml(path)
+    has_extension(path, "toml")
         || is_rules(path)
         || word(path).is_some()
-        || is_path(path) && Format::of(path).is_err()
-}
-
-fn is_toml(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "toml")
+        || path.components().count() > 1 && Format::of(path).is_err()
 }
 
 /// Whether it is a file of rules, which runs as a pass.
 pub(crate) fn is_rules(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "rules")
+    has_extension(path, "rules")
 }
 
-/// Whether it has more than a name: a directory, or `./`.
-fn is_path(path: &Path) -> bool {
-    path.components().count() > 1
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|own| own == extension)
 }
 
 fn is_built_in(path: &Path) -> bool {

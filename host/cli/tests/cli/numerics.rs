@@ -116,7 +116,7 @@ fn the_report_says_it_too() {
         "{text}"
     );
     expect![[r#"
-        pass                          results      error/allowed  since the start
+        pass                          results
         relax.transform.FoldConstant  unchanged
         bad.transform.ChangeResults   not checked
     "#]]

@@ -1,6 +1,7 @@
 //! Writing a model to its place.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Output {
     ) -> Result<Option<Staged>, PassError> {
         let path = &self.path;
         // A text is without the file that its model was read from.
-        let module = passdock_onnx::detach(module).map_err(|error| refused(path, error))?;
+        let module = passdock_onnx::detach(module).map_err(|error| failed(path, error))?;
         if let Some(file) = lossy_name(&module) {
             let what =
                 format!("its data is in `{file}`, whose name isn't UTF-8, and text can't say that");
@@ -282,7 +283,7 @@ fn stage_onnx(
     // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
     let unreadable = || {
         let mut unreadable = passdock_onnx::check_external(module).into_iter();
-        let mut error = refused(path, unreadable.next()?.error);
+        let mut error = failed(path, unreadable.next()?.error);
         error.kind = ErrorKind::Read;
         Some(error)
     };
@@ -296,7 +297,7 @@ fn stage_onnx(
     };
     let encode = |writing| {
         let output = passdock_onnx::write(module, writing);
-        output.map_err(|error| refused(path, error))
+        output.map_err(|error| failed(path, error))
     };
     let place = match target {
         Target::File(place) => place,
@@ -318,7 +319,7 @@ fn stage_onnx(
     let staging = Staging::new(place, staging).map_err(|error| failed(path, error))?;
     let plan =
         data_files::Plan::new(&output, place, &own, staging).map_err(|error| match error {
-            Taken::Refused(error) => refused(path, error),
+            Taken::Refused(error) => failed(path, error),
             Taken::Failed(error) => unwritten(error),
             Taken::Other(to) => {
                 let to = to.display();
@@ -370,11 +371,7 @@ fn lossy_name(module: &Module) -> Option<&str> {
     names.find(|name| name.contains(char::REPLACEMENT_CHARACTER))
 }
 
-fn refused(path: &Path, error: passdock_onnx::OnnxError) -> PassError {
-    fail(path, &error).caused_by(Arc::new(error))
-}
-
-fn failed(path: &Path, error: io::Error) -> PassError {
+fn failed(path: &Path, error: impl Error + Send + Sync + 'static) -> PassError {
     fail(path, &error).caused_by(Arc::new(error))
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::{Diagnostic, PassError, Plugin, Verify};
+use passdock_core::{PassError, Plugin, Verify};
 
 /// The version of the file that this passdock writes and reads.
 pub(crate) const VERSION: u32 = 1;
@@ -103,25 +103,17 @@ impl Failure {
 
 impl From<&PassError> for Failure {
     fn from(error: &PassError) -> Failure {
+        let termination = error.termination.as_ref();
+        let diagnostic = error.to_diagnostic();
         Failure {
-            termination: (error.termination.as_ref())
-                .map(|termination| termination.cause.name().to_owned()),
-            ..Failure::from(&error.to_diagnostic())
-        }
-    }
-}
-
-impl From<&Diagnostic> for Failure {
-    fn from(error: &Diagnostic) -> Failure {
-        Failure {
-            code: error.code.clone(),
-            pass: error.pass.clone(),
-            plugin: error.plugin.clone(),
-            function: error.function.clone(),
-            op: error.op.clone(),
-            location: error.location.clone(),
-            termination: None,
-            message: error.message.clone(),
+            code: diagnostic.code,
+            pass: diagnostic.pass,
+            plugin: diagnostic.plugin,
+            function: diagnostic.function,
+            op: diagnostic.op,
+            location: diagnostic.location,
+            termination: termination.map(|termination| termination.cause.name().to_owned()),
+            message: diagnostic.message,
         }
     }
 }

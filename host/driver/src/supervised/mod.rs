@@ -16,7 +16,7 @@ mod worker;
 
 pub use children::{forget, give_up, go_on, spawn, stop};
 pub use passdock_crash::{Culprit, Termination, TerminationCause};
-use run::{died, not_started};
+use run::{crash_error, not_started};
 pub use run::{kept_input, run};
 pub use supervisor::Supervisor;
 pub use trials::WorkerTrials;

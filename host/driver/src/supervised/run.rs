@@ -80,7 +80,7 @@ pub(super) fn not_started(error: &std::io::Error) -> PassError {
 }
 
 /// The error of a worker that crashed outside of a pass, or in a trial.
-pub(super) fn died(termination: &Termination) -> PassError {
+pub(super) fn crash_error(termination: &Termination) -> PassError {
     let mut error = PassError::from_termination(termination);
     error.help = None;
     error.pass = termination.running_pass().map(|pass| pass.name.clone());

@@ -2,12 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use passdock_core::PassError;
-use passdock_crash::Termination;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,7 +13,7 @@ use crate::pipeline::Watch;
 
 use super::message::Task;
 use super::process::Process;
-use super::{died, not_started};
+use super::{crash_error, not_started};
 
 /// The crashes after which a job fails that goes on past them, as a search does.
 const MAX_TERMINATIONS: usize = 32;
@@ -45,21 +43,9 @@ impl Supervisor {
     pub fn run<A: DeserializeOwned>(
         &self,
         job: &impl Serialize,
-        input: Option<File>,
-        watch: Watch,
-    ) -> Result<A, PassError> {
-        let answered = self.answer(job, input, watch);
-        answered
-            .map_err(|error| not_started(&error))?
-            .map_err(|termination| died(&termination))
-    }
-
-    fn answer<A: DeserializeOwned>(
-        &self,
-        job: &impl Serialize,
         mut input: Option<File>,
         mut watch: Watch,
-    ) -> io::Result<Result<A, Box<Termination>>> {
+    ) -> Result<A, PassError> {
         let mut task = Task {
             job,
             terminations: Vec::new(),
@@ -77,20 +63,22 @@ impl Supervisor {
                 )
             });
             let termination = match attempt {
-                Ok(Ok((answer, met))) if met >= task.terminations.len() => {
-                    return Ok(Ok(answer));
+                Ok(Ok((answer, skipped))) if skipped >= task.terminations.len() => {
+                    return Ok(answer);
                 }
                 Ok(Err(termination)) => termination,
-                Err(error) if task.terminations.is_empty() => return Err(error),
+                Err(error) if task.terminations.is_empty() => return Err(not_started(&error)),
                 // The answer of a worker that didn't come as far replaces no crash.
-                Ok(Ok(_)) | Err(_) => return Ok(Err(Box::new(task.terminations.remove(0)))),
+                Ok(Ok(_)) | Err(_) => return Err(crash_error(&task.terminations[0])),
             };
             let call = termination.call();
-            let is_known = task.terminations.iter().any(|known| known.call() == call);
-            let is_last = call.is_none() || is_known || task.terminations.len() == MAX_TERMINATIONS;
+            let mut earlier = task.terminations.iter();
+            let is_repeated = earlier.any(|earlier| earlier.call() == call);
+            let is_last =
+                call.is_none() || is_repeated || task.terminations.len() == MAX_TERMINATIONS;
             task.terminations.push(termination);
             if is_last {
-                return Ok(Err(Box::new(task.terminations.remove(0))));
+                return Err(crash_error(&task.terminations[0]));
             }
             // The first worker has printed it.
             watch.sink = None;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::Task;
 use super::process::Process;
-use super::{Supervisor, Worker, died, not_started};
+use super::{Supervisor, Worker, crash_error, not_started};
 use crate::model_file;
 use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
 
@@ -65,7 +65,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
             Err(error) => {
                 let termination = process.termination(&error).map_err(wrong)?;
                 Ok(Trial::Failed {
-                    error: died(&termination),
+                    error: crash_error(&termination),
                     of_pass: termination.running_pass().is_some(),
                 })
             }
