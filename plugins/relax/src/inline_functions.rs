@@ -192,7 +192,7 @@ impl<'h> Plan<'h> {
             match step {
                 Step::Copy((op, name)) => {
                     let mut copied = self.callees[&name].copy(f, op)?;
-                    copied.hand_on(&mut replaced);
+                    replaced.handed_on.extend(&copied.values);
                     let calls = std::mem::take(&mut copied.calls);
                     steps.push(Step::Replace(copied));
                     steps.extend(calls.into_iter().rev().map(Step::Copy));

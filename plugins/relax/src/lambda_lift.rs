@@ -123,7 +123,7 @@ fn lift(
     let plan = Plan::from_region(f, region);
     let function = plan.create(m, holder, name, &Vec::new())?;
     let f = m.edit(holder)?;
-    let call = plan.call(f, function, None, None)?;
+    let call = plan.call(f, function, Vec::new())?;
     f.set_loc(call, LocId::NONE)?;
     // Constants of the region went along.
     used.into_iter()

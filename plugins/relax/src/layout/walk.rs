@@ -39,7 +39,7 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
             cx,
             wishes,
             functions: &mut made,
-            forms: Forms::new(),
+            forms: Forms::new(cx),
             replaced: Vec::new(),
         };
         for op in f.ops() {
@@ -74,7 +74,7 @@ struct Walk<'a> {
     cx: &'a PassContext,
     wishes: &'a Wishes,
     functions: &'a mut Functions,
-    forms: Forms,
+    forms: Forms<'a>,
     /// The ops that something else stands for.
     replaced: Vec<OpId>,
 }
@@ -95,7 +95,7 @@ impl Walk<'_> {
         }
         for index in 0..f.operand_count(op) {
             if let Some(value) = f.operand(op, index) {
-                let own = self.forms.own(f, self.cx, value)?;
+                let own = self.forms.own(f, value)?;
                 if own != value {
                     f.set_operand(op, index, own)?;
                 }
@@ -215,8 +215,8 @@ impl Walk<'_> {
         for (&value, layout) in operands.iter().zip(&laid.operands) {
             args.push(match (value.is_none(), layout) {
                 (true, _) => value,
-                (false, None) => self.forms.own(f, self.cx, value)?,
-                (false, Some(layout)) => self.forms.get(f, self.cx, value, layout, op)?,
+                (false, None) => self.forms.own(f, value)?,
+                (false, Some(layout)) => self.forms.get(f, value, layout, op)?,
             });
         }
         let before = f.previous_op(op);
