@@ -48,10 +48,9 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
         }
         if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
             && keeps_shape(f, op, data, axis)
+            && let Some(plan) = optional(find(f, Plan::new(op, data), &affine, axis))?
         {
-            if let Some(plan) = optional(find(f, Plan::new(op, data), &affine, axis))? {
-                return Ok(plan);
-            }
+            return Ok(plan);
         }
     }
     Err(NoMatch.into())

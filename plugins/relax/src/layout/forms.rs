@@ -20,7 +20,7 @@ pub(crate) struct Forms<'c> {
     /// Values that may have lost their last use.
     left: Vec<ValueId>,
     /// What stands for values whose op is replaced, in no other layout.
-    same: HashMap<ValueId, ValueId>,
+    pub(crate) same: HashMap<ValueId, ValueId>,
 }
 
 /// The forms of one value.
@@ -48,11 +48,6 @@ impl<'c> Forms<'c> {
     /// Values may have lost their last use.
     pub(crate) fn leave(&mut self, values: impl IntoIterator<Item = ValueId>) {
         self.left.extend(values);
-    }
-
-    /// A value was made as it is, by what replaces its op.
-    pub(crate) fn made_own(&mut self, value: ValueId, made: ValueId) {
-        self.same.insert(value, made);
     }
 
     /// A value was made in another layout, by what replaces its op.
