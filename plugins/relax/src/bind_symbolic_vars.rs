@@ -103,7 +103,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
     if sizes.is_empty() {
         return Ok(());
     }
-    let said = |f: &Function| -> String {
+    let condition = |f: &Function| -> String {
         let each = sizes
             .iter()
             .map(|(symbol, size)| format!("`{}` = {size}", f.text(*symbol)));
@@ -120,7 +120,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
         .map(|&(symbol, size)| (symbol, Dim::constant(size)))
         .collect();
     if let Err(error) = f.replace_symbols(&dims) {
-        let message = format!("It can't be that {}: {}", said(f), error.message);
+        let message = format!("It can't be that {}: {}", condition(f), error.message);
         return Err(PassError::config(message).within(f));
     }
     for op in f.ops() {
@@ -128,7 +128,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
             && let Err(error) = cx.infer(f, op)
             && !wrong_before.contains(&op)
         {
-            let message = format!("It can't be that {}: {}", said(f), error.message);
+            let message = format!("It can't be that {}: {}", condition(f), error.message);
             return Err(PassError::config(message).at(op).within(f));
         }
     }

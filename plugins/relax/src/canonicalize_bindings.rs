@@ -117,21 +117,24 @@ fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
 }
 
 /// Whether a type says what another one of the same value leaves open. A name that was made up says nothing.
-fn says_more(f: &Function, known: TypeId, said: TypeId) -> bool {
-    if known == said {
+fn says_more(f: &Function, own: TypeId, declared: TypeId) -> bool {
+    if own == declared {
         return false;
     }
-    let (known, said) = (f.ty(known), f.ty(said));
-    if said.kind() == TypeKind::UNKNOWN || known.kind() == TypeKind::UNKNOWN {
-        return said.kind() != TypeKind::UNKNOWN;
+    let (own, declared) = (f.ty(own), f.ty(declared));
+    if declared.kind() == TypeKind::UNKNOWN || own.kind() == TypeKind::UNKNOWN {
+        return declared.kind() != TypeKind::UNKNOWN;
     }
-    match (known.dims(), said.dims()) {
+    match (own.dims(), declared.dims()) {
         (_, None) => false,
         (None, Some(_)) => true,
-        (Some(known), Some(said)) => known.zip(said).any(|(known, said)| match said.kind {
-            DimKind::CONST => known.kind != DimKind::CONST,
-            _ => known.kind == DimKind::UNKNOWN && is_named(f, said),
-        }),
+        (Some(own), Some(declared)) => {
+            own.zip(declared)
+                .any(|(own, declared)| match declared.kind {
+                    DimKind::CONST => own.kind != DimKind::CONST,
+                    _ => own.kind == DimKind::UNKNOWN && is_named(f, declared),
+                })
+        }
     }
 }
 

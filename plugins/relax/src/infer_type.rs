@@ -37,24 +37,22 @@ mod sort;
 mod walk;
 
 use passdock_plugin_api::prelude::*;
+
+use crate::shared::call_graph::graph_functions;
 use walk::Inference;
 
 /// Runs on a module, because a function's types may come from its callers.
 pub(crate) fn infer_type(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let graph = m.call_graph()?;
-    let functions = || {
-        graph
-            .functions()
-            .filter(|one| one.kind == FunctionKind::GRAPH)
-    };
     let mut inference = Inference::new(m, &graph)?;
     // Callers first: they say which types the others are called with.
-    let is_called = |name: SymbolId| graph.callers(name).next().is_some();
-    for entry in functions().filter(|entry| !is_called(entry.name)) {
-        inference.function(m, cx, entry.name)?;
+    let is_called = |&name: &SymbolId| graph.callers(name).next().is_some();
+    let (called, callers): (Vec<_>, Vec<_>) = graph_functions(m).partition(is_called);
+    for name in callers {
+        inference.function(m, cx, name)?;
     }
-    for entry in functions().filter(|entry| is_called(entry.name)) {
-        inference.called_function(m, cx, entry.name)?;
+    for name in called {
+        inference.called_function(m, cx, name)?;
     }
     inference.finish(m)?;
     Ok(())

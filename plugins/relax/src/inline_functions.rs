@@ -54,13 +54,13 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     let mut chosen = chosen(m, &graph, &options)?;
     let (order, circles) = callees_first(&graph, |name| chosen.contains(&name));
     for circle in circles {
-        let said = recursion(m, &circle);
+        let chain = recursion(m, &circle);
         if !options.functions.is_empty() {
             return Err(PassError::config(format!(
-                "Recursion can't be inlined: {said}."
+                "Recursion can't be inlined: {chain}."
             )));
         }
-        let note = format!("What calls itself isn't inlined: {said}.");
+        let note = format!("What calls itself isn't inlined: {chain}.");
         cx.emit(&Diagnostic::note(note).code("relax::not-inlined"));
         circle
             .iter()
@@ -192,7 +192,7 @@ impl<'h> Plan<'h> {
             match step {
                 Step::Copy((op, name)) => {
                     let mut copied = self.callees[&name].copy(f, op)?;
-                    copied.hand_on(&mut replaced);
+                    replaced.handed_on.extend(&copied.values);
                     let calls = std::mem::take(&mut copied.calls);
                     steps.push(Step::Replace(copied));
                     steps.extend(calls.into_iter().rev().map(Step::Copy));

@@ -50,6 +50,7 @@ use passdock_plugin_api::{FreeNames, LocId};
 
 use crate::fusion::group::Plan;
 use crate::shared::call_graph::optimized_functions;
+use crate::shared::operators::identifier;
 
 options! {
     /// The regions that are lifted, and where to.
@@ -74,7 +75,8 @@ pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .collect();
         // Those nested in others first.
         for (region, name) in named.into_iter().rev() {
-            lift(m, holder, region, &name, &options.domain)?;
+            m.edit(holder)?.add_domain(&options.domain)?;
+            lift(m, holder, region, &name)?;
         }
     }
     Ok(())
@@ -103,27 +105,19 @@ fn regions_to_lift(
     };
     let name = |region: RegionId| {
         let base = format!("{}_{}", f.function_name(), f.region_name(region));
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        (region, base.chars().map(plain).collect())
+        (region, identifier(&base))
     };
     regions.copied().filter(is_lifted).map(name).collect()
 }
 
 /// Moves a region's ops into a function, and lets the region call it.
-fn lift(
-    m: &mut Module<'_>,
-    holder: SymbolId,
-    region: RegionId,
-    name: &str,
-    domain: &str,
-) -> PassResult {
+fn lift(m: &mut Module<'_>, holder: SymbolId, region: RegionId, name: &str) -> PassResult {
     let f = m.edit(holder)?;
-    f.add_domain(domain)?;
     let used: Vec<ValueId> = f.iter_in(region).flat_map(|op| f.operands(op)).collect();
     let plan = Plan::from_region(f, region);
     let function = plan.create(m, holder, name, &Vec::new())?;
     let f = m.edit(holder)?;
-    let call = plan.call(f, function, None, None)?;
+    let call = plan.call(f, function, Vec::new())?;
     f.set_loc(call, LocId::NONE)?;
     // Constants of the region went along.
     used.into_iter()

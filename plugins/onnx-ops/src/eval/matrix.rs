@@ -30,12 +30,11 @@ pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
 /// ONNX doesn't say how precise the sums of 16-bit floats are, and runtimes differ in the last bit.
 pub(super) fn sums_are_defined(x: &Tensor) -> Result<(), NotFolded> {
     let is_short = matches!(x.dtype(), DType::F16 | DType::BF16);
-    if is_short {
-        return refuse!(
-            "ONNX doesn't say how precise sums of type {} are",
-            name_of(x.dtype())
-        );
-    }
+    ensure!(
+        !is_short,
+        "ONNX doesn't say how precise sums of type {} are",
+        name_of(x.dtype())
+    );
     Ok(())
 }
 

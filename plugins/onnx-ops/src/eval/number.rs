@@ -81,26 +81,21 @@ pub(crate) trait Number: Pod + PartialOrd {
 
     /// The smaller; NaN if one of them is; `None` of 0.0 and -0.0, as nobody says which it is.
     fn least(self, other: Self) -> Option<Self> {
-        if self == other {
-            return (self.is_minus() == other.is_minus()).then_some(self);
-        }
-        Some(if self.is_nan() || self < other {
-            self
-        } else {
-            other
-        })
+        self.choose(other, self < other)
     }
 
     /// The larger, likewise.
     fn greatest(self, other: Self) -> Option<Self> {
+        self.choose(other, self > other)
+    }
+
+    /// Returns the first of two numbers if it is better, or NaN; `None` for 0.0 beside -0.0.
+    fn choose(self, other: Self, is_better: bool) -> Option<Self> {
         if self == other {
             return (self.is_minus() == other.is_minus()).then_some(self);
         }
-        Some(if self.is_nan() || self > other {
-            self
-        } else {
-            other
-        })
+        let is_first = is_better || self.is_nan();
+        Some(if is_first { self } else { other })
     }
 
     /// The number of an integer that it holds exactly.

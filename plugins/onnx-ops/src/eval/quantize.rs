@@ -22,11 +22,10 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     if let Some(zero) = zero_point {
         let fits = zero.shape() == scale.shape() || (zero.len(), scale.len()) == (1, 1);
         let fits = fits && zero.dtype() == x.dtype();
-        if !fits {
-            return refuse!(
-                "its zero point has another type than x or another shape than the scale"
-            );
-        }
+        ensure!(
+            fits,
+            "its zero point has another type than x or another shape than the scale"
+        );
     }
     call.room_for(result, x.shape())?;
     let places = scale_places(call, x, scale)?;
@@ -39,12 +38,11 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
                 .stored::<i32>()?
                 .iter()
                 .all(|x| x.unsigned_abs() <= 1 << 23);
-        if !is_exact {
-            return refuse!(
-                "how {} beyond 2^23 is rounded isn't defined",
-                name_of(DType::I32)
-            );
-        }
+        ensure!(
+            is_exact,
+            "how {} beyond 2^23 is rounded isn't defined",
+            name_of(DType::I32)
+        );
     }
     let value = |(value, place): (f32, usize)| {
         let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);

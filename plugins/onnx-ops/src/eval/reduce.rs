@@ -214,7 +214,7 @@ fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>
 fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a> {
     let inputs = [
         Some(as_number(call.input(0)?)?),
-        call.optional(1).map(Tensor::clone),
+        call.optional(1).cloned(),
     ];
     let call = Call {
         inputs: &inputs,

@@ -179,8 +179,7 @@ pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResul
     let mut laid = request.together(1, &layout)?;
     let mut change = Change::attr("axis", place);
     for index in (1..request.count()).filter(|index| request.has(*index)) {
-        let brought = bring(request, &mut laid, index, &layout)?;
-        change.operands.extend(brought.map(|name| (index, name)));
+        bring(request, &mut laid, &mut change, index, &layout)?;
     }
     laid.itself(request, change)
 }

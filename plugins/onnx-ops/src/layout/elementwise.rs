@@ -61,23 +61,23 @@ pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
     };
     let (mut laid, mut change) = (request.together(0, &layout)?, Change::default());
     for index in there() {
-        let brought = bring(request, &mut laid, index, &layout)?;
-        change.operands.extend(brought.map(|name| (index, name)));
+        bring(request, &mut laid, &mut change, index, &layout)?;
     }
     laid.itself(request, change)
 }
 
-/// An operand that is broadcast to the axes of a layout: sets its own layout, and answers its name if it has to be
-/// given more axes than it has.
+/// Lays out an operand that is broadcast to the axes of a layout; one that has to be given more axes than it has gets
+/// another name.
 pub(super) fn bring(
     request: &LayoutRequest,
     laid: &mut LayoutResult,
+    change: &mut Change,
     index: usize,
     layout: &Layout,
-) -> Answer<Option<String>> {
+) -> Answer {
     let own = request.rank(index)?;
     if own == 0 || request.is_one(index) && own <= layout.target_rank() {
-        return Ok(None);
+        return Ok(());
     }
     let Some(missing) = layout.rank().checked_sub(own) else {
         return wrong!("its operand {index} has more axes than the layout");
@@ -110,9 +110,9 @@ pub(super) fn bring(
     let own_layout = layout.uncut(&whole).only(&kept);
     debug_assert_eq!(own_layout.target_rank(), places.len());
     laid.operand(index, &own_layout);
-    if ones.is_empty() {
-        return Ok(None);
+    if !ones.is_empty() {
+        let name = laid.reshape_at("Unsqueeze", &format!("operand{index}"), &ones);
+        change.operands.push((index, name));
     }
-    let name = format!("operand{index}");
-    Ok(Some(laid.reshape_at("Unsqueeze", &name, &ones)))
+    Ok(())
 }

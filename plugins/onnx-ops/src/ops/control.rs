@@ -87,13 +87,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
 fn scan(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     gives_all(op, "body", body, 0)?;
-    let scanned = op
-        .int("num_scan_inputs")?
-        .and_then(|n| usize::try_from(n).ok());
-    let count = op.host.operand_count();
-    let Some(carried) = scanned.and_then(|scanned| count.checked_sub(scanned)) else {
-        return Err(Stop::Unknown);
-    };
+    let (count, carried) = (op.host.operand_count(), carried(op, 0)?);
     let axes = op.ints("scan_input_axes")?.unwrap_or_default();
     let mut length = Dim::UNKNOWN;
     for index in carried..count {
@@ -117,17 +111,19 @@ fn scan(op: &Infer) -> Answer {
     Ok(())
 }
 
+/// Returns the number of values that a scan carries from slice to slice, which come after so many other operands.
+fn carried(op: &Infer, others: usize) -> Answer<usize> {
+    let scanned = op.int("num_scan_inputs")?.ok_or(Stop::Unknown)?;
+    let rest = usize::try_from(scanned)
+        .ok()
+        .and_then(|scanned| op.host.operand_count().checked_sub(scanned + others));
+    rest.ok_or(Stop::Unknown)
+}
+
 /// As [`scan`], for each of a batch: operands `[batch, …]` and `[batch, length, …]` after the lengths.
 fn scan_batches(op: &Infer) -> Answer {
     let body = region(op, "body")?;
-    let scanned = op
-        .int("num_scan_inputs")?
-        .and_then(|n| usize::try_from(n).ok());
-    let count = op.host.operand_count();
-    let carried = scanned.and_then(|scanned| count.checked_sub(scanned)?.checked_sub(1));
-    let Some(carried) = carried else {
-        return Err(Stop::Unknown);
-    };
+    let (count, carried) = (op.host.operand_count(), carried(op, 1)?);
     let (mut batch, mut length) = (op.dim(0, 0), Dim::UNKNOWN);
     for index in 1..count {
         batch = op.agree(batch, op.dim(index, 0))?;

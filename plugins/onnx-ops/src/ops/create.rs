@@ -25,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.EyeLike", 9, (1, 1))
         .attrs(attrs![dtype: int, k: int = 0])
         .with(GROWS.with(OpTraits::SHAPE_ONLY))
-        .infers(eye_like)
+        .infers(like)
         .folds(create::eye_like),
     Operator::new("onnx.OneHot", 9, (3, 3))
         .with(OpTraits::OUT_FUSABLE)
@@ -111,8 +111,8 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
     })
 }
 
-/// The operand's shape.
-fn eye_like(op: &Infer) -> Answer {
+/// The operand's shape, and its type unless an attribute names one.
+pub(super) fn like(op: &Infer) -> Answer {
     let dtype = match op.dtype_attr("dtype")? {
         Some(dtype) => dtype,
         None => op.dtype(0)?,

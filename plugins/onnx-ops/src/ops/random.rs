@@ -2,6 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
+use super::create::like;
 use super::operator::{Operator, body};
 use crate::infer::{Answer, Infer, sizes};
 
@@ -41,15 +42,6 @@ pub(super) const OPERATORS: &[Operator] = &[
 fn shaped(op: &Infer) -> Answer {
     let dims = op.ints("shape")?.map(|shape| sizes(shape.iter().copied()));
     op.set(0, op.dtype_attr("dtype")?.unwrap_or(DType::F32), dims)
-}
-
-/// The operand's shape.
-fn like(op: &Infer) -> Answer {
-    let dtype = match op.dtype_attr("dtype")? {
-        Some(dtype) => dtype,
-        None => op.dtype(0)?,
-    };
-    op.set(0, dtype, op.dims(0))
 }
 
 /// As many samples a row as the attribute says.

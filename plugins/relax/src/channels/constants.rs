@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
-use crate::shared::read::{floats, operand, operator};
+use crate::shared::read::{floats, is_one, operand, operator};
 
 /// Views of a splat that are looked through.
 const VIEWS: usize = 8;
@@ -67,8 +67,7 @@ impl KnownTensor {
                 "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
                 | "onnx.Expand" | "onnx.Identity" => {
                     from = operand(f, op, 0);
-                    let is_one = f.type_of(from).element_count() == Some(1);
-                    let element = match is_one && f.dtype(from) == dtype {
+                    let element = match is_one(f, from) && f.dtype(from) == dtype {
                         true => f.constant_data(from)?,
                         false => None,
                     };

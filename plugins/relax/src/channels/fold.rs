@@ -13,7 +13,7 @@ use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{attrs, int_or, only_use, operator, optional};
+use crate::shared::read::{attrs, int_or, is_one, only_use, operator, optional};
 
 /// The bytes that an op takes in a file.
 const OP: i64 = 64;
@@ -271,7 +271,7 @@ impl<'c> Folder<'c> {
     fn moved(&self, f: &Function, moved: &Moved) -> Option<New> {
         let old = f.operand(moved.op, moved.index)?;
         let dims = match moved.numbers.one() {
-            Some(_) if f.type_of(old).element_count() == Some(1) => f.shape(old)?,
+            Some(_) if is_one(f, old) => f.shape(old)?,
             Some(_) => Vec::new(),
             None => {
                 let mut dims = vec![1; moved.axis.rank - moved.axis.at];

@@ -45,7 +45,9 @@ impl Analysis for ConstantChecker {
             };
             flags.set(op.index(), is_candidate);
             found |= is_candidate;
-            let may_be_constant = may_fold(f, op, traits) || is_control || is_tuple(symbol);
+            // A tuple of constants is constant.
+            let is_tuple = [symbol::TUPLE, symbol::TUPLE_GET].contains(&symbol);
+            let may_be_constant = may_fold(f, op, traits) || is_control || is_tuple;
             if is_candidate && may_be_constant {
                 for result in f.results(op) {
                     results.set(result.index(), true);
@@ -54,11 +56,6 @@ impl Analysis for ConstantChecker {
         }
         Ok(ConstantChecker { flags, found })
     }
-}
-
-/// A tuple of constants is constant.
-fn is_tuple(symbol: SymbolId) -> bool {
-    symbol == symbol::TUPLE || symbol == symbol::TUPLE_GET
 }
 
 fn is_terminator(f: &Function, op: OpId) -> bool {

@@ -14,7 +14,7 @@ use super::forward::Forward;
 use super::typed;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{add_tensor, like, stretches};
+use crate::shared::read::{add_tensor, is_one, like, stretches};
 
 const MADE: &str = "onnx.ConstantOfShape";
 /// The version since which there is one.
@@ -211,9 +211,4 @@ impl Forward<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a value has one element.
-fn is_one(f: &Function, value: ValueId) -> bool {
-    f.type_of(value).element_count() == Some(1)
 }

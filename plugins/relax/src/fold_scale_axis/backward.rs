@@ -55,10 +55,10 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
         let Some(axis) = optional(axis(f, op, value))? else {
             continue;
         };
-        if let Some(affine) = optional(Affine::from_op(f, op, data, axis))? {
-            if let Some(plan) = optional(find(f, Plan::new(op, data), affine, axis))? {
-                return Ok(plan);
-            }
+        if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
+            && let Some(plan) = optional(find(f, Plan::new(op, data), affine, axis))?
+        {
+            return Ok(plan);
         }
     }
     Err(NoMatch.into())

@@ -36,7 +36,7 @@ use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
-use crate::shared::read::{operand, operator, optional, size};
+use crate::shared::read::{is_one, operand, operator, optional, size};
 
 /// How the weights behind an op take over what it does; `None` if there are none, or they can't.
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
@@ -48,10 +48,9 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
         }
         if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
             && keeps_shape(f, op, data, axis)
+            && let Some(plan) = optional(find(f, Plan::new(op, data), &affine, axis))?
         {
-            if let Some(plan) = optional(find(f, Plan::new(op, data), &affine, axis))? {
-                return Ok(plan);
-            }
+            return Ok(plan);
         }
     }
     Err(NoMatch.into())
@@ -63,10 +62,9 @@ fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
         return true;
     }
     let (data, other) = (operand(f, op, data), operand(f, op, 1 - data));
-    let is_one = f.type_of(other).element_count() == Some(1);
     let has_channels = size(f, data, axis.at) == Some(axis.channels as i64);
     let has_rank = f.rank(data) == Some(axis.rank);
-    has_rank && (has_channels || is_one) || f.rank(other) == Some(0)
+    has_rank && (has_channels || is_one(f, other)) || f.rank(other) == Some(0)
 }
 
 /// Where the channels of a value are, as the nearest weights behind it say.

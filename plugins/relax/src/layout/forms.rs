@@ -12,14 +12,15 @@ use crate::shared::read::{perm, viewed};
 const MOST_BYTES: u64 = 128 << 20;
 
 /// The forms of a function's values.
-pub(crate) struct Forms {
+pub(crate) struct Forms<'c> {
+    cx: &'c PassContext,
     forms: HashMap<ValueId, Form>,
     /// Bytes of constants that may still be converted.
     room: u64,
     /// Values that may have lost their last use.
     left: Vec<ValueId>,
     /// What stands for values whose op is replaced, in no other layout.
-    same: HashMap<ValueId, ValueId>,
+    pub(crate) same: HashMap<ValueId, ValueId>,
 }
 
 /// The forms of one value.
@@ -33,9 +34,10 @@ struct Form {
     replaced: Option<OpId>,
 }
 
-impl Forms {
-    pub(crate) fn new() -> Forms {
+impl<'c> Forms<'c> {
+    pub(crate) fn new(cx: &'c PassContext) -> Forms<'c> {
         Forms {
+            cx,
             forms: HashMap::new(),
             room: MOST_BYTES,
             left: Vec::new(),
@@ -46,11 +48,6 @@ impl Forms {
     /// Values may have lost their last use.
     pub(crate) fn leave(&mut self, values: impl IntoIterator<Item = ValueId>) {
         self.left.extend(values);
-    }
-
-    /// A value was made as it is, by what replaces its op.
-    pub(crate) fn made_own(&mut self, value: ValueId, made: ValueId) {
-        self.same.insert(value, made);
     }
 
     /// A value was made in another layout, by what replaces its op.
@@ -87,12 +84,7 @@ impl Forms {
     }
 
     /// A value as it is: of one that was made in another layout, what leads back.
-    pub(crate) fn own(
-        &mut self,
-        f: &mut Function,
-        cx: &PassContext,
-        value: ValueId,
-    ) -> Result<ValueId, PassError> {
+    pub(crate) fn own(&mut self, f: &mut Function, value: ValueId) -> Result<ValueId, PassError> {
         let Some(form) = self.forms.get(&value) else {
             return Ok(value);
         };
@@ -104,7 +96,7 @@ impl Forms {
         let steps = layout
             .steps_back(&sizes)
             .ok_or_else(|| lost(f, value, &layout))?;
-        let own = apply(f, cx, made, &steps, op, f.next_op(op))?;
+        let own = apply(f, self.cx, made, &steps, op, f.next_op(op))?;
         refine(f, own, f.type_id(value));
         self.forms.entry(value).or_default().own = Some(own);
         Ok(own)
@@ -114,7 +106,6 @@ impl Forms {
     pub(crate) fn get(
         &mut self,
         f: &mut Function,
-        cx: &PassContext,
         value: ValueId,
         layout: &Layout,
         asking: OpId,
@@ -133,14 +124,14 @@ impl Forms {
                     .steps_back(&sizes)
                     .ok_or_else(|| lost(f, value, &known))?;
                 let steps = merged([back, steps].concat());
-                apply(f, cx, made, &steps, op, f.next_op(op))?
+                apply(f, self.cx, made, &steps, op, f.next_op(op))?
             }
             (Some(op), Some(own), _) => {
                 // Behind what led back, which stands behind the op.
                 let next = f.next_op(f.defining_op(own).unwrap_or(op));
-                apply(f, cx, own, &steps, op, next)?
+                apply(f, self.cx, own, &steps, op, next)?
             }
-            (None, _, Some(_)) => self.constant(f, cx, value, &steps, asking)?,
+            (None, _, Some(_)) => self.constant(f, value, &steps, asking)?,
             (None, _, None) => {
                 let (from, steps) = self.above(f, value, layout, steps);
                 let maker = f.defining_op(from);
@@ -148,7 +139,7 @@ impl Forms {
                     Some(maker) => f.next_op(maker),
                     None => f.arg_region(from).and_then(|region| f.first_op(region)),
                 };
-                apply(f, cx, from, &steps, maker.unwrap_or(asking), next)?
+                apply(f, self.cx, from, &steps, maker.unwrap_or(asking), next)?
             }
         };
         let ty = laid_type(f, value, layout)?;
@@ -191,7 +182,6 @@ impl Forms {
     fn constant(
         &mut self,
         f: &mut Function,
-        cx: &PassContext,
         value: ValueId,
         steps: &[LayoutStep],
         asking: OpId,
@@ -203,9 +193,9 @@ impl Forms {
         if bytes > self.room {
             // Where every later user sees it.
             let next = f.first_op(record.map_or(region, |record| record.region));
-            return apply(f, cx, value, steps, asking, next);
+            return apply(f, self.cx, value, steps, asking, next);
         }
-        let last = apply(f, cx, value, steps, asking, Some(asking))?;
+        let last = apply(f, self.cx, value, steps, asking, Some(asking))?;
         let mut made = Vec::new();
         let mut op = f.defining_op(last);
         while let Some(one) = op.filter(|_| made.len() < steps.len()) {
@@ -216,7 +206,7 @@ impl Forms {
         for &op in made.iter().rev() {
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[0] = now;
-            match cx.evaluate_with(f, op, &operands, bytes)? {
+            match self.cx.evaluate_with(f, op, &operands, bytes)? {
                 Evaluated::Constants(values) => {
                     if now != value {
                         self.left.push(now);

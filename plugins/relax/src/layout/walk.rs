@@ -9,6 +9,7 @@ use passdock_plugin_api::{AttrKind, Evaluated, LaidOut};
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
 use crate::layout::functions::{DOMAIN, FunctionText, Functions};
 use crate::shared::call_graph::optimized_functions;
+use crate::shared::operators::identifier;
 use crate::shared::read::between;
 
 /// Who wishes for other layouts.
@@ -39,7 +40,7 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
             cx,
             wishes,
             functions: &mut made,
-            forms: Forms::new(),
+            forms: Forms::new(cx),
             replaced: Vec::new(),
         };
         for op in f.ops() {
@@ -74,7 +75,7 @@ struct Walk<'a> {
     cx: &'a PassContext,
     wishes: &'a Wishes,
     functions: &'a mut Functions,
-    forms: Forms,
+    forms: Forms<'a>,
     /// The ops that something else stands for.
     replaced: Vec<OpId>,
 }
@@ -95,7 +96,7 @@ impl Walk<'_> {
         }
         for index in 0..f.operand_count(op) {
             if let Some(value) = f.operand(op, index) {
-                let own = self.forms.own(f, self.cx, value)?;
+                let own = self.forms.own(f, value)?;
                 if own != value {
                     f.set_operand(op, index, own)?;
                 }
@@ -118,24 +119,24 @@ impl Walk<'_> {
         let given: Vec<String> = f.operands(op).map(layout).collect();
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
         if self.wishes.is_about(f, op) {
-            let said = match self.wishes {
+            let laid_out = match self.wishes {
                 Wishes::Desired(desired) => {
                     let own = desired.get(f.name(op)).map_or(&[][..], Vec::as_slice);
                     let mut wanted = given.clone();
                     for (at, layout) in own.iter().enumerate().take(wanted.len()) {
                         wanted[at] = layout.as_deref().unwrap_or("");
                     }
-                    let mut said = None;
+                    let mut laid_out = None;
                     if !wanted.iter().all(|layout| layout.is_empty()) {
-                        said = self.cx.layout(f, op, &wanted)?;
-                        self.note_refused(f, op, own, said.as_ref());
+                        laid_out = self.cx.layout(f, op, &wanted)?;
+                        self.note_refused(f, op, own, laid_out.as_ref());
                     }
-                    said
+                    laid_out
                 }
                 Wishes::Definitions => self.cx.alter_layout(f, op, &given)?,
             };
-            if let Some(said) = said {
-                let laid = read(f, op, said)?;
+            if let Some(laid_out) = laid_out {
+                let laid = read(f, op, laid_out)?;
                 let is_other = laid
                     .operands
                     .iter()
@@ -147,10 +148,10 @@ impl Walk<'_> {
         if !traits.knows_layout() || given.iter().all(|layout| layout.is_empty()) {
             return Ok(None);
         }
-        let Some(said) = self.cx.layout(f, op, &given)? else {
+        let Some(laid_out) = self.cx.layout(f, op, &given)? else {
             return Ok(None);
         };
-        let laid = read(f, op, said)?;
+        let laid = read(f, op, laid_out)?;
         Ok(Some(laid).filter(|laid| fits(f, op, laid) && self.pays(f, op, laid)))
     }
 
@@ -177,9 +178,10 @@ impl Walk<'_> {
         f: &Function,
         op: OpId,
         wished: &[Option<String>],
-        said: Option<&LaidOut>,
+        laid_out: Option<&LaidOut>,
     ) {
-        let is_refused = |at: usize, layout: &str| match said.and_then(|said| said.operands.get(at))
+        let is_refused = |at: usize, layout: &str| match laid_out
+            .and_then(|laid_out| laid_out.operands.get(at))
         {
             None => true,
             Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
@@ -194,7 +196,7 @@ impl Walk<'_> {
             return;
         }
         let refused = refused.join(", ");
-        let text = match said {
+        let text = match laid_out {
             None => format!(
                 "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is \
                  known of it."
@@ -215,8 +217,8 @@ impl Walk<'_> {
         for (&value, layout) in operands.iter().zip(&laid.operands) {
             args.push(match (value.is_none(), layout) {
                 (true, _) => value,
-                (false, None) => self.forms.own(f, self.cx, value)?,
-                (false, Some(layout)) => self.forms.get(f, self.cx, value, layout, op)?,
+                (false, None) => self.forms.own(f, value)?,
+                (false, Some(layout)) => self.forms.get(f, value, layout, op)?,
             });
         }
         let before = f.previous_op(op);
@@ -240,7 +242,7 @@ impl Walk<'_> {
                 None => {
                     refine(f, value, f.type_id(result));
                     f.replace_uses(result, value)?;
-                    self.forms.made_own(result, value);
+                    self.forms.same.insert(result, value);
                 }
                 Some(layout) => {
                     let ty = laid_type(f, result, layout)?;
@@ -367,11 +369,9 @@ fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
 fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let own: String = name.chars().map(plain).collect();
     let target = |layout: &Option<Layout>| layout.as_ref().map(Layout::target);
     let first = laid.operands.first().and_then(target);
-    let mut parts = vec![own];
+    let mut parts = vec![identifier(name)];
     for target in laid.operands.iter().filter_map(target) {
         if !parts[1..].contains(&target) {
             parts.push(target);
@@ -389,7 +389,7 @@ fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
 }
 
 /// An answer with its layouts read.
-fn read(f: &Function, op: OpId, said: LaidOut) -> Result<Laid, PassError> {
+fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<Laid, PassError> {
     let layouts = |list: Vec<String>| -> Result<Vec<Option<Layout>>, PassError> {
         let layout = |text: String| match text.as_str() {
             "" => Ok(None),
@@ -403,8 +403,8 @@ fn read(f: &Function, op: OpId, said: LaidOut) -> Result<Laid, PassError> {
         })
     };
     Ok(Laid {
-        operands: layouts(said.operands)?,
-        results: layouts(said.results)?,
-        body: said.body,
+        operands: layouts(laid_out.operands)?,
+        results: layouts(laid_out.results)?,
+        body: laid_out.body,
     })
 }

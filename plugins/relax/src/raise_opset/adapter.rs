@@ -38,7 +38,7 @@ const ADAPTERS: &[(&str, i64, Adapt)] = &[
     ("Resize", 13, resize::sizes_or_scales),
     ("Slice", 10, operands::ranges),
     ("Softmax", 13, softmax::along_one_axis),
-    ("Split", 13, operands::lengths),
+    ("Split", 13, |site, op| site.attr_to_operand(op, "split", 1)),
     ("Split", 18, operands::number_of_pieces),
     ("Squeeze", 13, operands::axes),
     ("Unsqueeze", 13, operands::axes_of_unsqueeze),

@@ -76,10 +76,6 @@ pub(super) fn ranges(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     Ok(op)
 }
 
-pub(super) fn lengths(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    site.attr_to_operand(op, "split", 1)
-}
-
 /// Says the number of pieces where the lengths are left out, as `Split` does since version 18.
 pub(super) fn number_of_pieces(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if site.f.operand(op, 1).is_none() {

@@ -31,18 +31,18 @@ impl Refused {
     /// Notes an op that means opset `from` and can be taken up to opset `up_to`.
     pub(super) fn add(&mut self, f: &Function, op: OpId, from: i64, up_to: i64, why: &str) {
         self.free = self.free.min(up_to);
-        let said = format!(
+        let message = format!(
             "{} of opset {from} can't be raised to opset {}: {why}.",
             f.name(op),
             self.to
         );
-        let key = (f.function_name().to_owned(), said.clone());
+        let key = (f.function_name().to_owned(), message.clone());
         let next = self.found.len();
         let place = *self.places.entry(key).or_insert(next);
         match self.found.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => {
-                let error = Diagnostic::error(said).code("relax::opset-not-raised");
+                let error = Diagnostic::error(message).code("relax::opset-not-raised");
                 self.found.push((error.at(Place::op(op).within(f)), 1));
             }
         }

@@ -128,7 +128,7 @@ pub(crate) struct Callee<'h> {
 pub(crate) struct Copied {
     call: OpId,
     /// The values that stand for the call's results.
-    values: Vec<ValueId>,
+    pub(crate) values: Vec<ValueId>,
     args: Vec<ValueId>,
     /// The calls among the copies that are replaced in turn, and what they call.
     pub(crate) calls: Vec<(OpId, SymbolId)>,
@@ -139,12 +139,12 @@ pub(crate) struct Copied {
 pub(crate) struct Replaced {
     values: HashMap<ValueId, ValueId>,
     /// Results that stand for those of a call around: it has the name for them.
-    handed_on: HashSet<ValueId>,
+    pub(crate) handed_on: HashSet<ValueId>,
 }
 
 impl Copied {
-    /// Lets the copies stand for the call. Calls among them are replaced by now: where many functions
-    /// hand one value on, each use of it moves once.
+    /// Lets the copies stand for the call, with its results' names, and what was known of them. Calls among them are
+    /// replaced by now: where many functions hand one value on, each use of it moves once.
     pub(crate) fn replace(
         mut self,
         f: &mut Function,
@@ -153,16 +153,27 @@ impl Copied {
         for value in &mut self.values {
             *value = replaced.values.get(value).copied().unwrap_or(*value);
         }
-        let results = f.results(self.call).iter().copied();
-        replaced
-            .values
-            .extend(results.zip(self.values.iter().copied()));
-        replace(f, self.call, &self.values, &self.args, replaced)
-    }
-
-    /// Hands values on, which are named by those who get them.
-    pub(crate) fn hand_on(&self, replaced: &mut Replaced) {
-        replaced.handed_on.extend(&self.values);
+        let results = f.results(self.call).to_vec();
+        let args: HashSet<ValueId> = self.args.iter().copied().collect();
+        let mut names = Vec::new();
+        for (&result, &value) in results.iter().zip(&self.values) {
+            replaced.values.insert(result, value);
+            if value.is_none() || args.contains(&value) || f.constant(value).is_some() {
+                continue;
+            }
+            if f.type_of(value).rank().is_none() {
+                f.set_type(value, f.type_id(result))?;
+            }
+            let name = f.value_name(result);
+            if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
+                names.push((value, name.to_owned()));
+            }
+        }
+        f.replace_op_with(self.call, &self.values)?;
+        for (value, name) in names {
+            f.set_value_name(value, &name)?;
+        }
+        Ok(())
     }
 }
 
@@ -320,36 +331,6 @@ fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
             None => at,
         };
         f.set_loc(op, loc)?;
-    }
-    Ok(())
-}
-
-/// Lets values stand for a call's results, with their names, and what was known of them.
-fn replace(
-    f: &mut Function,
-    call: OpId,
-    values: &[ValueId],
-    args: &[ValueId],
-    replaced: &Replaced,
-) -> Result<(), EditError> {
-    let results = f.results(call).to_vec();
-    let args: HashSet<ValueId> = args.iter().copied().collect();
-    let mut names = Vec::new();
-    for (&result, &value) in results.iter().zip(values) {
-        if value.is_none() || args.contains(&value) || f.constant(value).is_some() {
-            continue;
-        }
-        if f.type_of(value).rank().is_none() {
-            f.set_type(value, f.type_id(result))?;
-        }
-        let name = f.value_name(result);
-        if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
-            names.push((value, name.to_owned()));
-        }
-    }
-    f.replace_op_with(call, values)?;
-    for (value, name) in names {
-        f.set_value_name(value, &name)?;
     }
     Ok(())
 }

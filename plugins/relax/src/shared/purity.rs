@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::NameUse;
 use passdock_plugin_api::symbol;
-use passdock_plugin_api::{CallGraph, FunctionEntry};
 
 /// A rule for the ops of a function, so that a call of it is like them.
 type Rule = fn(OpTraits) -> bool;
@@ -19,29 +19,24 @@ pub(crate) struct Purity {
 }
 
 impl Purity {
-    /// Looks through a module's functions; each counts as pure once all that it calls does.
-    pub(crate) fn new(graph: &CallGraph, rule: Rule) -> Purity {
-        let is_graph = |entry: &FunctionEntry| entry.kind == FunctionKind::GRAPH;
-        let functions = graph.functions().filter(is_graph);
-        let named = functions.map(|entry| (entry.name, graph.names(entry.name).to_vec()));
-        Purity::among(named, rule)
-    }
-
     /// No function counts as pure.
-    pub(crate) fn of_ops(rule: Rule) -> Purity {
+    pub(crate) fn without_functions(rule: Rule) -> Purity {
         Purity {
             rule,
             pure_functions: HashSet::new(),
         }
     }
 
-    fn among(functions: impl IntoIterator<Item = (SymbolId, Vec<NameUse>)>, rule: Rule) -> Purity {
-        let mut purity = Purity::of_ops(rule);
+    /// Looks through a module's functions; each counts as pure once all that it calls does.
+    pub(crate) fn new(graph: &CallGraph, rule: Rule) -> Purity {
+        let mut purity = Purity::without_functions(rule);
         // Per function, the callers that wait for it to be pure, and how many each waits for.
         let mut waiting: HashMap<SymbolId, Vec<SymbolId>> = HashMap::new();
         let mut open: HashMap<SymbolId, usize> = HashMap::new();
         let mut pending = Vec::new();
-        for (caller, names) in functions {
+        let functions = graph.functions();
+        for entry in functions.filter(|entry| entry.kind == FunctionKind::GRAPH) {
+            let (caller, names) = (entry.name, graph.names(entry.name));
             let count = |is_meant: fn(&NameUse) -> bool| -> u32 {
                 names
                     .iter()

@@ -245,6 +245,11 @@ pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     is_known.then(|| dims.by_ref().collect())
 }
 
+/// Whether a value is a tensor of one element.
+pub(crate) fn is_one(f: &Function, value: ValueId) -> bool {
+    f.type_of(value).element_count() == Some(1)
+}
+
 /// The attributes of an op by name, to be compared; an attribute that has no value by itself is `None`.
 pub(crate) fn attrs(f: &Function, op: OpId) -> Vec<(SymbolId, Option<AttrValue>)> {
     let attrs = f.attrs(op).map(|(name, attr)| (name, attr.to_value()));

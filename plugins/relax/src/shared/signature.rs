@@ -50,12 +50,9 @@ impl Signatures {
         let Some(traits) = self.names.get(&name) else {
             return Ok(None);
         };
-        if f.result_count(op) == 0 || !f.regions(op).is_empty() {
-            return Ok(None);
-        }
-        if let (true, callee) = callee_or_name(f, op)
-            && !self.calls.is_pure_function(callee)
-        {
+        let (is_call, callee) = callee_or_name(f, op);
+        let has_effect = is_call && !self.calls.is_pure_function(callee);
+        if has_effect || f.result_count(op) == 0 || !f.regions(op).is_empty() {
             return Ok(None);
         }
         let mut hasher = DefaultHasher::new();
@@ -124,7 +121,7 @@ fn mergeable_calls(f: &Function, cx: &PassContext) -> Result<Rc<Purity>, EditErr
         !traits.is_defined() && !traits.is_ambiguous()
     });
     let Some(module) = cx.module().filter(|_| calls) else {
-        return Ok(Rc::new(Purity::of_ops(may_merge)));
+        return Ok(Rc::new(Purity::without_functions(may_merge)));
     };
     let version = module.version();
     let known = CALLS.with_borrow(|known| known.clone());

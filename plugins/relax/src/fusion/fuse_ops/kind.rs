@@ -4,6 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::shared::placeholders::Placeholders;
+use crate::shared::read::is_one;
 
 /// A kind; those above can do less. Of several ops together, the kind is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,11 +70,6 @@ impl Kind {
             kind => kind,
         }
     }
-}
-
-/// Whether a value is one element, repeated wherever it is used.
-fn is_one(f: &Function, value: ValueId) -> bool {
-    f.type_of(value).element_count() == Some(1)
 }
 
 /// Whether two values are known to have the same dims.

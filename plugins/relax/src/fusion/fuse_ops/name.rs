@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::shared::snake_case::snake_case;
+use crate::shared::operators::snake_case;
 
 /// The largest number of bytes of a name; more ops than fit aren't named.
 const MOST: usize = 80;

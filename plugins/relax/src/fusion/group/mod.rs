@@ -109,7 +109,10 @@ impl Groups {
             .as_ref()
             .and_then(|key| self.functions.get(key))
             .copied();
-        let own_names = shared.is_some().then(|| plan.names(f));
+        let own_names = (shared.is_some()).then(|| (NAMES, AttrValue::Strings(plan.names(f))));
+        let places = group.places.clone();
+        let places = places.map(|places| (PLACES, AttrValue::Ints(places)));
+        let attrs: FunctionAttrs = own_names.into_iter().chain(places).collect();
         f.add_domain(&group.domain)?;
         let function = match shared {
             Some(function) => function,
@@ -119,36 +122,23 @@ impl Groups {
                 function
             }
         };
-        if own_names.is_some() {
-            self.param(m, function, NAMES)?;
-        }
-        if group.places.is_some() {
-            self.param(m, function, PLACES)?;
+        for (name, value) in &attrs {
+            // No op of the function refers to it.
+            if self.params.entry(function).or_default().insert(name) {
+                let none = match value {
+                    AttrValue::Strings(_) => AttrValue::Strings(Vec::new()),
+                    _ => AttrValue::Ints(Vec::new()),
+                };
+                m.edit(function)?.add_attr_param(*name, Some(none))?;
+            }
         }
         let f = m.edit(holder)?;
-        plan.call(f, function, own_names, group.places.clone())?;
+        plan.call(f, function, attrs)?;
         plan.erase_large(f)?;
         Ok(Some(NewGroup {
             function,
             is_new: shared.is_none(),
         }))
-    }
-
-    /// Gives a function one of the attribute parameters that no op of it refers to.
-    fn param(
-        &mut self,
-        m: &mut Module<'_>,
-        function: SymbolId,
-        name: &'static str,
-    ) -> Result<(), EditError> {
-        if self.params.entry(function).or_default().insert(name) {
-            let none = match name {
-                NAMES => AttrValue::Strings(Vec::new()),
-                _ => AttrValue::Ints(Vec::new()),
-            };
-            m.edit(function)?.add_attr_param(name, Some(none))?;
-        }
-        Ok(())
     }
 }
 

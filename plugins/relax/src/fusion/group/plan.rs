@@ -6,7 +6,7 @@ use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
-use super::{FunctionAttrs, MOST_INSIDE, NAMES, PLACES};
+use super::{FunctionAttrs, MOST_INSIDE};
 use crate::shared::read::{after, ancestor_in};
 
 /// A group's ops, and what they share with others.
@@ -36,17 +36,17 @@ impl Plan {
     pub(super) fn new(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
         let mut ops = ops.to_vec();
         sort(f, &mut ops);
-        Plan::of(f, ops, Vec::new(), None, most_inside)
+        Plan::from_ops(f, ops, Vec::new(), None, most_inside)
     }
 
     /// The plan for all ops of a region but its end. Its arguments are the first inputs, and its constants go along.
     pub(crate) fn from_region(f: &Function, region: RegionId) -> Plan {
         let end = f.terminator(region);
         let ops = f.ops_in(region).filter(|&op| Some(op) != end).collect();
-        Plan::of(f, ops, f.args(region).to_vec(), Some(region), 0)
+        Plan::from_ops(f, ops, f.args(region).to_vec(), Some(region), 0)
     }
 
-    fn of(
+    fn from_ops(
         f: &Function,
         ops: Vec<OpId>,
         inputs: Vec<ValueId>,
@@ -168,7 +168,7 @@ impl Plan {
         results.filter(move |value| !outputs.contains(value))
     }
 
-    /// The names that are the group's own, as [`NAMES`] lists them.
+    /// The names that are the group's own, as [`NAMES`](super::NAMES) lists them.
     pub(super) fn names(&self, f: &Function) -> Vec<Vec<u8>> {
         let locs = self.ops.iter().map(|&op| f.loc_name(op));
         let values = self.inner(f).chain(self.constants.iter().copied());
@@ -235,8 +235,7 @@ impl Plan {
         &self,
         f: &mut Function,
         function: SymbolId,
-        names: Option<Vec<Vec<u8>>>,
-        places: Option<Vec<i64>>,
+        attrs: FunctionAttrs,
     ) -> Result<OpId, EditError> {
         let types = self.outputs.iter().map(|&value| f.type_id(value));
         let mut call = OpBuilder::new(function)
@@ -245,11 +244,8 @@ impl Plan {
         for &(param, kind) in &self.params {
             call = call.attr(param, AttrValue::Reference(param, kind));
         }
-        if let Some(names) = names {
-            call = call.attr(NAMES, AttrValue::Strings(names));
-        }
-        if let Some(places) = places {
-            call = call.attr(PLACES, places);
+        for (name, value) in attrs {
+            call = call.attr(name, value);
         }
         let call = call.loc(f.fused_loc(&self.ops)?);
         let last = self.ops[self.ops.len() - 1];

@@ -42,7 +42,7 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::group::{Group, Groups, check_domain, is_onnx};
 use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, text_of};
 use crate::fusion::shared::placeholders::Placeholders;
-use crate::fusion::shared::snake_case::snake_case;
+use crate::shared::operators::{identifier, snake_case};
 
 options! {
     /// The ops that a target takes.
@@ -84,7 +84,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         )));
     }
     let domain = match &*options.domain {
-        "" => plain(&options.target),
+        "" => domain(&options.target),
         domain => domain.to_owned(),
     };
     check_domain(&domain)?;
@@ -103,11 +103,11 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             }
             let traits = placeholders.traits(&f, op);
             let is_named = placeholders.is_named(&f, op, &options.ops) || wanted.has(traits);
-            let said = match cx.supports(&f, op, &options.target)? {
+            let support = match cx.supports(&f, op, &options.target)? {
                 Support::Unsaid => placeholders.supports(m, cx, holder, op, &options.target)?,
-                said => said,
+                support => support,
             };
-            let why = match said {
+            let why = match support {
                 Support::Refused(why) => Some(why),
                 Support::Taken => None,
                 _ if !is_named => continue,
@@ -132,14 +132,11 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// A target's name as a domain.
-fn plain(target: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() { c } else { '_' }
-    };
+/// Returns a target's name as a domain.
+fn domain(target: &str) -> String {
     let parts = target.split('.').map(|part| match part {
         "" => "_".to_owned(),
-        part => part.chars().map(plain).collect(),
+        part => identifier(part),
     });
     match parts.collect::<Vec<String>>().join(".") {
         // ONNX's own is called so.

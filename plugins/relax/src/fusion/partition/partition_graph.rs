@@ -42,6 +42,7 @@ use passdock_plugin_api::prelude::*;
 use super::{domain_of, regroup, targets};
 use crate::fusion::group::Group;
 use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, text_of};
+use crate::shared::operators::identifier;
 
 options! {
     /// What is inside of a partition.
@@ -72,7 +73,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 continue;
             };
             report.takes(target, &m.snapshot(f.symbol(op))?);
-            let base = format!("{}_{}", plain(target), plain(f.function_name()));
+            let base = format!("{}_{}", identifier(target), identifier(f.function_name()));
             let name = symbols.take(&base);
             let attrs = vec![
                 (CODEGEN, AttrValue::from(&**target)),
@@ -155,10 +156,4 @@ fn listed(kinds: &BTreeMap<String, usize>) -> String {
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
     format!("{all} {ops}: {}", kinds.join(", "))
-}
-
-/// A text of letters, digits and `_`.
-fn plain(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    text.chars().map(plain).collect()
 }

@@ -4,4 +4,3 @@ pub(crate) mod domains;
 pub(crate) mod marks;
 pub(crate) mod placeholders;
 pub(crate) mod restore;
-pub(crate) mod snake_case;

@@ -115,16 +115,16 @@ impl<'h> Placeholders<'h> {
         let at = Position::before(end);
         made.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
-        let mut said = Support::Unsaid;
+        let mut support = Support::Unsaid;
         for op in made.ops() {
             // What is wrong now was wrong before, and InferType has said so.
             _ = cx.infer(made, op);
             if made.name(op) == name_of {
-                said = cx.supports(made, op, target)?;
+                support = cx.supports(made, op, target)?;
             }
         }
         m.remove(name)?;
-        Ok(said)
+        Ok(support)
     }
 
     /// The traits of a body's ops together, and the op that is all it is for; what only moves elements is around it.

@@ -96,13 +96,9 @@ impl Writer<'_> {
         }
         match flow.from {
             From::Constant => {
-                let made = self.flows.constants.convert(self.f, value)?;
-                self.hand(&uses.low, made)?;
-                if !uses.rounded.is_empty() {
-                    let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
-                    self.hand(&uses.rounded, up)?;
-                }
-                self.take_place(value, made)?;
+                let low = self.flows.constants.convert(self.f, value)?;
+                self.hand_low(&uses, value, low)?;
+                self.take_place(value, low)?;
             }
             From::Low(origin) => {
                 // As it is, it is rounded.
@@ -114,13 +110,9 @@ impl Writer<'_> {
                 // A single `Cast` that is there already stays.
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
-                    let made = self.cast(value, self.flows.low.onnx)?;
-                    self.hand(&uses.low, made)?;
-                    if !uses.rounded.is_empty() {
-                        let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
-                        self.hand(&uses.rounded, up)?;
-                    }
-                    self.drop_casts(flow, made)?;
+                    let low = self.cast(value, self.flows.low.onnx)?;
+                    self.hand_low(&uses, value, low)?;
+                    self.drop_casts(flow, low)?;
                 }
             }
         }
@@ -138,6 +130,16 @@ impl Writer<'_> {
             }
         }
         uses
+    }
+
+    /// Hands out a value in the smaller type, and rounded in float32.
+    fn hand_low(&mut self, uses: &UsesBy, value: ValueId, low: ValueId) -> Result<(), EditError> {
+        self.hand(&uses.low, low)?;
+        if !uses.rounded.is_empty() {
+            let up = self.cast_like(low, FLOAT, self.f.type_id(value))?;
+            self.hand(&uses.rounded, up)?;
+        }
+        Ok(())
     }
 
     fn hand(&mut self, uses: &[Use], value: ValueId) -> Result<(), EditError> {
