@@ -68,13 +68,13 @@ mod tests {
             let file = PipelineFile::parse(name, text).unwrap();
             assert!(!file.passes.is_empty(), "{name}");
             // It is the same wherever it runs.
-            assert!(file.plugin_dirs.is_empty() && file.plugin_files.is_empty());
-            assert!(file.plugins.is_empty() && file.instruments.is_empty());
+            assert!(file.plugins.dirs.is_empty() && file.plugins.files.is_empty());
+            assert!(file.plugins.plugins.is_empty() && file.instruments.is_empty());
             assert_eq!(file.context.settings(), Default::default(), "{name}");
             for table in &file.passes {
                 // A short name would be another pass's where a vendor has one of that name.
                 if let PassTable::Pass { name, .. } = table {
-                    assert!(name.value.contains(".transform."), "{}", name.value);
+                    assert!(name.get_ref().contains(".transform."), "{}", name.get_ref());
                 }
             }
         }

@@ -1,60 +1,38 @@
-//! A pipeline file: TOML, read with the place of everything in it.
+//! A pipeline file: TOML, deserialized with the spans that errors underline.
 //!
-//! Every error underlines the key or value that it is about; a misspelt key gets the nearest valid
-//! one. Names of passes, config keys and options are only read here: whether there are such passes
-//! is asked when the pipeline is resolved, again with the place at hand.
+//! The structs say what a file may have; `errors` turns what serde reports about another one into a diagnostic. Names
+//! of passes, config keys and options are only read here: they are looked up when the pipeline is resolved.
 
 pub(crate) mod built_in;
 mod context;
+mod errors;
 mod passes;
-mod table;
+mod places;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 pub(crate) use context::ContextTable;
-use passes::read_passes;
-use table::{TOP, Table, not_toml};
+use errors::{invalid_shape, invalid_syntax};
+use passes::{Entries, PassEntry};
+pub(crate) use places::Place;
 
-use passdock_core::{ErrorKind, PassError, Phase, Snippet, suggest};
+use passdock_core::{ErrorKind, PassError, Phase, Snippet};
 
 /// The JSON Schema of pipeline files, which `docs/pipelines.md` explains. `passdock schema pipeline`
 /// prints it.
 pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
 
-/// A value of the file, and where it stands.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Located<T> {
-    /// The value itself.
-    pub(crate) value: T,
-    /// The bytes of the file that say it.
-    pub(crate) span: Range<usize>,
-}
-
-impl<T> From<Spanned<T>> for Located<T> {
-    fn from(value: Spanned<T>) -> Located<T> {
-        Located {
-            span: value.span(),
-            value: value.into_inner(),
-        }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Located<T>, D::Error> {
-        Spanned::deserialize(from).map(Located::from)
-    }
-}
-
-impl Located<String> {
-    /// Names without their places.
-    pub(crate) fn values(names: &[Located<String>]) -> Vec<String> {
-        names.iter().map(|name| name.value.clone()).collect()
-    }
+/// Returns names without their spans.
+pub(crate) fn values(names: &[Spanned<String>]) -> Vec<String> {
+    names.iter().map(|name| name.get_ref().clone()).collect()
 }
 
 /// A file's name and text, for errors that show its lines.
@@ -73,60 +51,32 @@ pub(crate) struct PipelineFile {
     pub(crate) source: SourceText,
     /// `[context]`.
     pub(crate) context: ContextTable,
-    /// `[plugins] dirs`.
-    pub(crate) plugin_dirs: Vec<Located<String>>,
-    /// `[plugins] files`.
-    pub(crate) plugin_files: Vec<Located<String>>,
-    /// `[plugins.NAME]`.
-    pub(crate) plugins: Vec<PluginTable>,
+    /// `[plugins]`.
+    pub(crate) plugins: PluginsTable,
     /// `[[instruments]]`.
     pub(crate) instruments: Vec<InstrumentTable>,
     /// `[[passes]]`.
     pub(crate) passes: Vec<PassTable>,
 }
 
-/// A key and its value.
-pub(crate) type Entry = (Located<String>, Given);
-
-/// A value as the file gives it, and where it and what is in it stand.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Given {
-    /// The value itself.
-    pub(crate) value: toml::Value,
-    /// The bytes of the file that say it; of a table with a header of its own, the header.
-    pub(crate) span: Range<usize>,
-    /// The entries of a table and of the tables in it, the outer ones first.
-    entries: Vec<Place>,
+/// The tables of a file.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tables {
+    context: ContextTable,
+    plugins: PluginsTable,
+    instruments: Vec<InstrumentTable>,
+    passes: Vec<Spanned<PassEntry>>,
 }
 
-/// Where an entry of a table stands.
-#[derive(Clone, Debug, PartialEq)]
-struct Place {
-    name: Located<String>,
-    value: Range<usize>,
-}
+/// A table whose keys the user names. The span of a table in it that has a header of its own is the header's.
+pub(crate) type Options = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
-impl Given {
-    /// Where the name of an entry in it stands.
-    pub(crate) fn name_of(&self, entry: &str) -> Option<&Range<usize>> {
-        Some(&self.place(entry)?.name.span)
-    }
-
-    /// Where the value of an entry in it stands.
-    pub(crate) fn value_of(&self, entry: &str) -> Option<&Range<usize>> {
-        Some(&self.place(entry)?.value)
-    }
-
-    fn place(&self, entry: &str) -> Option<&Place> {
-        self.entries.iter().find(|place| place.name.value == entry)
-    }
-}
-
-/// Entries without their places.
-pub(crate) fn table_of(entries: &[Entry]) -> toml::Table {
-    let entries = entries.iter();
-    entries
-        .map(|(key, value)| (key.value.clone(), value.value.clone()))
+/// Returns options without their spans.
+pub(crate) fn table_of(options: &Options) -> toml::Table {
+    options
+        .iter()
+        .map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
         .collect()
 }
 
@@ -136,22 +86,36 @@ pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
     table.remove("value").filter(|_| table.is_empty())
 }
 
+/// An item of `instruments` as messages name it.
+const INSTRUMENT: &str = "an instrument's table";
+
+/// The table `[plugins]`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PluginsTable {
+    /// Directories in which plugins are looked for.
+    pub(crate) dirs: Vec<Spanned<String>>,
+    /// Plugin files.
+    pub(crate) files: Vec<Spanned<String>>,
+    /// `[plugins.NAME]`, by name.
+    pub(crate) plugins: Vec<(Spanned<String>, PluginTable)>,
+}
+
 /// A table `[plugins.NAME]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct PluginTable {
-    /// The plugin's name.
-    pub(crate) name: Located<String>,
     /// Passes of other plugins that this one's replace.
-    pub(crate) overrides: Vec<Located<String>>,
+    #[serde(default, rename = "override")]
+    pub(crate) overrides: Vec<Spanned<String>>,
 }
 
 /// A table of `[[instruments]]`.
 #[derive(Clone, Debug)]
 pub(crate) struct InstrumentTable {
     /// The instrument's name.
-    pub(crate) name: Located<String>,
+    pub(crate) name: Spanned<String>,
     /// The other keys of the table.
-    pub(crate) options: Vec<Entry>,
+    pub(crate) options: Options,
 }
 
 /// A table of `[[passes]]`, or a pass's name in a nested list.
@@ -160,44 +124,44 @@ pub(crate) enum PassTable {
     /// One pass.
     Pass {
         /// The pass's registered name, or an alias.
-        name: Located<String>,
+        name: Spanned<String>,
         /// The options that the file gives.
-        options: Vec<Entry>,
+        options: Options,
         /// The children that are left out, if it is a Sequential.
-        disabled: Vec<Located<String>>,
+        disabled: Vec<Spanned<String>>,
     },
     /// A nested Sequential.
     Sequential {
         /// The Sequential's name.
-        name: Located<String>,
+        name: Spanned<String>,
         /// The level from which on it runs.
         opt_level: u32,
         /// The passes that it requires.
-        required: Vec<Located<String>>,
+        required: Vec<Spanned<String>>,
         /// The passes that it leaves out.
-        disabled: Vec<Located<String>>,
+        disabled: Vec<Spanned<String>>,
         /// The passes in it.
         passes: Vec<PassTable>,
     },
     /// The rules of a file.
     Rules {
         /// The file's path.
-        file: Located<String>,
+        file: Spanned<String>,
         /// The name of the pass, if the pipeline gives it one.
-        name: Option<Located<String>>,
+        name: Option<Spanned<String>>,
     },
     /// A pass of the program's own language, by where it is: `package.module:name`.
-    Imported(Located<String>),
+    Imported(Spanned<String>),
     /// The place of the passes that ask for a phase.
-    Phase(Located<Phase>),
+    Phase(Spanned<Phase>),
     /// A built-in pipeline, as a Sequential of its name.
     BuiltIn {
         /// The word that names it.
-        name: Located<String>,
+        name: Spanned<String>,
         /// Its own text.
         source: SourceText,
         /// The passes that are left out.
-        disabled: Vec<Located<String>>,
+        disabled: Vec<Spanned<String>>,
         /// The passes in it.
         passes: Vec<PassTable>,
     },
@@ -220,7 +184,7 @@ impl SourceText {
     /// An error about a place in the file.
     pub(crate) fn error(
         &self,
-        span: &Range<usize>,
+        span: Range<usize>,
         label: &str,
         message: impl Into<String>,
     ) -> PassError {
@@ -228,20 +192,28 @@ impl SourceText {
     }
 
     /// Shows a place in the file with an error that has none yet.
-    pub(crate) fn locate(&self, error: PassError, span: &Range<usize>) -> PassError {
+    pub(crate) fn locate(&self, error: PassError, span: Range<usize>) -> PassError {
         match error.snippet {
             None => self.show(error, span, ""),
             Some(_) => error,
         }
     }
 
+    /// Returns the places of what is in the value at a span, the outer ones first.
+    pub(crate) fn places_in(&self, value: Range<usize>) -> Vec<Place> {
+        let document = DeTable::parse(&self.text);
+        let places = document.map_or(Vec::new(), |document| Place::all(document.get_ref()));
+        let outer = places.iter().find(|place| place.value == value);
+        outer.map_or(Vec::new(), |outer| outer.inner(&places).cloned().collect())
+    }
+
     /// What shows a place in the file with an error that has none yet.
-    pub(crate) fn at(&self, span: &Range<usize>) -> impl Fn(PassError) -> PassError {
+    pub(crate) fn at(&self, span: Range<usize>) -> impl FnOnce(PassError) -> PassError {
         |error| self.locate(error, span)
     }
 
-    fn show(&self, error: PassError, span: &Range<usize>, label: &str) -> PassError {
-        error.snippet(Snippet::new(&self.name, &self.text, span.clone(), label))
+    fn show(&self, error: PassError, span: Range<usize>, label: &str) -> PassError {
+        error.snippet(Snippet::new(&self.name, &self.text, span, label))
     }
 }
 
@@ -264,63 +236,75 @@ impl PipelineFile {
             name: name.into(),
             text: text.into(),
         };
-        let root = DeTable::parse(text).map_err(|error| not_toml(&source, &error))?;
-        let mut table = Table::new(&source, TOP, root.into());
-        let context = table.table("context", "`[context]`")?;
-        let context = context.map(ContextTable::read).transpose()?;
-        let plugins = table.table("plugins", "`[plugins]`")?;
-        let plugins = plugins.map(read_plugins).transpose()?.unwrap_or_default();
-        let (plugin_dirs, plugin_files, plugins) = plugins;
-        let instruments = table
-            .tables("instruments", "`[[instruments]]`")?
-            .into_iter();
-        let instruments = instruments.map(read_instrument).collect::<Result<_, _>>()?;
-        let passes = table.read("passes", |_, value| read_passes(&source, value, 0))?;
-        table.finish()?;
+        let document = DeTable::parse(text).map_err(|error| invalid_syntax(&source, &error))?;
+        let places = Place::all(document.get_ref());
+        let tables = Tables::deserialize(toml::Deserializer::from(document))
+            .map_err(|error| invalid_shape(&source, &places, &error))?;
+        let entries = Entries {
+            source: &source,
+            places: &places,
+        };
+        let passes = entries.passes(tables.passes, 0)?;
         Ok(PipelineFile {
-            context: context.unwrap_or_default(),
-            plugin_dirs,
-            plugin_files,
-            plugins,
-            instruments,
-            passes: passes.unwrap_or_default(),
+            context: tables.context,
+            plugins: tables.plugins,
+            instruments: tables.instruments,
+            passes,
             source,
         })
     }
 }
 
-/// `[plugins]`: directories, files, and the tables of plugins.
-type Plugins = (Vec<Located<String>>, Vec<Located<String>>, Vec<PluginTable>);
+impl<'de> Deserialize<'de> for PluginsTable {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<PluginsTable, D::Error> {
+        struct TableVisitor;
+        impl<'de> Visitor<'de> for TableVisitor {
+            type Value = PluginsTable;
 
-fn read_plugins(mut table: Table<'_, '_>) -> Result<Plugins, PassError> {
-    let dirs = table.strings("dirs")?;
-    let files = table.strings("files")?;
-    let mut plugins = Vec::new();
-    for (name, value) in std::mem::take(&mut table.rest) {
-        let what = format!("`[plugins.{}]`", name.value);
-        if !matches!(value.get_ref(), DeValue::Table(_)) {
-            let message = format!("There is no key `{}` in `[plugins]`.", name.value);
-            let error = table.source.error(&name.span, "unknown key", message);
-            let keys = "Valid keys: `dirs`, `files`, and the names of plugins, whose tables are `[plugins.NAME]`.";
-            let near = suggest::help(&name.value, ["dirs", "files"]);
-            return Err(error.help(near.unwrap_or_else(|| keys.to_owned())));
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PluginsTable, A::Error> {
+                let mut table = PluginsTable::default();
+                while let Some(key) = map.next_key::<Spanned<String>>()? {
+                    match key.get_ref().as_str() {
+                        "dirs" => table.dirs = map.next_value()?,
+                        "files" => table.files = map.next_value()?,
+                        _ => table.plugins.push((key, map.next_value()?)),
+                    }
+                }
+                Ok(table)
+            }
         }
-        let mut plugin = Table::from_value(table.source, &what, value)?;
-        plugins.push(PluginTable {
-            name,
-            overrides: plugin.strings("override")?,
-        });
-        plugin.finish()?;
+        table.deserialize_map(TableVisitor)
     }
-    Ok((dirs, files, plugins))
 }
 
-fn read_instrument(mut table: Table<'_, '_>) -> Result<InstrumentTable, PassError> {
-    let name = table.required_string("name")?;
-    Ok(InstrumentTable {
-        name,
-        options: table.entries()?,
-    })
+impl<'de> Deserialize<'de> for InstrumentTable {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<InstrumentTable, D::Error> {
+        struct TableVisitor;
+        impl<'de> Visitor<'de> for TableVisitor {
+            type Value = InstrumentTable;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(INSTRUMENT)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InstrumentTable, A::Error> {
+                let (mut name, mut options) = (None, Options::new());
+                while let Some(key) = map.next_key::<Spanned<String>>()? {
+                    match key.get_ref().as_str() {
+                        "name" => name = Some(map.next_value()?),
+                        _ => _ = options.insert(key, map.next_value()?),
+                    }
+                }
+                let name = name.ok_or_else(|| de::Error::missing_field("name"))?;
+                Ok(InstrumentTable { name, options })
+            }
+        }
+        table.deserialize_map(TableVisitor)
+    }
 }
 
 #[cfg(test)]

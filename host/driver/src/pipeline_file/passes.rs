@@ -1,168 +1,186 @@
 //! `[[passes]]`: passes, rules, groups, places for phases and built-in pipelines.
 
-use toml::Spanned;
-use toml::de::DeValue;
+use std::fmt;
+use std::ops::Range;
 
-use passdock_core::{ErrorKind, PassError, Phase, suggest};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use passdock_core::{ErrorKind, PassError, Phase};
 
 use super::built_in::BuiltInPipeline;
-use super::table::{PASS, Table};
-use super::{Located, PassTable, PipelineFile, SourceText};
+use super::places::Place;
+use super::{Options, PassTable, PipelineFile, SourceText};
 
 /// The levels that Sequentials may nest in a file.
 pub(super) const MAX_NESTING: usize = 64;
 
-/// What an entry of any kind may have.
-const KEYS: [&str; 10] = [
-    "phase",
-    "rules",
-    "python",
-    "use",
-    "name",
-    "passes",
-    "options",
-    "opt_level",
-    "required",
-    "disabled",
+/// An entry of a list of passes: a name, or a table.
+pub(super) enum PassEntry {
+    Name(String),
+    Table(Box<PassKeys>),
+}
+
+/// The keys of all kinds of entries.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PassKeys {
+    phase: Option<Spanned<Phase>>,
+    rules: Option<Spanned<String>>,
+    python: Option<Spanned<String>>,
+    r#use: Option<Spanned<String>>,
+    passes: Option<Vec<Spanned<PassEntry>>>,
+    name: Option<Spanned<String>>,
+    options: Options,
+    opt_level: u32,
+    required: Vec<Spanned<String>>,
+    disabled: Vec<Spanned<String>>,
+}
+
+/// The key that an entry is of a kind by, the kind as messages name it, and the other keys of such an entry.
+const KINDS: [(&str, &str, &[&str]); 6] = [
+    ("phase", "A place for a phase", &[]),
+    ("rules", "A pass of rules", &["name"]),
+    ("python", "A pass of Python", &[]),
+    ("use", "A built-in pipeline", &["disabled"]),
+    (
+        "passes",
+        "A group",
+        &["name", "opt_level", "required", "disabled"],
+    ),
+    ("name", "A pass", &["options", "disabled"]),
 ];
 
-/// The passes of a list; `depth` Sequentials are around it.
-pub(super) fn read_passes(
-    source: &SourceText,
-    list: Spanned<DeValue<'_>>,
-    depth: usize,
-) -> Result<Vec<PassTable>, PassError> {
-    if depth > MAX_NESTING {
-        let message = format!("Sequentials can't nest deeper than {MAX_NESTING} levels in a file.");
-        return Err(source.error(&list.span(), "", message));
+impl<'de> Deserialize<'de> for PassEntry {
+    fn deserialize<D: Deserializer<'de>>(entry: D) -> Result<PassEntry, D::Error> {
+        struct EntryVisitor;
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = PassEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a pass's name, or a table")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<PassEntry, E> {
+                Ok(PassEntry::Name(name.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PassEntry, A::Error> {
+                let keys = PassKeys::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(PassEntry::Table(Box::new(keys)))
+            }
+        }
+        entry.deserialize_any(EntryVisitor)
     }
-    let Located { value, span } = list.into();
-    let DeValue::Array(items) = value else {
-        let message = "`passes` has to be a list of passes: `[[passes]]` tables, or names.";
-        return Err(source.error(&span, "not a list", message));
-    };
-    let items = items.into_iter();
-    items.map(|item| read_pass(source, item, depth)).collect()
 }
 
-fn read_pass(
-    source: &SourceText,
-    item: Spanned<DeValue<'_>>,
-    depth: usize,
-) -> Result<PassTable, PassError> {
-    if let DeValue::String(name) = item.get_ref() {
-        let name = Located {
-            value: name.to_string(),
-            span: item.span(),
-        };
-        return Ok(PassTable::Pass {
-            name,
-            options: Vec::new(),
-            disabled: Vec::new(),
-        });
+/// The document that entries are of, for errors about them.
+pub(super) struct Entries<'d> {
+    pub(super) source: &'d SourceText,
+    pub(super) places: &'d [Place],
+}
+
+impl Entries<'_> {
+    /// Returns the passes of a list; `depth` Sequentials are around it.
+    pub(super) fn passes(
+        &self,
+        entries: Vec<Spanned<PassEntry>>,
+        depth: usize,
+    ) -> Result<Vec<PassTable>, PassError> {
+        let entries = entries.into_iter();
+        entries.map(|entry| self.pass(entry, depth)).collect()
     }
-    let mut table = Table::from_value(source, PASS, item)?;
-    if let Some(phase) = table.string("phase")? {
-        return read_phase(table, &phase);
-    }
-    if let Some(file) = table.string("rules")? {
-        return read_rules(table, file);
-    }
-    if let Some(place) = table.string("python")? {
-        refuse_others(table, "python")?;
-        return Ok(PassTable::Imported(place));
-    }
-    if let Some(name) = table.string("use")? {
-        return read_built_in(table, name);
-    }
-    let nested = table.take("passes");
-    let pass = match nested {
-        Some((_, children)) => PassTable::Sequential {
-            passes: read_passes(source, children, depth + 1)?,
-            name: match table.string("name")? {
-                Some(name) => name,
-                None => Located {
-                    value: "sequential".to_owned(),
-                    span: table.span.clone(),
-                },
+
+    fn pass(&self, entry: Spanned<PassEntry>, depth: usize) -> Result<PassTable, PassError> {
+        let span = entry.span();
+        let keys = match entry.into_inner() {
+            PassEntry::Name(name) => PassKeys {
+                name: Some(Spanned::new(span.clone(), name)),
+                ..PassKeys::default()
             },
-            opt_level: table.unsigned("opt_level")?.unwrap_or(0),
-            required: table.strings("required")?,
-            disabled: table.strings("disabled")?,
-        },
-        None => PassTable::Pass {
-            name: table.required_string("name")?,
-            options: table.entries_of("options", "`options`")?,
-            disabled: table.strings("disabled")?,
-        },
-    };
-    table.finish()?;
-    Ok(pass)
-}
+            PassEntry::Table(keys) => *keys,
+        };
+        self.check_keys(&span)?;
+        let error = |message: String| self.source.error(span.clone(), "", message);
+        Ok(if let Some(phase) = keys.phase {
+            PassTable::Phase(phase)
+        } else if let Some(file) = keys.rules {
+            let name = keys.name;
+            PassTable::Rules { file, name }
+        } else if let Some(place) = keys.python {
+            PassTable::Imported(place)
+        } else if let Some(name) = keys.r#use {
+            self.built_in(name, keys.disabled)?
+        } else if let Some(passes) = keys.passes {
+            if depth == MAX_NESTING {
+                return Err(error(format!(
+                    "Sequentials can't nest deeper than {MAX_NESTING} levels in a file."
+                )));
+            }
+            PassTable::Sequential {
+                passes: self.passes(passes, depth + 1)?,
+                name: (keys.name).unwrap_or_else(|| Spanned::new(span, "sequential".to_owned())),
+                opt_level: keys.opt_level,
+                required: keys.required,
+                disabled: keys.disabled,
+            }
+        } else {
+            let name = keys.name;
+            PassTable::Pass {
+                name: name.ok_or_else(|| error("`[[passes]]` needs a `name`.".to_owned()))?,
+                options: keys.options,
+                disabled: keys.disabled,
+            }
+        })
+    }
 
-/// The rules of a file: they have nothing but a name.
-fn read_rules(mut table: Table<'_, '_>, file: Located<String>) -> Result<PassTable, PassError> {
-    let name = table.string("name")?;
-    refuse_others(table, "rules")?;
-    Ok(PassTable::Rules { file, name })
-}
+    /// Rejects a key that the kind of the entry at a span doesn't have.
+    fn check_keys(&self, entry: &Range<usize>) -> Result<(), PassError> {
+        let keys = Place::entries_of(self.places, entry);
+        let is_of = |(kind, ..): &&(&str, _, _)| keys.iter().any(|key| key.name == *kind);
+        let Some(&(kind, what, others)) = KINDS.iter().find(is_of) else {
+            return Ok(());
+        };
+        let is_wrong = |key: &&&Place| key.name != kind && !others.contains(&&*key.name);
+        let Some(wrong) = keys.iter().find(is_wrong) else {
+            return Ok(());
+        };
+        let help = match (kind, &*wrong.name) {
+            ("phase", _) => {
+                "Its passes come from the plugins that name the phase. Make two entries of it."
+            }
+            ("python", "name") => "A pass of Python has a name already, which it was made with.",
+            ("rules", "disabled") => "A rule is disabled by `disabled_rule` in `[context]`.",
+            ("use", "options") => "Options of its passes stand in `[context.config]`.",
+            ("passes", "options") => "Its passes have options.",
+            (_, "opt_level" | "required") | ("use", "name") => {
+                "Put it into a group: an entry with `passes`."
+            }
+            _ => "Make two entries of it, or remove one of the keys.",
+        };
+        let message = format!("{what} has no `{}`.", wrong.name);
+        let error = (self.source).error(wrong.key.clone(), "one too many", message);
+        Err(error.help(help))
+    }
 
-/// A built-in pipeline, some passes of which may be left out.
-fn read_built_in(mut table: Table<'_, '_>, name: Located<String>) -> Result<PassTable, PassError> {
-    let disabled = table.strings("disabled")?;
-    let outer = table.source;
-    refuse_others(table, "use")?;
-    let built_in = BuiltInPipeline::named(&name.value).map_err(|mut error| {
-        error.kind = ErrorKind::Pipeline;
-        outer.locate(error, &name.span)
-    })?;
-    let PipelineFile { source, passes, .. } = PipelineFile::parse(built_in.name, built_in.text)?;
-    Ok(PassTable::BuiltIn {
-        name,
-        source,
-        disabled,
-        passes,
-    })
-}
-
-/// A place for a phase: it has nothing but the phase's name.
-fn read_phase(table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    let source = table.source;
-    refuse_others(table, "phase")?;
-    let Some(value) = Phase::named(&name.value) else {
-        let message = format!("There is no phase `{}`.", name.value);
-        let error = source.error(&name.span, "unknown phase", message);
-        let phases = || Phase::ALL.into_iter().map(Phase::name);
-        return Err(error.help(suggest::help_or_list(&name.value, phases, "Phases")));
-    };
-    let span = name.span.clone();
-    Ok(PassTable::Phase(Located { value, span }))
-}
-
-/// Rejects what is left of an entry that is neither one pass nor a group, but of another `kind`, which a key names.
-fn refuse_others(mut table: Table<'_, '_>, kind: &str) -> Result<(), PassError> {
-    let Some((key, _)) = KEYS.into_iter().find_map(|key| table.take(key)) else {
-        return table.finish();
-    };
-    let what = match kind {
-        "phase" => "A place for a phase",
-        "python" => "A pass of Python",
-        "rules" => "A pass of rules",
-        _ => "A built-in pipeline",
-    };
-    let help = match (kind, key.value.as_str()) {
-        ("phase", _) => {
-            "Its passes come from the plugins that name the phase. Make two entries of it."
-        }
-        ("python", "name") => "A pass of Python has a name already, which it was made with.",
-        ("rules", "disabled") => "A rule is disabled by `disabled_rule` in `[context]`.",
-        ("use", "options") => "Options of its passes stand in `[context.config]`.",
-        (_, "opt_level" | "required") | ("use", "name") => {
-            "Put it into a group: an entry with `passes`."
-        }
-        _ => "Make two entries of it, or remove one of the keys.",
-    };
-    let message = format!("{what} has no `{}`.", key.value);
-    let error = table.source.error(&key.span, "one too many", message);
-    Err(error.help(help))
+    /// Reads a built-in pipeline, some passes of which may be left out.
+    fn built_in(
+        &self,
+        name: Spanned<String>,
+        disabled: Vec<Spanned<String>>,
+    ) -> Result<PassTable, PassError> {
+        let built_in = BuiltInPipeline::named(name.get_ref()).map_err(|mut error| {
+            error.kind = ErrorKind::Pipeline;
+            self.source.locate(error, name.span())
+        })?;
+        let file = PipelineFile::parse(built_in.name, built_in.text)?;
+        Ok(PassTable::BuiltIn {
+            name,
+            source: file.source,
+            disabled,
+            passes: file.passes,
+        })
+    }
 }

@@ -7,11 +7,11 @@ use super::*;
 
 fn name(table: &PassTable) -> &str {
     match table {
-        PassTable::Rules { file, .. } | PassTable::Imported(file) => &file.value,
+        PassTable::Rules { file, .. } | PassTable::Imported(file) => file.get_ref(),
         PassTable::Pass { name, .. }
         | PassTable::Sequential { name, .. }
-        | PassTable::BuiltIn { name, .. } => &name.value,
-        PassTable::Phase(phase) => phase.value.name(),
+        | PassTable::BuiltIn { name, .. } => name.get_ref(),
+        PassTable::Phase(phase) => phase.get_ref().name(),
     }
 }
 
@@ -50,11 +50,11 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
 "#;
     let file = PipelineFile::parse("p.toml", text).unwrap();
     assert_eq!(file.context.opt_level, Some(3));
-    assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
-    assert_eq!(file.plugin_dirs[0].value, "plugins");
-    assert_eq!(file.plugin_files[0].value, "target/debug/libacme.so");
-    assert_eq!(file.plugins[0].name.value, "acme");
-    assert_eq!(file.instruments[0].name.value, "timing");
+    assert!(file.context.config.contains_key("tir.UnrollLoop"));
+    assert_eq!(file.plugins.dirs[0].get_ref(), "plugins");
+    assert_eq!(file.plugins.files[0].get_ref(), "target/debug/libacme.so");
+    assert_eq!(file.plugins.plugins[0].0.get_ref(), "acme");
+    assert_eq!(file.instruments[0].name.get_ref(), "timing");
     let names: Vec<_> = file.passes.iter().map(name).collect();
     assert_eq!(
         names,
@@ -91,7 +91,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "[context]\nopt_level = \"3\"\n",
         expect![[r#"
-            error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+            error[pipeline]: Expected an integer ≥ 0 in `opt_level`, but got string "3".
              --> p.toml:2:13
               |
             2 | opt_level = "3"
@@ -100,7 +100,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "[context]\nopt_level = -1\n",
         expect![[r#"
-            error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+            error[pipeline]: Expected an integer ≥ 0 in `opt_level`, but got integer `-1`.
              --> p.toml:2:13
               |
             2 | opt_level = -1
@@ -109,11 +109,11 @@ fn every_mistake_is_underlined() {
     check_error(
         "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
         expect![[r#"
-            error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
+            error[pipeline]: Expected a list in `disabled_pass`, but got string "relax.transform.FoldConstant".
              --> p.toml:2:17
               |
             2 | disabled_pass = "relax.transform.FoldConstant"
-              |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list of names
+              |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
               |
               = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
     );
@@ -126,7 +126,7 @@ fn every_mistake_is_underlined() {
             1 | [config]
               |  ^^^^^^ unknown key
               |
-              = help: Did you mean `[context.config]`?"#]],
+              = help: `config` stands in `[context]`, as `[context.config]`."#]],
     );
     check_error(
         "opt_level = 3\n",
@@ -213,7 +213,7 @@ fn every_mistake_is_underlined() {
               | ^^^^ unknown key
               |
               = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
-                `python`, `use`, `passes`, `name`, `options`, `disabled`."]],
+                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`."]],
     );
     check_error(
         "[[passes]]\npython = \"m:C\"\nsize = 4\n",
@@ -225,7 +225,7 @@ fn every_mistake_is_underlined() {
               | ^^^^ unknown key
               |
               = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
-                `python`, `use`, `name`, `passes`, `options`, `opt_level`, `required`, `disabled`."]],
+                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`."]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",
@@ -252,11 +252,11 @@ fn every_mistake_is_underlined() {
     check_error(
         "instruments = [\"timing\"]\n",
         expect![[r#"
-            error[pipeline]: `[[instruments]]` has to be a table, and this is a string.
+            error[pipeline]: Expected an instrument's table in `instruments`, but got string "timing".
              --> p.toml:1:16
               |
             1 | instruments = ["timing"]
-              |                ^^^^^^^^ not a table
+              |                ^^^^^^^^ not an instrument's table
               |
               = help: Did you mean `{ name = "timing" }`?"#]],
     );
@@ -285,7 +285,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "passes = 3\n",
         expect![[r#"
-            error[pipeline]: `passes` has to be a list of passes: `[[passes]]` tables, or names.
+            error[pipeline]: Expected a list in `passes`, but got integer `3`.
              --> p.toml:1:10
               |
             1 | passes = 3
@@ -312,7 +312,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "[plugins]\ndirs = [1]\n",
         expect![[r#"
-            error[pipeline]: `dirs` takes strings, and this is 1.
+            error[pipeline]: Expected a string in `dirs`, but got integer `1`.
              --> p.toml:2:9
               |
             2 | dirs = [1]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::bind;
 use super::request::Request;
 use super::requested_instrument::{RequestSource, RequestedInstrument};
-use crate::pipeline_file::{Entry, PassTable, PipelineFile};
+use crate::pipeline_file::{PassTable, PipelineFile};
 use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
 
 /// The place of an option.
@@ -35,7 +35,7 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
         _ => None,
     };
     match place {
-        Some(OptionPlace::File(span)) => file.source.locate(error, &span),
+        Some(OptionPlace::File(span)) => file.source.locate(error, span),
         Some(OptionPlace::Argument(flag, argument, span)) => {
             in_argument(error, flag, argument, span)
         }
@@ -57,12 +57,12 @@ fn of_instrument<'r>(
     request: &'r Request,
 ) -> Option<OptionPlace<'r>> {
     let tables = file.instruments.iter();
-    let tables = tables.filter(|table| table.name.value == key);
+    let tables = tables.filter(|table| table.name.get_ref() == key);
     let mut options = tables.flat_map(|table| &table.options);
-    if let Some((_, option)) = options.find(|(name, _)| name.value == field) {
+    if let Some((_, option)) = options.find(|(name, _)| name.get_ref() == field) {
         let text = &file.source.text;
-        let entry = quoted(&error.message).find_map(|name| word(text, &option.span, name));
-        return Some(OptionPlace::File(entry.unwrap_or(option.span.clone())));
+        let entry = quoted(&error.message).find_map(|name| word(text, &option.span(), name));
+        return Some(OptionPlace::File(entry.unwrap_or(option.span())));
     }
     let mut requested = request.instruments.iter();
     in_request(error, requested.find(|requested| requested.name == key)?)
@@ -119,17 +119,17 @@ fn of_pass<'r>(
     let registered = registry.get_pass(pass).ok();
     let config = registered.and_then(|pass| pass.declaration().config.clone());
     let options = file.tables().filter_map(|table| match table {
-        PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
+        PassTable::Pass { name, options, .. } if registry.canonical(name.get_ref()) == pass => {
             Some(options)
         }
         _ => None,
     });
-    let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
-    let given = file.context.config.iter().filter(given);
+    let given = config.as_deref();
+    let given = given.and_then(|key| file.context.config.get_key_value(key));
     let in_file = options.flatten().chain(given).find_map(|(key, value)| {
-        quoted.iter().find_map(|name| match key.value == *name {
-            true => Some(key.span.clone()),
-            false if value.value.is_table() => word(&file.source.text, &value.span, name),
+        quoted.iter().find_map(|name| match key.get_ref() == *name {
+            true => Some(key.span()),
+            false if value.get_ref().is_table() => word(&file.source.text, &value.span(), name),
             false => None,
         })
     });

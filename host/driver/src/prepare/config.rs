@@ -9,9 +9,11 @@ use passdock_core::{
     Wrong,
 };
 
+use toml::Spanned;
+
 use super::request::Request;
 use super::{bind, blame, passes, rules};
-use crate::pipeline_file::{Entry, Given, Located, PipelineFile, SourceText, lone_value};
+use crate::pipeline_file::{Options, PipelineFile, SourceText, lone_value};
 
 /// The settings of a file with what the request adds to them or puts in their place.
 pub(super) fn settings(
@@ -20,17 +22,17 @@ pub(super) fn settings(
     registry: &Registry,
     sequential: &Sequential,
 ) -> Result<ContextSettings, PassError> {
-    for entry in &file.context.config {
-        check_config(&file.source, entry, registry)?;
+    for (key, value) in &file.context.config {
+        check_config(&file.source, key, value, registry)?;
     }
     let mut settings = file.context.settings();
     for (key, value) in &file.context.config {
-        if let Some(given) = settings.config.get_mut(&key.value) {
-            let schema = registry.config_schema(&key.value)?;
+        if let Some(given) = settings.config.get_mut(key.get_ref()) {
+            let schema = registry.config_schema(key.get_ref())?;
             let beside = |path: &str| request.beside_pipeline(path);
             rules::put_texts(given, &schema, beside, registry)
                 .and_then(|()| rules::place_tensors(given, request))
-                .map_err(file.source.at(&value.span))?;
+                .map_err(file.source.at(value.span()))?;
         }
     }
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
@@ -75,11 +77,11 @@ pub(super) fn settings(
 /// Refuses options that a schema doesn't have or whose values it doesn't take.
 pub(super) fn check_options(
     schema: &Schema,
-    options: &[Entry],
+    options: &Options,
     source: &SourceText,
 ) -> Result<(), PassError> {
     for (key, value) in options {
-        let one = toml::Table::from_iter([(key.value.clone(), value.value.clone())]);
+        let one = toml::Table::from_iter([(key.get_ref().clone(), value.get_ref().clone())]);
         let checked = schema.accept_part(&toml::Value::Table(one));
         checked.map_err(|error| locate(source, error, key, value))?;
     }
@@ -90,31 +92,37 @@ pub(super) fn check_options(
 pub(super) fn locate(
     source: &SourceText,
     error: ConfigError,
-    key: &Located<String>,
-    value: &Given,
+    key: &Spanned<String>,
+    value: &Spanned<toml::Value>,
 ) -> PassError {
     // The field is the key itself, or something in its value.
-    let inner = error.field.as_deref().filter(|field| *field != key.value);
-    let span = match error.wrong {
-        Wrong::Key => None,
-        Wrong::Field => inner.and_then(|field| value.name_of(field)),
-        Wrong::Value => {
-            let inner = inner.and_then(|field| value.value_of(field));
-            Some(inner.unwrap_or(&value.span))
-        }
+    let field = error
+        .field
+        .as_deref()
+        .filter(|field| *field != key.get_ref());
+    let mut inner = source.places_in(value.span()).into_iter();
+    let inner = inner.find(|place| field == Some(&*place.name));
+    let span = match (error.wrong, inner) {
+        (Wrong::Value, Some(inner)) => inner.value,
+        (Wrong::Value, None) => value.span(),
+        (Wrong::Field, Some(inner)) => inner.key,
+        _ => key.span(),
     };
-    let span = span.unwrap_or(&key.span).clone();
-    source.locate(error.into(), &span)
+    source.locate(error.into(), span)
 }
 
-fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Result<(), PassError> {
-    let (key, value) = entry;
+fn check_config(
+    source: &SourceText,
+    key: &Spanned<String>,
+    value: &Spanned<toml::Value>,
+    registry: &Registry,
+) -> Result<(), PassError> {
     let checked = registry
-        .config_schema(&key.value)
-        .and_then(|schema| schema.accept(&value.value).map(drop));
+        .config_schema(key.get_ref())
+        .and_then(|schema| schema.accept(value.get_ref()).map(drop));
     checked.map_err(|mut error| {
         if error.wrong == Wrong::Key {
-            error.help = as_table(entry, registry).or(error.help);
+            error.help = as_table(key.get_ref(), value.get_ref(), registry).or(error.help);
         }
         locate(source, error, key, value)
     })
@@ -122,8 +130,8 @@ fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Resu
 
 /// The table that sets what a key with a field behind it means: `"acme.Tile.size" = 1`, or without the
 /// quotes, which is TOML's table `acme` with a table `Tile`.
-fn as_table(entry: &Entry, registry: &Registry) -> Option<String> {
-    let (mut path, mut value) = (entry.0.value.clone(), &entry.1.value);
+fn as_table(key: &str, value: &toml::Value, registry: &Registry) -> Option<String> {
+    let (mut path, mut value) = (key.to_owned(), value);
     while let toml::Value::Table(table) = value
         && registry.config_schema(&path).is_err()
         && let Some((name, inner)) = table.iter().next()

@@ -78,14 +78,14 @@ fn of_file(
     setup: &InstrumentSetup<'_>,
 ) -> Result<PreparedInstrument, PassError> {
     let name = &table.name;
-    let spec = registry.instrument_spec(&name.value);
-    let spec = spec.map_err(source.at(&name.span))?;
+    let spec = registry.instrument_spec(name.get_ref());
+    let spec = spec.map_err(source.at(name.span()))?;
     let schema = spec.schema();
     check_options(&schema, &table.options, source)?;
     for (key, value) in &table.options {
-        let checked = match &value.value {
+        let checked = match value.get_ref() {
             toml::Value::String(path) if path.is_empty() => Ok(()),
-            toml::Value::String(path) if spec.paths.contains(&key.value) => {
+            toml::Value::String(path) if spec.paths.contains(key.get_ref()) => {
                 request.used_by_pipeline(path).map(drop)
             }
             toml::Value::Array(items) => {
@@ -95,18 +95,21 @@ fn of_file(
             }
             _ => Ok(()),
         };
-        checked.map_err(source.at(&value.span))?;
+        checked.map_err(source.at(value.span()))?;
     }
     PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
-            let given = table.options.iter().find(|(key, _)| key.value == *field)?;
+            let given = table
+                .options
+                .iter()
+                .find(|(key, _)| key.get_ref() == field)?;
             Some((wrong.clone(), given))
         });
         match field {
             Some((wrong, (key, value))) => locate(source, wrong, key, value),
-            None => source.locate(error, &name.span),
+            None => source.locate(error, name.span()),
         }
     })
 }

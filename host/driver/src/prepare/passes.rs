@@ -7,11 +7,13 @@ use passdock_core::{
     ErrorKind, PassError, PassRef, Phase, Registry, Sequential, disable_children, suggest,
 };
 
+use toml::Spanned;
+
 use super::config::check_options;
 use super::phases::Phases;
 use super::request::Request;
 use super::{plugins, rules};
-use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText};
+use crate::pipeline_file::{Options, PassTable, PipelineFile, SourceText, values};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";
@@ -100,24 +102,24 @@ impl Lists<'_> {
                 PassTable::Imported(place) => {
                     let text = self.request.pipeline.as_ref();
                     let trusted = self.request.trust || text.is_some_and(|text| text.of_program);
-                    let pass = registry.import_pass(&place.value, trusted);
-                    passes.push(pass.map_err(source.at(&place.span))?);
+                    let pass = registry.import_pass(place.get_ref(), trusted);
+                    passes.push(pass.map_err(source.at(place.span()))?);
                 }
                 PassTable::Phase(phase) => {
-                    let has_place = phases.places().contains(&phase.value);
+                    let has_place = phases.places().contains(phase.get_ref());
                     let is_taken =
-                        |taken: &BTreeSet<Phase>| has_place || taken.contains(&phase.value);
+                        |taken: &BTreeSet<Phase>| has_place || taken.contains(phase.get_ref());
                     if self.taken.is_some_and(is_taken) {
                         continue;
                     }
                     if has_place {
-                        let name = phase.value.name();
+                        let name = phase.get_ref().name();
                         let message =
                             format!("The pipeline has a place for the phase `{name}` already.");
-                        let error = source.error(&phase.span, "another place", message);
+                        let error = source.error(phase.span(), "another place", message);
                         return Err(error.help("Remove one: its passes would run at both."));
                     }
-                    for name in phases.fill(phase.value) {
+                    for name in phases.fill(*phase.get_ref()) {
                         passes.push(registry.get_pass(name)?);
                     }
                 }
@@ -134,13 +136,13 @@ impl Lists<'_> {
                         taken: Some(&taken),
                         ..*self
                     };
-                    plugins::check_built_in(registry, self.request, &name.value, inner)
-                        .map_err(source.at(&name.span))?;
+                    plugins::check_built_in(registry, self.request, name.get_ref(), inner)
+                        .map_err(source.at(name.span()))?;
                     let inner = lists.children(inner, inner, phases)?;
                     self.check_disabled(disabled, &inner)?;
                     let sequential = Sequential::new(inner)
-                        .name(&name.value)
-                        .disabled(Located::values(disabled));
+                        .name(name.get_ref())
+                        .disabled(values(disabled));
                     passes.push(sequential.into_pass());
                 }
                 PassTable::Sequential {
@@ -151,16 +153,16 @@ impl Lists<'_> {
                     passes: inner,
                 } => {
                     for name in required {
-                        let pass = registry.get_pass(&name.value);
-                        pass.map_err(source.at(&name.span))?;
+                        let pass = registry.get_pass(name.get_ref());
+                        pass.map_err(source.at(name.span()))?;
                     }
                     let inner = self.children(inner, outer, phases)?;
                     self.check_disabled(disabled, &inner)?;
                     let sequential = Sequential::new(inner)
-                        .name(&name.value)
+                        .name(name.get_ref())
                         .opt_level(*opt_level)
-                        .required(Located::values(required))
-                        .disabled(Located::values(disabled));
+                        .required(values(required))
+                        .disabled(values(disabled));
                     passes.push(sequential.into_pass());
                 }
             }
@@ -171,61 +173,61 @@ impl Lists<'_> {
     /// A pass that is listed by its name; of a Sequential, some children may be disabled.
     fn pass(
         &self,
-        name: &Located<String>,
-        options: &[Entry],
-        disabled: &[Located<String>],
+        name: &Spanned<String>,
+        options: &Options,
+        disabled: &[Spanned<String>],
     ) -> Result<PassRef, PassError> {
         let (registry, source) = (self.registry, self.source);
-        let schema = registry.option_schema(&name.value);
-        let schema = schema.map_err(source.at(&name.span))?;
+        let schema = registry.option_schema(name.get_ref());
+        let schema = schema.map_err(source.at(name.span()))?;
         check_options(&schema, options, source)?;
         let options = rules::with_texts(options, &schema, self.request, source, registry)?;
-        let pass = registry.get_pass_with_options(&name.value, &options);
-        let pass = pass.map_err(source.at(&name.span))?;
+        let pass = registry.get_pass_with_options(name.get_ref(), &options);
+        let pass = pass.map_err(source.at(name.span()))?;
         let Some(first) = disabled.first() else {
             return Ok(pass);
         };
         let Some(sequential) = pass.as_sequential() else {
             let name = &pass.info().name;
             let message = format!("`{name}` isn't a Sequential: it has no children to disable.");
-            return Err(source.error(&first.span, "", message));
+            return Err(source.error(first.span(), "", message));
         };
         self.check_disabled(disabled, sequential.passes())?;
-        Ok(disable_children(pass, Located::values(disabled)))
+        Ok(disable_children(pass, values(disabled)))
     }
 
     /// The rules of a file as a pass. A name of another pass is rejected: reports couldn't tell them apart.
     fn rules(
         &self,
-        file: &Located<String>,
-        name: Option<&Located<String>>,
+        file: &Spanned<String>,
+        name: Option<&Spanned<String>>,
     ) -> Result<PassRef, PassError> {
-        if let Some(name) = name.filter(|name| self.registry.contains(&name.value)) {
-            let message = format!("There is a pass `{}` already.", name.value);
-            let error = (self.source).error(&name.span, "the name of another pass", message);
+        if let Some(name) = name.filter(|name| self.registry.contains(name.get_ref())) {
+            let message = format!("There is a pass `{}` already.", name.get_ref());
+            let error = (self.source).error(name.span(), "the name of another pass", message);
             return Err(
                 error.help("Give the rules another name, or none: then their file says it.")
             );
         }
-        let path = self.request.beside_pipeline(&file.value);
+        let path = self.request.beside_pipeline(file.get_ref());
         let read = path.and_then(|path| rules::read(&path, self.registry));
-        let read = read.map_err(self.source.at(&file.span))?;
-        Ok(read.into_pass(name.map(|name| &*name.value)))
+        let read = read.map_err(self.source.at(file.span()))?;
+        Ok(read.into_pass(name.map(|name| name.get_ref().as_str())))
     }
 
     /// Rejects names to disable of passes that aren't there.
     fn check_disabled(
         &self,
-        disabled: &[Located<String>],
+        disabled: &[Spanned<String>],
         passes: &[PassRef],
     ) -> Result<(), PassError> {
         for name in disabled {
-            let canonical = self.registry.canonical(&name.value);
+            let canonical = self.registry.canonical(name.get_ref());
             if passes.iter().all(|pass| pass.info().name != canonical) {
                 let names = passes.iter().map(|pass| pass.info().name.as_str());
-                let near = suggest::did_you_mean(&name.value, names);
+                let near = suggest::did_you_mean(name.get_ref(), names);
                 let message = format!("There is no such pass in the Sequential to disable.{near}");
-                return Err(self.source.error(&name.span, "", message));
+                return Err(self.source.error(name.span(), "", message));
             }
         }
         Ok(())
@@ -236,7 +238,7 @@ impl Lists<'_> {
 fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
     for table in tables {
         match table {
-            PassTable::Phase(phase) => _ = places.insert(phase.value),
+            PassTable::Phase(phase) => _ = places.insert(*phase.get_ref()),
             PassTable::Sequential { passes, .. } => own_places(passes, places),
             _ => {}
         }
@@ -293,7 +295,7 @@ pub(super) fn check_names(
     let check = |name: &str| check_for(name, "require or to disable");
     let context = &file.context;
     for name in context.required_pass.iter().chain(&context.disabled_pass) {
-        check(&name.value).map_err(file.source.at(&name.span))?;
+        check(name.get_ref()).map_err(file.source.at(name.span()))?;
     }
     let names = request.required_pass.iter().chain(&request.disabled_pass);
     names.map(String::as_str).try_for_each(check)?;

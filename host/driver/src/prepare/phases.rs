@@ -95,7 +95,7 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
     let mut open: Vec<&PassTable> = tables.iter().collect();
     while let Some(table) = open.pop() {
         if let PassTable::Pass { name, .. } = table {
-            list(&name.value);
+            list(name.get_ref());
         }
         open.extend(table.inner());
     }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
 
+use toml::Spanned;
+
 use super::request::Request;
-use crate::pipeline_file::{Located, PassTable, PipelineFile};
+use crate::pipeline_file::{PassTable, PipelineFile, values};
 
 /// Takes the plugin files of a request, and the plugins in all its directories, into the registry;
 /// answers why plugins were left out that contradict others.
@@ -34,38 +36,40 @@ pub(super) fn load(
     for path in &request.plugin_files {
         check_file(path)?;
     }
-    let path_of = |named: &Located<String>| {
-        let path = request.used_by_pipeline(&named.value);
-        path.map_err(file.source.at(&named.span))
+    let path_of = |named: &Spanned<String>| {
+        let path = request.used_by_pipeline(named.get_ref());
+        path.map_err(file.source.at(named.span()))
     };
-    for named in &file.plugin_files {
+    for named in &file.plugins.files {
         check_file(&path_of(named)?).map_err(|error| {
             let error = error.help("Files are relative to the pipeline's file.");
-            file.source.locate(error, &named.span)
+            file.source.locate(error, named.span())
         })?;
     }
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for named in &file.plugin_dirs {
+    for named in &file.plugins.dirs {
         let path = path_of(named)?;
         if !path.is_dir() {
             let message = format!("There is no plugin directory `{}`.", path.display());
-            let error = file.source.error(&named.span, "no such directory", message);
+            let error = file
+                .source
+                .error(named.span(), "no such directory", message);
             return Err(error.help("Directories are relative to the pipeline's file."));
         }
         dirs.push(path);
     }
-    let options = file.plugins.iter().map(|plugin| {
-        let overrides = Located::values(&plugin.overrides);
-        (Some(plugin.name.value.clone()), LoadOptions { overrides })
+    let options = file.plugins.plugins.iter().map(|(name, plugin)| {
+        let overrides = values(&plugin.overrides);
+        (Some(name.get_ref().clone()), LoadOptions { overrides })
     });
     let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
     let refused = &mut |error| refused(blame_override(error, file));
     let blamed = |error| blame_override(error, file);
     let loaded = registry.load_files_with(&request.plugin_files, &options, refused);
     loaded.map_err(blamed)?;
-    for named in &file.plugin_files {
+    for named in &file.plugins.files {
         let loaded = registry.load_files_with(&[path_of(named)?], &options, refused);
-        loaded.map_err(|error| file.source.locate(blamed(error), &named.span))?;
+        loaded.map_err(|error| file.source.locate(blamed(error), named.span()))?;
     }
     let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, refused);
     loaded.map_err(blamed)?;
@@ -80,7 +84,7 @@ pub(super) fn check_built_in(
     tables: &[PassTable],
 ) -> Result<(), PassError> {
     let names = tables.iter().filter_map(|table| match table {
-        PassTable::Pass { name, .. } => Some(&name.value),
+        PassTable::Pass { name, .. } => Some(name.get_ref()),
         _ => None,
     });
     let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
@@ -140,13 +144,14 @@ pub(super) fn none_found(error: PassError, request: &Request, registry: &Registr
 
 /// Shows the name under `override` that an error is about.
 fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
-    let mut names = file.plugins.iter().flat_map(|plugin| &plugin.overrides);
-    let is_meant = |name: &&Located<String>| {
-        let with = format!("has no pass `{}` to override with", name.value);
+    let plugins = file.plugins.plugins.iter();
+    let mut names = plugins.flat_map(|(_, plugin)| &plugin.overrides);
+    let is_meant = |name: &&Spanned<String>| {
+        let with = format!("has no pass `{}` to override with", name.get_ref());
         error.message.contains(&with)
     };
     match names.find(is_meant) {
-        Some(name) => file.source.locate(error, &name.span),
+        Some(name) => file.source.locate(error, name.span()),
         None => error,
     }
 }
@@ -172,13 +177,11 @@ fn check_file(path: &Path) -> Result<(), PassError> {
 /// Refuses `[plugins.NAME]` for a plugin that isn't there.
 fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
     let plugins = registry.plugins();
-    for plugin in &file.plugins {
-        let name = &plugin.name.value;
-        if plugins.iter().all(|known| known.name() != name) {
+    for (key, _) in &file.plugins.plugins {
+        let name = key.get_ref();
+        if plugins.iter().all(|plugin| plugin.name() != name) {
             let message = format!("There is no plugin `{name}`.");
-            let error = file
-                .source
-                .error(&plugin.name.span, "unknown plugin", message);
+            let error = file.source.error(key.span(), "unknown plugin", message);
             let names = || plugins.iter().map(|plugin| plugin.name());
             let help = suggest::help_or_list(name, names, "Plugins that were found");
             return Err(error.help(help));

@@ -10,7 +10,7 @@ use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile
 use toml::Value;
 
 use super::request::Request;
-use crate::pipeline_file::{Entry, PassTable, SourceText, lone_value, table_of};
+use crate::pipeline_file::{Options, PassTable, SourceText, lone_value, table_of};
 
 /// Whether what stands where a pass's name may, or a text of rules, is the name of a file of them: `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
@@ -58,7 +58,7 @@ fn text_of(path: &Path) -> Result<String, PassError> {
 
 /// The options of a pipeline's pass, with the texts of files of rules in the place of their names.
 pub(super) fn with_texts(
-    options: &[Entry],
+    options: &Options,
     schema: &Schema,
     request: &Request,
     source: &SourceText,
@@ -67,12 +67,12 @@ pub(super) fn with_texts(
     let path_of = |path: &str| request.beside_pipeline(path);
     let mut table = toml::Table::new();
     for (key, located) in options {
-        let mut value = located.value.clone();
-        if takes_rules(schema, &key.value) {
-            put_into(&mut value, path_of, registry).map_err(source.at(&located.span))?;
+        let mut value = located.get_ref().clone();
+        if takes_rules(schema, key.get_ref()) {
+            put_into(&mut value, path_of, registry).map_err(source.at(located.span()))?;
         }
-        place_tensors(&mut value, request).map_err(source.at(&located.span))?;
-        table.insert(key.value.clone(), value);
+        place_tensors(&mut value, request).map_err(source.at(located.span()))?;
+        table.insert(key.get_ref().clone(), value);
     }
     Ok(table)
 }
@@ -157,7 +157,7 @@ impl Request {
         let mut named: Vec<String> = Vec::new();
         for table in file.tables() {
             match table {
-                PassTable::Rules { file, .. } => named.push(file.value.clone()),
+                PassTable::Rules { file, .. } => named.push(file.get_ref().clone()),
                 PassTable::Pass { options, .. } => {
                     named.extend(named_in(&table_of(options).into()));
                 }
@@ -165,7 +165,7 @@ impl Request {
             }
         }
         let config = file.context.config.iter();
-        named.extend(config.flat_map(|(_, given)| named_in(&given.value)));
+        named.extend(config.flat_map(|(_, given)| named_in(given.get_ref())));
         let instruments = file.instruments.iter();
         named.extend(instruments.flat_map(|table| named_in(&table_of(&table.options).into())));
         // A file that may not be read is an error of the run.

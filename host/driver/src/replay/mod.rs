@@ -116,8 +116,8 @@ impl Reproducer {
         let mut needs: Vec<String> = check
             .map(|check| format!("runs the command `{}`", check.command))
             .collect();
-        let plugins = pipeline.plugin_dirs.iter().chain(&pipeline.plugin_files);
-        needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.value)));
+        let plugins = pipeline.plugins.dirs.iter().chain(&pipeline.plugins.files);
+        needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.get_ref())));
         let mut files: Vec<&str> = self.about.data.iter().map(|data| &*data.file).collect();
         files.sort_unstable();
         files.dedup();

@@ -1,0 +1,152 @@
+//! The errors of a text that isn't TOML, or isn't a pipeline's.
+
+use std::ops::Range;
+
+use passdock_core::{PassError, suggest};
+
+use super::places::Place;
+use super::{INSTRUMENT, SourceText};
+
+/// Keys that people write at the top of a file, and the tables that they are of.
+const HOMES: [(&str, &str); 11] = [
+    ("config", "`[context]`, as `[context.config]`"),
+    ("opt_level", "`[context]`"),
+    ("required_pass", "`[context]`"),
+    ("disabled_pass", "`[context]`"),
+    ("disabled_rule", "`[context]`"),
+    ("rewrite_limit", "`[context]`"),
+    ("dirs", "`[plugins]`"),
+    ("override", "`[plugins.NAME]`"),
+    ("options", "`[[passes]]`"),
+    ("phase", "`[[passes]]`"),
+    ("name", "`[[passes]]` or `[[instruments]]`"),
+];
+
+/// The keys of `[plugins]` beside the names of plugins.
+const PLUGINS: [&str; 2] = ["dirs", "files"];
+
+/// Types as messages of serde name them, and as ours do.
+const TYPES: [(&str, &str); 6] = [
+    ("u32", "an integer ≥ 0"),
+    ("u64", "an integer ≥ 0"),
+    ("a sequence", "a list"),
+    ("a map", "a table"),
+    ("sequence", "a list"),
+    ("map", "a table"),
+];
+
+/// Returns the error of a text that isn't TOML.
+pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> PassError {
+    let span = error.span().unwrap_or(0..0);
+    if let Some(span) = bare_word(&source.text, span.start) {
+        let word = &source.text[span.clone()];
+        return source
+            .error(span, "", format!("This isn't TOML: `{word}` is no value."))
+            .help(format!("A string needs quotes: `\"{word}\"`."));
+    }
+    let why = error.message().trim_end_matches('.');
+    if why.contains("recursion") {
+        let message = "What is written in one line nests deeper than TOML is read here.";
+        return source
+            .error(span, "", message)
+            .help("Write groups as tables of their own: `[[passes]]`, in it `[[passes.passes]]`.");
+    }
+    source.error(span, "", format!("This isn't TOML: {why}."))
+}
+
+/// The word without quotes that stands around a byte where a value should be.
+fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let (before, after) = text.split_at_checked(at)?;
+    let start = before.trim_end_matches(is_word).len();
+    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
+    let word = &text[start..end];
+    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
+        .then_some(start..end)
+}
+
+/// Returns the error of a document that isn't a pipeline, with what serde says of it: "unknown field `opt_lvl`, expected
+/// `opt_level` or `config`", "missing field `name`", "invalid type: string "3", expected u32".
+pub(super) fn invalid_shape(
+    source: &SourceText,
+    places: &[Place],
+    error: &toml::de::Error,
+) -> PassError {
+    let (message, span) = (error.message(), error.span().unwrap_or(0..0));
+    let is_meant = |place: &&Place| place.key == span || place.value == span;
+    let Some(place) = places.iter().find(is_meant) else {
+        return source.error(span, "", format!("This isn't a pipeline: {message}."));
+    };
+    let name = place.name.as_str();
+    let mut names = message.split('`').skip(1).step_by(2);
+    if message.starts_with("unknown field") {
+        return unknown_key(source, place, &names.skip(1).collect::<Vec<_>>());
+    }
+    if place.path.len() == 2 && place.path[0] == "plugins" && !PLUGINS.contains(&name) {
+        return unknown_key(source, place, &PLUGINS);
+    }
+    if message.starts_with("missing field") {
+        let field = names.next().unwrap_or_default();
+        let mut keys = place.inner(places);
+        return match keys.find(|key| suggest::nearest(&key.name, [field]).is_some()) {
+            Some(near) => unknown_key(source, near, &[field]),
+            None => source.error(span, "", format!("`[[{name}]]` needs a `{field}`.")),
+        };
+    }
+    if message.starts_with("unknown variant") {
+        let word = names.next().unwrap_or_default();
+        let message = format!("There is no {name} `{word}`.");
+        let error = source.error(span, &format!("unknown {name}"), message);
+        return error.help(suggest::help_or_list(word, || names.clone(), "There are"));
+    }
+    let (got, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+    let got = got.split_once(": ").map_or(got, |(_, got)| got);
+    let own = |serde| {
+        let own = TYPES.into_iter().find(|(name, _)| *name == serde);
+        own.map_or(serde, |(_, own)| own)
+    };
+    let (got, expected) = (own(got), own(expected));
+    let text = &source.text[span.clone()];
+    let help = match (expected, got.starts_with("string")) {
+        ("a list", true) => Some(format!("Did you mean `{name} = [{text}]`?")),
+        (INSTRUMENT, true) => Some(format!("Did you mean `{{ name = {text} }}`?")),
+        _ => None,
+    };
+    let message = format!("Expected {expected} in `{name}`, but got {got}.");
+    let mut error = source.error(span, &format!("not {expected}"), message);
+    error.help = help;
+    error
+}
+
+/// Returns the error of a key of which the table has only others.
+fn unknown_key(source: &SourceText, place: &Place, valid: &[&str]) -> PassError {
+    let name = place.name.as_str();
+    let table = match place.path.split_last() {
+        None | Some((_, [])) => "the pipeline".to_owned(),
+        Some((_, [list, ..])) if list == "passes" || list == "instruments" => {
+            format!("`[[{list}]]`")
+        }
+        Some((_, table)) => format!("`[{}]`", table.join(".")),
+    };
+    let valid = || valid.iter().copied();
+    let home = HOMES.into_iter().find(|(key, _)| *key == name);
+    let help = match home.filter(|_| place.path.len() == 1) {
+        Some((_, home)) => format!("`{name}` stands in {home}."),
+        None => suggest::help(name, valid()).unwrap_or_else(|| {
+            let list = suggest::listed(valid());
+            match table.as_str() {
+                "`[[passes]]`" => format!(
+                    "An option of the pass stands in `options = {{ {name} = … }}`. Valid keys: {list}."
+                ),
+                "`[plugins]`" => format!(
+                    "Valid keys: {list}, and the names of plugins, whose tables are `[plugins.NAME]`."
+                ),
+                _ => format!("Valid keys: {list}."),
+            }
+        }),
+    };
+    let message = format!("There is no key `{name}` in {table}.");
+    let error = source.error(place.key.clone(), "unknown key", message);
+    error.help(help)
+}
