@@ -84,14 +84,6 @@ pub enum PluginErrorKind {
         found: String,
         expected: &'static str,
     },
-    #[error(
-        "it is a library for {system}, by its ending; a plugin here is {expected}: build it for \
-         this system"
-    )]
-    OtherSystem {
-        system: &'static str,
-        expected: &'static str,
-    },
     #[error("it is {found}, this host needs {expected}; build it for this machine")]
     WrongTarget { found: String, expected: String },
     #[error(
@@ -139,7 +131,7 @@ pub enum PluginErrorKind {
     ManifestType {
         what: String,
         got: String,
-        expected: &'static str,
+        expected: String,
     },
     #[error("its manifest lacks `{key}`{place}")]
     ManifestMissing { key: &'static str, place: String },

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use passdock_core::{PassError, suggest};
+use passdock_core::{InvalidShape, PassError, suggest};
 
 use super::places::Place;
 use super::{INSTRUMENT, SourceText};
@@ -24,16 +24,6 @@ const HOMES: [(&str, &str); 11] = [
 
 /// The keys of `[plugins]` beside the names of plugins.
 const PLUGINS: [&str; 2] = ["dirs", "files"];
-
-/// Types as messages of serde name them, and as ours do.
-const TYPES: [(&str, &str); 6] = [
-    ("u32", "an integer ≥ 0"),
-    ("u64", "an integer ≥ 0"),
-    ("a sequence", "a list"),
-    ("a map", "a table"),
-    ("sequence", "a list"),
-    ("map", "a table"),
-];
 
 /// Returns the error of a text that isn't TOML.
 pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> PassError {
@@ -66,57 +56,52 @@ fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
         .then_some(start..end)
 }
 
-/// Returns the error of a document that isn't a pipeline, with what serde says of it: "unknown field `opt_lvl`, expected
-/// `opt_level` or `config`", "missing field `name`", "invalid type: string "3", expected u32".
+/// Returns the error of a document that isn't a pipeline, with what serde says of it.
 pub(super) fn invalid_shape(
     source: &SourceText,
     places: &[Place],
     error: &toml::de::Error,
 ) -> PassError {
-    let (message, span) = (error.message(), error.span().unwrap_or(0..0));
+    let span = error.span().unwrap_or(0..0);
     let is_meant = |place: &&Place| place.key == span || place.value == span;
     let Some(place) = places.iter().find(is_meant) else {
-        return source.error(span, "", format!("This isn't a pipeline: {message}."));
+        let message = format!("This isn't a pipeline: {}.", error.message());
+        return source.error(span, "", message);
     };
     let name = place.name.as_str();
-    let mut names = message.split('`').skip(1).step_by(2);
-    if message.starts_with("unknown field") {
-        return unknown_key(source, place, &names.skip(1).collect::<Vec<_>>());
+    let table = place.path.split_last().map(|(_, table)| table);
+    let is_plugin = table.is_some_and(|table| *table == ["plugins"]) && !PLUGINS.contains(&name);
+    match InvalidShape::parse(error.message()) {
+        InvalidShape::UnknownKey(_, valid) => unknown_key(source, place, &valid),
+        // What isn't a table is no plugin's.
+        _ if is_plugin => unknown_key(source, place, &PLUGINS),
+        InvalidShape::UnknownWord(word, valid) => {
+            let message = format!("There is no {name} `{word}`.");
+            let error = source.error(span, &format!("unknown {name}"), message);
+            let valid = || valid.iter().copied();
+            error.help(suggest::help_or_list(word, valid, "There are"))
+        }
+        InvalidShape::MissingKey(key) => {
+            let mut keys = place.inner(places);
+            match keys.find(|near| suggest::nearest(&near.name, [key]).is_some()) {
+                Some(near) => unknown_key(source, near, &[key]),
+                None => source.error(span, "", format!("`[[{name}]]` needs a `{key}`.")),
+            }
+        }
+        InvalidShape::WrongType { got, expected } => {
+            let text = &source.text[span.clone()];
+            let help = match (expected, got.starts_with("string")) {
+                ("a list", true) => Some(format!("Did you mean `{name} = [{text}]`?")),
+                (INSTRUMENT, true) => Some(format!("Did you mean `{{ name = {text} }}`?")),
+                _ => None,
+            };
+            let message = format!("Expected {expected} in `{name}`, but got {got}.");
+            let mut error = source.error(span, &format!("not {expected}"), message);
+            error.help = help;
+            error
+        }
+        InvalidShape::Other(message) => source.error(span, "", format!("`{name}`: {message}.")),
     }
-    if place.path.len() == 2 && place.path[0] == "plugins" && !PLUGINS.contains(&name) {
-        return unknown_key(source, place, &PLUGINS);
-    }
-    if message.starts_with("missing field") {
-        let field = names.next().unwrap_or_default();
-        let mut keys = place.inner(places);
-        return match keys.find(|key| suggest::nearest(&key.name, [field]).is_some()) {
-            Some(near) => unknown_key(source, near, &[field]),
-            None => source.error(span, "", format!("`[[{name}]]` needs a `{field}`.")),
-        };
-    }
-    if message.starts_with("unknown variant") {
-        let word = names.next().unwrap_or_default();
-        let message = format!("There is no {name} `{word}`.");
-        let error = source.error(span, &format!("unknown {name}"), message);
-        return error.help(suggest::help_or_list(word, || names.clone(), "There are"));
-    }
-    let (got, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
-    let got = got.split_once(": ").map_or(got, |(_, got)| got);
-    let own = |serde| {
-        let own = TYPES.into_iter().find(|(name, _)| *name == serde);
-        own.map_or(serde, |(_, own)| own)
-    };
-    let (got, expected) = (own(got), own(expected));
-    let text = &source.text[span.clone()];
-    let help = match (expected, got.starts_with("string")) {
-        ("a list", true) => Some(format!("Did you mean `{name} = [{text}]`?")),
-        (INSTRUMENT, true) => Some(format!("Did you mean `{{ name = {text} }}`?")),
-        _ => None,
-    };
-    let message = format!("Expected {expected} in `{name}`, but got {got}.");
-    let mut error = source.error(span, &format!("not {expected}"), message);
-    error.help = help;
-    error
 }
 
 /// Returns the error of a key of which the table has only others.

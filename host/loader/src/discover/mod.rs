@@ -18,8 +18,9 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
-use crate::file::{EXPECTED, EXTENSION, Identity};
+use crate::file::{EXTENSION, Identity};
 use crate::library::Plugin;
+
 /// A directory that is searched for plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchDir {
@@ -38,18 +39,9 @@ pub struct Discovered {
     pub plugins: Vec<Arc<Plugin>>,
     /// The files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
-    /// Libraries of other systems, by their extensions, in directories that have some for this one;
+    /// Libraries with the extensions of other systems in directories that have some for this one;
     /// and in mixed directories libraries that aren't plugins.
     pub passed_over: Vec<PluginError>,
-}
-
-/// The libraries in a directory.
-#[derive(Default)]
-struct Listing {
-    /// The files with this system's extension.
-    own: Vec<PathBuf>,
-    /// The files with another system's extension, and that system.
-    foreign: Vec<(PathBuf, &'static str)>,
 }
 
 /// The least number of files in a directory that are opened on all cores: for fewer, threads cost
@@ -61,15 +53,15 @@ const MANY: usize = 32;
 /// # Errors
 /// If a directory that has to be there can't be read.
 pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
-    let mut found = Discovered::default();
+    let mut discovered = Discovered::default();
     let mut searched = HashSet::new();
     let mut files: HashSet<Identity> = HashSet::new();
     for dir in dirs {
         if searched.contains(&dir.path) {
             continue;
         }
-        let listing = match libraries_in(&dir.path) {
-            Ok(listing) => listing,
+        let libraries = match libraries_in(&dir.path) {
+            Ok(libraries) => libraries,
             Err(_) if !dir.required => continue,
             Err(error) => {
                 let path = dir.path.clone();
@@ -77,28 +69,36 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
             }
         };
         searched.insert(&dir.path);
-        found.tell_foreign(&listing);
+        let (own, mut foreign): (Vec<_>, Vec<_>) =
+            libraries.into_iter().partition(|path| is_own(path));
+        let names: HashSet<&str> = own.iter().filter_map(|own| name(own)).collect();
+        foreign.retain(|path| name(path).is_none_or(|name| !names.contains(name)));
         let open = |path: &PathBuf| Plugin::open(path).map(Arc::new);
-        let own = listing.own;
         // Threads of their own: those that a process shares aren't in one that was forked from it.
         let threads = ThreadPoolBuilder::new();
         let threads = (own.len() >= MANY).then(|| threads.build().ok()).flatten();
-        let opened: Vec<Result<Arc<Plugin>, PluginError>> = match threads {
+        let mut opened: Vec<Result<Arc<Plugin>, PluginError>> = match threads {
             Some(threads) => threads.install(|| own.par_iter().map(open).collect()),
             None => own.iter().map(open).collect(),
+        };
+        opened.extend(foreign.iter().map(open));
+        // Alone, libraries of other systems are probably a mistake; next to this system's they may be meant.
+        let is_foreign = |error: &PluginError| !error.origin.path().is_some_and(is_own);
+        let is_passed_over = |error: &PluginError| {
+            dir.mixed && is_no_plugin(error) || !own.is_empty() && is_foreign(error)
         };
         let mut plugins = Vec::with_capacity(opened.len());
         for opened in opened {
             match opened {
                 Ok(plugin) => plugins.push(plugin),
-                Err(error) if dir.mixed && is_no_plugin(&error) => found.passed_over.push(error),
-                Err(error) => found.unreadable.push(error),
+                Err(error) if is_passed_over(&error) => discovered.passed_over.push(error),
+                Err(error) => discovered.unreadable.push(error),
             }
         }
         plugins.retain(|plugin| plugin.file().is_none_or(|file| files.insert(*file)));
-        found.plugins.extend(plugins);
+        discovered.plugins.extend(plugins);
     }
-    Ok(found)
+    Ok(discovered)
 }
 
 /// Whether a file is a library of this system without the entry of a plugin.
@@ -147,68 +147,37 @@ fn defined(plugin: &Plugin) -> impl Iterator<Item = (&str, i64)> {
     ops.map(|op| (op.name.as_str(), op.since))
 }
 
-impl Discovered {
-    /// Adds an error for each library of another system that has no counterpart for this one.
-    fn tell_foreign(&mut self, listing: &Listing) {
-        if listing.foreign.is_empty() {
-            return;
-        }
-        let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
-        // Alone, libraries of other systems are probably a mistake; beside this system's they may be
-        // meant.
-        let errors = match listing.own.is_empty() {
-            true => &mut self.unreadable,
-            false => &mut self.passed_over,
-        };
-        for (path, system) in &listing.foreign {
-            let alone = name(path).is_none_or(|name| !known.contains(name));
-            if alone {
-                let kind = Kind::OtherSystem {
-                    system,
-                    expected: EXPECTED,
-                };
-                errors.push(PluginError::file(path, kind));
-            }
-        }
-    }
-}
-
 /// The name of a library on any system: `acme` of `libacme.so` and of `acme.dll`.
 fn name(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     Some(stem.strip_prefix("lib").unwrap_or(stem))
 }
 
-fn text(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
+/// Whether a library has this system's extension.
+fn is_own(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == EXTENSION)
 }
 
-/// The systems whose libraries have an extension of their own.
-const SYSTEMS: [(&str, &str); 3] = [("so", "Linux"), ("dylib", "macOS"), ("dll", "Windows")];
+/// The extensions of libraries on all systems.
+const EXTENSIONS: [&str; 3] = ["so", "dylib", "dll"];
 
-fn libraries_in(dir: &Path) -> io::Result<Listing> {
-    let mut listing = Listing::default();
+/// The libraries in a directory, by name.
+fn libraries_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut libraries = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         let is_hidden = path
             .file_name()
             .is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        let Some(ending) = path.extension().and_then(OsStr::to_str) else {
-            continue;
-        };
-        if is_hidden {
-            continue;
-        }
-        if ending == EXTENSION {
-            listing.own.push(path);
-        } else if let Some((_, system)) = SYSTEMS.iter().find(|(known, _)| *known == ending) {
-            listing.foreign.push((path, system));
+        let extension = path.extension().and_then(OsStr::to_str);
+        if !is_hidden && extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
+            libraries.push(path);
         }
     }
     // Compared as bytes: comparing paths would split them into components each time.
-    listing.own.sort_unstable_by(|a, b| text(a).cmp(text(b)));
-    listing.foreign.sort();
-    Ok(listing)
+    libraries.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    Ok(libraries)
 }
 
 #[cfg(test)]

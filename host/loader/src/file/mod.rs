@@ -22,7 +22,7 @@ use crate::manifest::{self, Manifest};
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
 /// The kind of library that this system has, as messages name it.
-pub const EXPECTED: &str = match FORMAT {
+const EXPECTED: &str = match FORMAT {
     BinaryFormat::MachO => "a `.dylib`",
     BinaryFormat::Pe => "a `.dll`",
     _ => "a `.so`",
@@ -34,28 +34,6 @@ const FORMAT: BinaryFormat = if cfg!(windows) {
     BinaryFormat::MachO
 } else {
     BinaryFormat::Elf
-};
-
-/// This host's own target.
-const HOST: Target = Target {
-    format: FORMAT,
-    machine: MACHINE,
-    is_64: cfg!(target_pointer_width = "64"),
-    is_little: cfg!(target_endian = "little"),
-};
-
-const MACHINE: Architecture = if cfg!(target_arch = "x86_64") {
-    Architecture::X86_64
-} else if cfg!(target_arch = "aarch64") {
-    Architecture::Aarch64
-} else if cfg!(target_arch = "x86") {
-    Architecture::I386
-} else if cfg!(target_arch = "arm") {
-    Architecture::Arm
-} else if cfg!(target_arch = "riscv64") {
-    Architecture::Riscv64
-} else {
-    Architecture::Unknown
 };
 
 /// The identity of one state of a file: its length, time, device and inode.
@@ -165,7 +143,7 @@ fn select_part<'d>(
     let mut parts = parts.iter();
     let target = |machine| Target {
         format: BinaryFormat::MachO,
-        machine,
+        machine: machine_name(machine),
         is_64: true,
         is_little: true,
     };
@@ -173,7 +151,7 @@ fn select_part<'d>(
         Some(part) => part.data(data).map_err(damaged),
         None => Err(Kind::WrongTarget {
             found: "a Mach-O library for other machines".to_owned(),
-            expected: HOST.to_string(),
+            expected: Target::host().to_string(),
         }),
     }
 }
@@ -194,14 +172,14 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
     let file = read::File::parse(data).map_err(damaged)?;
     let target = Target {
         format: file.format(),
-        machine: file.architecture(),
+        machine: machine_name(file.architecture()),
         is_64: file.is_64(),
         is_little: file.endianness() == Endianness::Little,
     };
     if !accepts(&target) {
         return Err(Kind::WrongTarget {
             found: target.to_string(),
-            expected: HOST.to_string(),
+            expected: Target::host().to_string(),
         });
     }
     match file.kind() {
@@ -273,9 +251,29 @@ fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
 #[derive(PartialEq, Eq)]
 struct Target {
     format: BinaryFormat,
-    machine: Architecture,
+    machine: String,
     is_64: bool,
     is_little: bool,
+}
+
+impl Target {
+    /// This host's own target.
+    fn host() -> Target {
+        Target {
+            format: FORMAT,
+            machine: std::env::consts::ARCH.to_owned(),
+            is_64: cfg!(target_pointer_width = "64"),
+            is_little: cfg!(target_endian = "little"),
+        }
+    }
+}
+
+/// Returns the name that Rust has for a machine.
+fn machine_name(machine: Architecture) -> String {
+    match machine {
+        Architecture::I386 => "x86".to_owned(),
+        machine => format!("{machine:?}").to_lowercase(),
+    }
 }
 
 impl fmt::Display for Target {
@@ -285,7 +283,7 @@ impl fmt::Display for Target {
             BinaryFormat::MachO => "a Mach-O library",
             _ => "a Windows library",
         };
-        let machine = format!("{:?}", self.machine).to_lowercase();
+        let machine = &self.machine;
         let width = if self.is_64 { "64" } else { "32" };
         let order = if self.is_little { "" } else { ", big-endian" };
         write!(f, "{format} for {machine} ({width}-bit{order})")
@@ -293,7 +291,7 @@ impl fmt::Display for Target {
 }
 
 fn is_own(target: &Target) -> bool {
-    *target == HOST
+    *target == Target::host()
 }
 
 /// Returns the error about a file that the parser can't read: its own words are about formats, not about what to do.

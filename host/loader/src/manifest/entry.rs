@@ -3,7 +3,8 @@
 
 use std::cell::RefCell;
 
-use passdock_diagnostic::suggest;
+use passdock_diagnostic::{InvalidShape, suggest};
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::schema::shown;
@@ -15,27 +16,14 @@ use crate::names;
 pub(super) enum EntryError {
     /// The entry is wrong, and with it the manifest.
     Wrong(Kind),
-    /// The entry has a word that this host doesn't know, so only this entry is left out.
-    Unknown(UnknownWord),
-}
-
-/// A word of a manifest that this host doesn't know.
-pub(super) struct UnknownWord {
-    /// The description of the word: "kind `shader`".
-    pub(super) what: String,
-    /// The advice, if a known word is near.
-    pub(super) help: Option<String>,
+    /// The entry has a word that this host doesn't know, so only this entry is left out: "kind `shader`", and the
+    /// advice, if a known word is near.
+    Unknown(String, Option<String>),
 }
 
 impl From<Kind> for EntryError {
     fn from(kind: Kind) -> EntryError {
         EntryError::Wrong(kind)
-    }
-}
-
-impl From<UnknownWord> for EntryError {
-    fn from(word: UnknownWord) -> EntryError {
-        EntryError::Unknown(word)
     }
 }
 
@@ -74,31 +62,70 @@ impl<'t> Entry<'t> {
     pub(super) fn value<T>(
         &self,
         key: &'static str,
-        expected: &'static str,
+        expected: &str,
         convert: impl Fn(&'t Value) -> Option<T>,
     ) -> Result<Option<T>, Kind> {
         self.read.borrow_mut().push(key);
-        let Some(value) = self.table.get(key) else {
-            return Ok(None);
-        };
-        convert(value).map(Some).ok_or_else(|| Kind::ManifestType {
-            what: format!("`{key}`{}", self.place),
-            got: names::shown(&shown(value)),
-            expected,
+        let value = self.table.get(key);
+        let convert =
+            |value| convert(value).ok_or_else(|| self.wrong_type(key, &shown(value), expected));
+        value.map(convert).transpose()
+    }
+
+    /// Reads the value of a key, if the entry has it.
+    pub(super) fn get<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+    ) -> Result<Option<T>, EntryError> {
+        // A date would be deserialized as a string.
+        let undated = |value: &'t Value| (!has_date(value)).then(|| value.clone());
+        let value = self.value(key, "another value", undated)?;
+        let value = value.map(Value::try_into).transpose();
+        value.map_err(|error| match InvalidShape::parse(error.message()) {
+            InvalidShape::UnknownWord(word, valid) => {
+                let what = format!("{key} `{}`", names::shown(word));
+                EntryError::Unknown(what, suggest::help(word, valid))
+            }
+            InvalidShape::WrongType { got, expected } => self.wrong_type(key, got, expected).into(),
+            _ => self
+                .wrong_type(key, error.message(), "another value")
+                .into(),
         })
     }
 
-    pub(super) fn string(&self, key: &'static str) -> Result<Option<&'t str>, Kind> {
-        self.value(key, "a string", Value::as_str)
+    /// Returns a list of tables, which is empty if the entry doesn't have it.
+    pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t Table>, Kind> {
+        let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_table).collect();
+        let tables = self.value(key, "a list of tables", convert)?;
+        Ok(tables.unwrap_or_default())
     }
 
-    pub(super) fn required_string(&self, key: &'static str) -> Result<&'t str, Kind> {
-        self.string(key)?.ok_or_else(|| self.missing(key))
+    /// Reads the value of a key that the entry has to have.
+    pub(super) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, EntryError> {
+        Ok(self.get(key)?.ok_or_else(|| self.missing(key))?)
     }
 
-    /// Reads a string, which is empty if there is none.
-    pub(super) fn text(&self, key: &'static str) -> Result<String, Kind> {
-        Ok(self.string(key)?.unwrap_or_default().to_owned())
+    /// Returns the error of a key that the entry doesn't have.
+    pub(super) fn missing(&self, key: &'static str) -> Kind {
+        let place = self.place.clone();
+        Kind::ManifestMissing { key, place }
+    }
+
+    /// Reads the value of a key, which is empty if the entry doesn't have it.
+    pub(super) fn optional<T: DeserializeOwned + Default>(
+        &self,
+        key: &'static str,
+    ) -> Result<T, EntryError> {
+        Ok(self.get(key)?.unwrap_or_default())
+    }
+
+    /// Returns the error of a value of another type than its key's.
+    fn wrong_type(&self, key: &str, got: &str, expected: &str) -> Kind {
+        Kind::ManifestType {
+            what: format!("`{key}`{}", self.place),
+            got: names::shown(got),
+            expected: expected.to_owned(),
+        }
     }
 
     /// Rejects texts that a terminal may not show.
@@ -113,36 +140,12 @@ impl<'t> Entry<'t> {
         Err(read::refused(what, names::shown(text), rule))
     }
 
-    pub(super) fn bool(&self, key: &'static str) -> Result<bool, Kind> {
-        let value = self.value(key, "a bool", Value::as_bool)?;
-        Ok(value.unwrap_or_default())
-    }
-
-    pub(super) fn int(&self, key: &'static str) -> Result<Option<i64>, Kind> {
-        self.value(key, "an int", Value::as_integer)
-    }
-
-    pub(super) fn strings(&self, key: &'static str) -> Result<Vec<&'t str>, Kind> {
-        let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_str).collect();
-        let strings = self.value(key, "a list of strings", convert)?;
-        Ok(strings.unwrap_or_default())
-    }
-
-    pub(super) fn table(&self, key: &'static str) -> Result<Option<&'t Table>, Kind> {
-        self.value(key, "a table", Value::as_table)
-    }
-
-    pub(super) fn array(&self, key: &'static str) -> Result<&'t [Value], Kind> {
-        let array = self.value(key, "a list", Value::as_array)?;
-        array.map(Vec::as_slice).ok_or_else(|| self.missing(key))
-    }
-
     /// Reads a table in this one with `read`.
     pub(super) fn nested<T>(
         &self,
         kind: &str,
-        table: &'t Table,
-        read: impl FnOnce(&Entry<'t>) -> Result<T, EntryError>,
+        table: &Table,
+        read: impl FnOnce(&Entry<'_>) -> Result<T, EntryError>,
     ) -> Result<T, EntryError> {
         let mut entry = Entry::new(table, String::new());
         entry.place = match entry.name().as_str() {
@@ -152,13 +155,6 @@ impl<'t> Entry<'t> {
         let result = read(&entry)?;
         self.warnings.borrow_mut().extend(entry.warnings());
         Ok(result)
-    }
-
-    /// Reads a list of tables, which is empty if there is none.
-    pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t Table>, Kind> {
-        let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_table).collect();
-        let tables = self.value(key, "a list of tables", convert)?;
-        Ok(tables.unwrap_or_default())
     }
 
     /// Adds a warning about the entry.
@@ -187,13 +183,6 @@ impl<'t> Entry<'t> {
     pub(super) fn keys(&self) -> std::collections::BTreeSet<&'static str> {
         self.read.borrow().iter().copied().collect()
     }
-
-    fn missing(&self, key: &'static str) -> Kind {
-        Kind::ManifestMissing {
-            key,
-            place: self.place.clone(),
-        }
-    }
 }
 
 /// Finds a text in a value, or a key of a table, that a terminal may not show. The TOML parser limits how deep values
@@ -207,5 +196,15 @@ fn hidden_text(value: &Value) -> Option<&str> {
             key.or_else(|| hidden_text(value))
         }),
         _ => None,
+    }
+}
+
+/// Whether a date is in a value.
+pub(super) fn has_date(value: &Value) -> bool {
+    match value {
+        Value::Datetime(_) => true,
+        Value::Array(items) => items.iter().any(has_date),
+        Value::Table(table) => table.values().any(has_date),
+        _ => false,
     }
 }

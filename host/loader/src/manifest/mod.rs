@@ -179,11 +179,6 @@ impl Phase {
             Phase::Lower => "lower",
         }
     }
-
-    /// The phase of this name.
-    pub fn named(name: &str) -> Option<Phase> {
-        Phase::ALL.into_iter().find(|phase| phase.name() == name)
-    }
 }
 
 /// A pass as the manifest describes it.

@@ -3,51 +3,26 @@
 use std::collections::BTreeMap;
 
 use passdock_abi as abi;
-use passdock_diagnostic::suggest;
-use toml::value::Datetime;
 use toml::{Table, Value};
 
 use super::declaration::{PassDeclaration, PassInfo};
-use super::entry::{Entry, EntryError, UnknownWord};
+use super::entry::{Entry, EntryError, has_date};
 use super::field::{FieldType, toml_text};
-use super::schema::{Field, Schema};
+use super::schema::{Field, Schema, shown};
 use super::{
     InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
-    ManifestSequential, OpSpec, PanicStrategy, PassKind, Phase, Skipped,
+    ManifestSequential, OpSpec, PanicStrategy, Skipped,
 };
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
-/// The words for a kind of pass.
-pub(super) const PASS_KINDS: [(&str, PassKind); 3] = [
-    ("function", PassKind::Function),
-    ("prim_function", PassKind::PrimFunction),
-    ("module", PassKind::Module),
-];
-
-/// The words for the effect of a panic.
-pub(super) const PANIC_STRATEGIES: [(&str, PanicStrategy); 3] = [
-    ("unwind", PanicStrategy::Unwind),
-    ("abort", PanicStrategy::Abort),
-    ("none", PanicStrategy::None),
-];
-
-/// The words for the type of an option.
-pub(super) const FIELD_TYPES: [(&str, FieldType); 8] = [
-    ("bool", FieldType::Bool),
-    ("int", FieldType::Int),
-    ("float", FieldType::Float),
-    ("string", FieldType::String),
-    ("strings", FieldType::Strings),
-    ("rules", FieldType::Rules),
-    ("ints", FieldType::Ints),
-    ("values", FieldType::Values),
-];
-
 /// Reads a manifest. Versions are checked first: a plugin of another major version may write the rest in another way.
 pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
     let root = Entry::root(table);
-    let manifest = manifest_in(&root)?;
+    let manifest = manifest_in(&root).map_err(|error| match error {
+        EntryError::Wrong(kind) => kind,
+        EntryError::Unknown(what, _) => unreachable!("{what} is of an entry that is left out"),
+    })?;
     let warnings = root.warnings();
     Ok(Manifest {
         warnings,
@@ -55,8 +30,10 @@ pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
     })
 }
 
-fn manifest_in(root: &Entry<'_>) -> Result<Manifest, Kind> {
-    let plugin = plugin(root)?;
+fn manifest_in(root: &Entry<'_>) -> Result<Manifest, EntryError> {
+    let plugin = root.value("plugin", "a table", Value::as_table)?;
+    let plugin = plugin.ok_or_else(|| root.missing("plugin"))?;
+    let plugin = root.nested("plugin", plugin, plugin_in)?;
     plugin.check_versions()?;
     let mut skipped = Vec::new();
     let configs = entries(root, "config", config, &mut skipped)?;
@@ -75,12 +52,12 @@ fn manifest_in(root: &Entry<'_>) -> Result<Manifest, Kind> {
 }
 
 /// Reads the entries of a list. Those with a word that this host doesn't know go to `skipped`.
-fn entries<'t, T>(
-    root: &Entry<'t>,
+fn entries<T>(
+    root: &Entry<'_>,
     kind: &'static str,
-    read: impl Fn(&Entry<'t>) -> Result<T, EntryError>,
+    read: impl Fn(&Entry<'_>) -> Result<T, EntryError>,
     skipped: &mut Vec<Skipped>,
-) -> Result<Vec<T>, Kind> {
+) -> Result<Vec<T>, EntryError> {
     let mut all = Vec::new();
     for table in root.tables(kind)? {
         let mut name = String::new();
@@ -93,8 +70,8 @@ fn entries<'t, T>(
         });
         match result {
             Ok(one) => all.push(one),
-            Err(EntryError::Wrong(kind)) => return Err(kind),
-            Err(EntryError::Unknown(UnknownWord { what, help })) => skipped.push(Skipped {
+            Err(error @ EntryError::Wrong(_)) => return Err(error),
+            Err(EntryError::Unknown(what, help)) => skipped.push(Skipped {
                 entry: kind.to_owned(),
                 name,
                 what,
@@ -105,64 +82,54 @@ fn entries<'t, T>(
     Ok(all)
 }
 
-fn plugin(root: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
-    let Some(table) = root.table("plugin")? else {
-        let (key, place) = ("plugin", String::new());
-        return Err(Kind::ManifestMissing { key, place });
-    };
-    let read = root.nested("plugin", table, |entry| Ok(plugin_in(entry)?));
-    read.map_err(|error| match error {
-        EntryError::Wrong(kind) => kind,
-        EntryError::Unknown(word) => unreachable!("`[plugin]` is read without {}", word.what),
-    })
-}
-
-fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, Kind> {
+fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     entry.check_texts()?;
-    let version_at = |key| version(key, entry.required_string(key)?);
-    let abi = version_at("abi")?;
-    let min_host = entry.string("min_host")?;
-    let panic = entry.required_string("panic")?;
-    let optional = |key| Ok::<_, Kind>(Some(entry.text(key)?).filter(|text| !text.is_empty()));
+    let abi = version("abi", entry.required("abi")?)?;
+    let min_host = entry.get("min_host")?;
+    let text = |key| {
+        let text = entry.get::<String>(key)?;
+        Ok::<_, EntryError>(text.filter(|text| !text.is_empty()))
+    };
     Ok(ManifestPlugin {
-        name: word("the plugin's name", entry.required_string("name")?)?,
-        version: entry.text("version")?,
+        name: word("the plugin's name", entry.required("name")?)?,
+        version: entry.optional("version")?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
-        ir: version_at("ir")?,
-        panic: choice("panic", panic, &PANIC_STRATEGIES).unwrap_or_else(|unknown| {
+        ir: version("ir", entry.required("ir")?)?,
+        panic: match entry.required("panic") {
             // A new way to panic is held to be the worst.
-            let message = format!("This host takes the unknown {} for `abort`", unknown.what);
-            entry.warn(message, unknown.help);
-            PanicStrategy::Abort
-        }),
-        layout: optional("layout")?,
-        compiler: optional("compiler")?,
+            Err(EntryError::Unknown(what, help)) => {
+                let message = format!("This host takes the unknown {what} for `abort`");
+                entry.warn(message, help);
+                PanicStrategy::Abort
+            }
+            panic => panic?,
+        },
+        layout: text("layout")?,
+        compiler: text("compiler")?,
     })
 }
 
 /// Reads a pass, unless its options are under one of the config keys in `unread`, which this host can't read.
 fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError> {
-    let name = pass_name("a pass's name", entry.required_string("name")?)?;
+    let name = pass_name("a pass's name", entry.required("name")?)?;
     let what = format!("a name in `aliases` of `{name}`");
-    let aliases = entry.strings("aliases")?.into_iter();
+    let aliases = entry.optional::<Vec<String>>("aliases")?.into_iter();
     let aliases = aliases.map(|alias| pass_name(&what, alias));
     let what = format!("`config` of `{name}`");
-    let config = entry.string("config")?.map(|key| dotted(&what, key));
+    let config = entry.get("config")?.map(|key| dotted(&what, key));
     let config = config.transpose()?;
     if let Some(key) = config.as_ref().filter(|key| unread.contains(key)) {
         let what = format!("fields of its config key `{key}`");
-        return Err(UnknownWord { what, help: None }.into());
+        return Err(EntryError::Unknown(what, None));
     }
-    let phase = entry.string("phase")?;
-    let phase = phase.map(|word| choice("phase", word, &Phase::ALL.map(|p| (p.name(), p))));
     Ok(ManifestPass {
-        summary: entry.text("summary")?,
-        kind: choice("kind", entry.required_string("kind")?, &PASS_KINDS)?,
+        summary: entry.optional("summary")?,
+        kind: entry.required("kind")?,
         declaration: PassDeclaration {
-            phase: phase.transpose()?,
-            thread_safe: entry.bool("thread_safe")?,
-            changes_interface: entry.bool("changes_interface")?,
+            phase: entry.get("phase")?,
+            thread_safe: entry.optional("thread_safe")?,
+            changes_interface: entry.optional("changes_interface")?,
             aliases: aliases.collect::<Result<_, _>>()?,
             config,
             options: fields(entry, "option", &name, false)?,
@@ -172,17 +139,12 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
 }
 
 /// Reads the level and the requirements of a pass or a Sequential.
-fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, Kind> {
-    let level = entry.int("opt_level")?.unwrap_or_default();
-    let opt_level = u32::try_from(level).map_err(|_| {
-        let what = format!("`opt_level` of `{name}`");
-        refused(what, level, "a level is an integer ≥ 0")
-    })?;
+fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
     let what = format!("a name in `required` of `{name}`");
-    let required = entry.strings("required")?.into_iter();
+    let required = entry.optional::<Vec<String>>("required")?.into_iter();
     let required = required.map(|name| any_pass_name(&what, name));
     Ok(PassInfo {
-        opt_level,
+        opt_level: entry.optional("opt_level")?,
         required: required.collect::<Result<_, _>>()?,
         name,
     })
@@ -190,27 +152,28 @@ fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, Kind> {
 
 /// Reads a Sequential, unless one of its children needs a newer host.
 fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
-    let (what, name) = ("a Sequential's name", entry.required_string("name")?);
+    let (what, name) = ("a Sequential's name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::SEQUENTIAL_RULE)?;
-    let children = entry.array("passes")?.iter();
-    let passes = children.map(|value| match value {
-        Value::String(child) => child_named(&name, child),
+    let children = entry.value("passes", "a list", Value::as_array)?;
+    let children = children.ok_or_else(|| entry.missing("passes"))?;
+    let passes = children.iter().map(|value| match value {
+        Value::String(child) => child_named(&name, child.clone()),
         Value::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
         _ => {
             let what = format!("a child in `passes` of `{name}`");
             let rule = "a child is a pass's name, or a table with its `name` and `options`";
-            Err(refused(what, super::schema::shown(value), rule).into())
+            Err(refused(what, shown(value), rule).into())
         }
     });
     Ok(ManifestSequential {
         passes: passes.collect::<Result<_, _>>()?,
-        summary: entry.text("summary")?,
+        summary: entry.optional("summary")?,
         declaration: info(entry, name)?.into(),
     })
 }
 
 /// Reads a child of a Sequential that is a name.
-fn child_named(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
+fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
     Ok(ManifestChild {
         name: any_pass_name(&format!("a name in `passes` of `{owner}`"), name)?,
         options: BTreeMap::new(),
@@ -219,14 +182,14 @@ fn child_named(owner: &str, name: &str) -> Result<ManifestChild, EntryError> {
 
 /// Reads a child of a Sequential that is a table.
 fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
-    let mut child = child_named(owner, entry.required_string("name")?)?;
-    let name = &child.name;
-    check_host(entry, &format!("its child `{name}`"))?;
-    for (option, value) in entry.table("options")?.into_iter().flatten() {
-        if let Some(date) = date_in(value) {
-            let what = format!("the option `{option}` of `{name}` of `{owner}`");
-            let rule = "no option takes a date; write it as a text, between quotes";
-            return Err(refused(what, date, rule).into());
+    let mut child = child_named(owner, entry.required("name")?)?;
+    check_host(entry, &format!("its child `{}`", child.name))?;
+    let options = entry.value("options", "a table", Value::as_table)?;
+    for (option, value) in options.into_iter().flatten() {
+        if has_date(value) {
+            let what = format!("the option `{option}` of `{}` of `{owner}`", child.name);
+            let rule = "no option takes a date; write it as a string, between quotes";
+            return Err(refused(what, "a date", rule).into());
         }
         child.options.insert(option.clone(), value.clone());
     }
@@ -234,24 +197,23 @@ fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError>
 }
 
 fn config(entry: &Entry<'_>) -> Result<Schema, EntryError> {
-    let key = dotted("a config key", entry.required_string("key")?)?;
+    let key = dotted("a config key", entry.required("key")?)?;
     Ok(Schema {
         fields: fields(entry, "field", &key, true)?,
-        doc: entry.text("doc")?,
+        doc: entry.optional("doc")?,
         key,
     })
 }
 
 fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
     let rule = "an op's name is its domain and name, without blanks";
-    let name = entry.required_string("name")?;
-    let name = require(names::is_op, "an op's name", name, rule)?;
-    let since = entry.int("since")?.unwrap_or(1);
+    let name = require(names::is_op, "an op's name", entry.required("name")?, rule)?;
+    let since = entry.get("since")?.unwrap_or(1);
     if since < 1 {
         let what = format!("`since` of `{name}`");
         return Err(refused(what, since, "the first version of a domain is 1").into());
     }
-    let extends = entry.bool("extends")?;
+    let extends = entry.optional("extends")?;
     Ok(OpSpec {
         name,
         since,
@@ -260,11 +222,11 @@ fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
 }
 
 fn instrument(entry: &Entry<'_>) -> Result<InstrumentDeclaration, EntryError> {
-    let (what, name) = ("an instrument's name", entry.required_string("name")?);
+    let (what, name) = ("an instrument's name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::INSTRUMENT_RULE)?;
     Ok(InstrumentDeclaration {
         options: fields(entry, "option", &name, false)?,
-        summary: entry.text("summary")?,
+        summary: entry.optional("summary")?,
         name,
     })
 }
@@ -282,18 +244,22 @@ fn fields(
 }
 
 fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, EntryError> {
-    let name = entry.required_string("name")?;
-    let what = format!("type of its field `{}`:", names::shown(name));
-    let type_word = entry.required_string("type")?;
-    let ty = choice(&what, type_word, &FIELD_TYPES)?;
+    let name: String = entry.required("name")?;
+    let ty: FieldType = match entry.required("type") {
+        Err(EntryError::Unknown(what, help)) => {
+            let what = format!("{what} of its field `{}`", names::shown(&name));
+            return Err(EntryError::Unknown(what, help));
+        }
+        ty => ty?,
+    };
     let name = match name.is_empty() && may_be_empty {
         true => String::new(),
         false => word(&format!("the name of an option of `{owner}`"), name)?,
     };
     let default = entry.value("default", ty.name(), |value| ty.accept(value))?;
     let default = default.unwrap_or_else(|| ty.zero());
-    let choices = entry.strings("choices")?;
-    let (min, max) = (entry.int("min")?, entry.int("max")?);
+    let choices: Vec<String> = entry.optional("choices")?;
+    let (min, max): (Option<i64>, Option<i64>) = (entry.get("min")?, entry.get("max")?);
     let integer = matches!(ty, FieldType::Int | FieldType::Ints);
     let limits = [
         ("min", min.is_some(), integer),
@@ -303,19 +269,19 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     if let Some((key, ..)) = limits.iter().find(|(_, given, may)| *given && !may) {
         let what = format!("the type of `{name}` of `{owner}`, which has `{key}`,");
         let rule = "`min` and `max` are for `int` and `ints`, and `choices` for `string`";
-        return Err(refused(what, type_word, rule).into());
+        return Err(refused(what, ty.name(), rule).into());
     }
     let range = (min.is_some() || max.is_some())
         .then(|| (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)));
     let field = Field {
-        doc: entry.text("doc")?,
+        doc: entry.optional("doc")?,
         name,
         ty,
         default,
-        mandatory: entry.bool("mandatory")?,
+        mandatory: entry.optional("mandatory")?,
         range,
-        choices: choices.into_iter().map(str::to_owned).collect(),
-        rest: entry.bool("rest")?,
+        choices,
+        rest: entry.optional("rest")?,
     };
     let fits = match field.mandatory {
         true => range.is_none_or(|(min, max)| min <= max),
@@ -336,26 +302,17 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
 
 /// Leaves out an entry that needs a newer host than this one. `who` needs it: the entry, or a part of it.
 fn check_host(entry: &Entry<'_>, who: &str) -> Result<(), EntryError> {
-    let needed = entry.string("min_host")?;
+    let needed = entry.get("min_host")?;
     match needed.map(|text| version("min_host", text)).transpose()? {
         Some(needed) if (needed.major, needed.minor) > (abi::ABI.major, abi::ABI.minor) => {
             let what = format!("contract {needed}, which {who} needs");
-            Err(UnknownWord { what, help: None }.into())
+            Err(EntryError::Unknown(what, None))
         }
         _ => Ok(()),
     }
 }
 
-/// Returns the choice that a word stands for. `what` precedes the word in the error: "kind".
-fn choice<T: Copy>(what: &str, word: &str, known: &[(&'static str, T)]) -> Result<T, UnknownWord> {
-    let found = known.iter().find(|(known, _)| *known == word);
-    found.map(|(_, choice)| *choice).ok_or_else(|| UnknownWord {
-        what: format!("{what} `{}`", names::shown(word)),
-        help: suggest::help(word, known.iter().map(|(word, _)| *word)),
-    })
-}
-
-fn version(key: &str, value: &str) -> Result<Ver, Kind> {
+fn version(key: &str, value: String) -> Result<Ver, Kind> {
     let number = |part: &str| -> Option<u32> {
         let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         digits.then(|| part.parse().ok()).flatten()
@@ -365,23 +322,23 @@ fn version(key: &str, value: &str) -> Result<Ver, Kind> {
         Some(Ver { major, minor })
     });
     let rule = "a version is written `major.minor`";
-    parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(value), rule))
+    parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(&value), rule))
 }
 
-fn pass_name(what: &str, name: &str) -> Result<String, Kind> {
+fn pass_name(what: &str, name: String) -> Result<String, Kind> {
     require(names::is_pass, what, name, names::PASS_RULE)
 }
 
 /// Checks the name of a pass, or of a Sequential.
-fn any_pass_name(what: &str, name: &str) -> Result<String, Kind> {
+fn any_pass_name(what: &str, name: String) -> Result<String, Kind> {
     require(names::is_namespaced, what, name, names::ANY_PASS_RULE)
 }
 
-fn dotted(what: &str, name: &str) -> Result<String, Kind> {
+fn dotted(what: &str, name: String) -> Result<String, Kind> {
     require(names::is_dotted, what, name, names::DOTTED_RULE)
 }
 
-fn word(what: &str, name: &str) -> Result<String, Kind> {
+fn word(what: &str, name: String) -> Result<String, Kind> {
     let rule = "it is a word of letters, digits, `_` and `-`, not longer than 256 bytes";
     require(names::is_word, what, name, rule)
 }
@@ -389,22 +346,12 @@ fn word(what: &str, name: &str) -> Result<String, Kind> {
 fn require(
     is_valid: fn(&str) -> bool,
     what: &str,
-    value: &str,
+    value: String,
     rule: &'static str,
 ) -> Result<String, Kind> {
-    match is_valid(value) {
-        true => Ok(value.to_owned()),
-        false => Err(refused(what, names::shown(value), rule)),
-    }
-}
-
-/// Returns a date in a value.
-fn date_in(value: &Value) -> Option<&Datetime> {
-    match value {
-        Value::Datetime(date) => Some(date),
-        Value::Array(items) => items.iter().find_map(date_in),
-        Value::Table(table) => table.values().find_map(date_in),
-        _ => None,
+    match is_valid(&value) {
+        true => Ok(value),
+        false => Err(refused(what, names::shown(&value), rule)),
     }
 }
 
@@ -443,9 +390,9 @@ mod tests {
     #[test]
     fn the_schema_has_the_keys_that_are_read() {
         let plugin = "name = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'";
-        check("plugin", plugin, |entry| Ok(plugin_in(entry)?));
+        check("plugin", plugin, plugin_in);
         let whole = format!("[plugin]\n{plugin}");
-        check("", &whole, |root| Ok(manifest_in(root)?));
+        check("", &whole, manifest_in);
         let named = |read: fn(&Entry<'_>) -> Result<(), EntryError>| {
             move |entry: &Entry<'_>| {
                 check_host(entry, "it")?;

@@ -1,6 +1,8 @@
 //! Manifests that are read, and the errors about wrong ones.
 
 use expect_test::{expect, expect_file};
+use passdock_diagnostic::InvalidShape;
+use serde::de::DeserializeOwned;
 
 use super::*;
 
@@ -362,13 +364,13 @@ name = 'a.good'
         })
         .collect();
     expect![[r#"
-        config a.Config: type of its field `sizes`: `floats` Did you mean `float`?
-        config a.Bell: type of its field `\u{7}`: `dtype` -
+        config a.Config: type `floats` of its field `sizes` Did you mean `float`?
+        config a.Bell: type `dtype` of its field `\u{7}` -
         pass a.transform.Kind: kind `modul` Did you mean `module`?
         pass a.transform.Phase: phase `midnight` -
-        pass a.transform.Option: type of its field `limit`: `dict` -
+        pass a.transform.Option: type `dict` of its field `limit` -
         pass a.transform.Config: fields of its config key `a.Config` -
-        instrument a.watch: type of its field `n`: `integer` -"#]]
+        instrument a.watch: type `integer` of its field `n` -"#]]
     .assert_eq(&skipped.join("\n"));
 }
 
@@ -409,14 +411,19 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
 #[test]
 fn the_schema_has_the_words_that_are_read() {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
-    fn words<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
-        choices.iter().map(|(word, _)| *word).collect()
+    /// The words that serde names when it meets another one.
+    fn words<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
+        let error = toml::Value::from("?").try_into::<T>().unwrap_err();
+        match InvalidShape::parse(error.message()) {
+            InvalidShape::UnknownWord("?", words) => words.into_iter().map(str::to_owned).collect(),
+            shape => panic!("{shape:?}"),
+        }
     }
     for (table, key, words) in [
-        ("plugin", "panic", words(&read::PANIC_STRATEGIES)),
-        ("pass", "kind", words(&read::PASS_KINDS)),
-        ("pass", "phase", Phase::ALL.map(Phase::name).to_vec()),
-        ("field", "type", words(&read::FIELD_TYPES)),
+        ("plugin", "panic", words::<PanicStrategy>()),
+        ("pass", "kind", words::<PassKind>()),
+        ("pass", "phase", words::<Phase>()),
+        ("field", "type", words::<FieldType>()),
     ] {
         let property = &schema["definitions"][table]["properties"][key];
         assert_eq!(property["enum"], serde_json::json!(words), "{key}");

@@ -480,16 +480,16 @@ fn a_library_of_another_system() {
     };
     std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
     expect![["
-        warning: plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a \
-          `.so`: build it for this system
-        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: \
-          build it for this system"]]
+        warning: plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of \
+          library); a plugin here is a `.so`
+        plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of library); \
+          a plugin here is a `.so`"]]
     .assert_eq(&said("acme.transform.One"));
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
     }
-    expect!["plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a \
-        `.so`: build it for this system"]
+    expect!["plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of \
+        library); a plugin here is a `.so`"]
         .assert_eq(&said("acme.transform.One"));
     let both = dir.path().join("c.dll");
     std::fs::rename(dir.path().join("acme.dll"), both).expect("renames");

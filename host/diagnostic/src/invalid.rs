@@ -1,0 +1,62 @@
+//! What serde reports about data of another shape.
+
+/// An error of serde, read from its message: formats hand out nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidShape<'m> {
+    /// A key that the struct doesn't have, and those that it has.
+    UnknownKey(&'m str, Vec<&'m str>),
+    /// A word that the enum doesn't have, and those that it has.
+    UnknownWord(&'m str, Vec<&'m str>),
+    /// A key that the table lacks.
+    MissingKey(&'m str),
+    /// A value of another type than the expected one.
+    WrongType {
+        /// The value, or its type.
+        got: &'m str,
+        /// The expected type.
+        expected: &'m str,
+    },
+    /// An error of a type's own.
+    Other(&'m str),
+}
+
+/// Types as messages of serde name them, and as ours do.
+const TYPES: [(&str, &str); 8] = [
+    ("u32", "an integer ≥ 0"),
+    ("u64", "an integer ≥ 0"),
+    ("i64", "an integer"),
+    ("a sequence", "a list"),
+    ("sequence", "a list"),
+    ("a map", "a table"),
+    ("map", "a table"),
+    ("any valid TOML value", "a value"),
+];
+
+impl<'m> InvalidShape<'m> {
+    /// Reads a message: "unknown field `opt_lvl`, expected `opt_level` or `config`", "missing field `name`", "invalid
+    /// type: string "3", expected u32".
+    pub fn parse(message: &'m str) -> InvalidShape<'m> {
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        let mut name = || quoted.next().unwrap_or_default();
+        let type_name = |serde| {
+            let own = TYPES.into_iter().find(|(name, _)| *name == serde);
+            own.map_or(serde, |(_, own)| own)
+        };
+        if message.starts_with("unknown field") {
+            InvalidShape::UnknownKey(name(), quoted.collect())
+        } else if message.starts_with("unknown variant") {
+            InvalidShape::UnknownWord(name(), quoted.collect())
+        } else if message.starts_with("missing field") {
+            InvalidShape::MissingKey(name())
+        } else if let Some((got, expected)) = message.rsplit_once(", expected ")
+            && let Some((_, got)) = got.split_once(": ")
+        {
+            InvalidShape::WrongType {
+                got: type_name(got),
+                expected: type_name(expected),
+            }
+        } else {
+            InvalidShape::Other(message)
+        }
+    }
+}
