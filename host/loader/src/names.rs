@@ -1,5 +1,7 @@
 //! The rules for names that come from manifests, and how a doubtful one is shown in a message.
 
+use passdock_diagnostic::terminal;
+
 /// The longest name, in bytes.
 pub(super) const MAX_LEN: usize = 256;
 
@@ -67,17 +69,5 @@ pub(super) fn is_text(text: &str) -> bool {
 
 /// A text of a manifest as a message shows it: shortened, with control characters escaped.
 pub(super) fn shown(text: &str) -> String {
-    let mut out = String::new();
-    for (i, c) in text.chars().enumerate() {
-        if i == 120 {
-            out.push('…');
-            break;
-        }
-        if c.is_control() {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    terminal::shortened(terminal::safe_line(text).into_owned(), 120)
 }

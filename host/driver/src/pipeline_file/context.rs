@@ -8,7 +8,7 @@ use super::{Options, table_of, values};
 
 /// `[context]`, with the spans of what may be wrong in it.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, expecting = "a table")]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ContextTable {
     /// The level, if the file sets one.
     pub(crate) opt_level: Option<u32>,

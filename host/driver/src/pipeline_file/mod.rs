@@ -11,9 +11,11 @@ mod places;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
@@ -63,7 +65,7 @@ pub(crate) struct PipelineFile {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Tables {
-    context: ContextTable,
+    context: Table<ContextTable>,
     plugins: PluginsTable,
     instruments: Vec<InstrumentTable>,
     passes: Vec<Spanned<PassEntry>>,
@@ -102,7 +104,7 @@ pub(crate) struct PluginsTable {
 
 /// A table `[plugins.NAME]`.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct PluginTable {
     /// Passes of other plugins that this one's replace.
     #[serde(default, rename = "override")]
@@ -246,12 +248,34 @@ impl PipelineFile {
         };
         let passes = entries.passes(tables.passes, 0)?;
         Ok(PipelineFile {
-            context: tables.context,
+            context: tables.context.0,
             plugins: tables.plugins,
             instruments: tables.instruments,
             passes,
             source,
         })
+    }
+}
+
+/// A struct that is a table in the file. What serde derives takes a list, too.
+#[derive(Default)]
+struct Table<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Table<T>, D::Error> {
+        struct TableVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
+            type Value = Table<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Table<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Table)
+            }
+        }
+        table.deserialize_map(TableVisitor(PhantomData))
     }
 }
 
@@ -271,7 +295,10 @@ impl<'de> Deserialize<'de> for PluginsTable {
                     match key.get_ref().as_str() {
                         "dirs" => table.dirs = map.next_value()?,
                         "files" => table.files = map.next_value()?,
-                        _ => table.plugins.push((key, map.next_value()?)),
+                        _ => {
+                            let Table(plugin) = map.next_value()?;
+                            table.plugins.push((key, plugin));
+                        }
                     }
                 }
                 Ok(table)

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use passdock_diagnostic::{InvalidShape, suggest};
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned, IntoDeserializer};
 use toml::{Table, Value};
 
 use super::schema::shown;
@@ -82,14 +82,28 @@ impl<'t> Entry<'t> {
         let value = self.value(key, "another value", undated)?;
         let value = value.map(Value::try_into).transpose();
         value.map_err(|error| match InvalidShape::parse(error.message()) {
-            InvalidShape::UnknownWord(word, valid) => {
-                let what = format!("{key} `{}`", names::shown(word));
-                EntryError::Unknown(what, suggest::help(word, valid))
-            }
             InvalidShape::WrongType { got, expected } => self.wrong_type(key, got, expected).into(),
             _ => self
                 .wrong_type(key, error.message(), "another value")
                 .into(),
+        })
+    }
+
+    /// Reads the word that is the value of a key, if the entry has it.
+    pub(super) fn word<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+    ) -> Result<Option<T>, EntryError> {
+        let word = self.get::<String>(key)?;
+        let read = word.map(|word| T::deserialize(word.into_deserializer()));
+        read.transpose().map_err(|error: de::value::Error| {
+            let message = error.to_string();
+            let (word, valid) = match InvalidShape::parse(&message) {
+                InvalidShape::UnknownWord(word, valid) => (word, valid),
+                _ => ("", Vec::new()),
+            };
+            let what = format!("{key} `{}`", names::shown(word));
+            EntryError::Unknown(what, suggest::help(word, valid))
         })
     }
 
@@ -103,6 +117,14 @@ impl<'t> Entry<'t> {
     /// Reads the value of a key that the entry has to have.
     pub(super) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, EntryError> {
         Ok(self.get(key)?.ok_or_else(|| self.missing(key))?)
+    }
+
+    /// Reads the word that is the value of a key that the entry has to have.
+    pub(super) fn required_word<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+    ) -> Result<T, EntryError> {
+        Ok(self.word(key)?.ok_or_else(|| self.missing(key))?)
     }
 
     /// Returns the error of a key that the entry doesn't have.

@@ -96,7 +96,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,
-        panic: match entry.required("panic") {
+        panic: match entry.required_word("panic") {
             // A new way to panic is held to be the worst.
             Err(EntryError::Unknown(what, help)) => {
                 let message = format!("This host takes the unknown {what} for `abort`");
@@ -125,9 +125,9 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
     }
     Ok(ManifestPass {
         summary: entry.optional("summary")?,
-        kind: entry.required("kind")?,
+        kind: entry.required_word("kind")?,
         declaration: PassDeclaration {
-            phase: entry.get("phase")?,
+            phase: entry.word("phase")?,
             thread_safe: entry.optional("thread_safe")?,
             changes_interface: entry.optional("changes_interface")?,
             aliases: aliases.collect::<Result<_, _>>()?,
@@ -245,7 +245,7 @@ fn fields(
 
 fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, EntryError> {
     let name: String = entry.required("name")?;
-    let ty: FieldType = match entry.required("type") {
+    let ty: FieldType = match entry.required_word("type") {
         Err(EntryError::Unknown(what, help)) => {
             let what = format!("{what} of its field `{}`", names::shown(&name));
             return Err(EntryError::Unknown(what, help));
