@@ -119,7 +119,7 @@ impl InstrumentSpec {
         + Sync
         + 'static,
     ) -> InstrumentSpec {
-        let schema = Schema::of::<T>(name);
+        let schema = Schema::from_options::<T>(name);
         InstrumentSpec::untyped(
             name,
             summary,

@@ -439,7 +439,9 @@ impl Registry {
     /// # Errors
     /// If the key is registered already.
     pub fn register_config_option<T: Options>(&self, key: &str) -> Result<(), ConfigError> {
-        self.write().config.register(Schema::of::<T>(key), None)
+        self.write()
+            .config
+            .register(Schema::from_options::<T>(key), None)
     }
 
     /// Registers a config option of the program itself that is described by data: for programs whose types aren't known

@@ -122,7 +122,7 @@ passdock_plugin_api::options! {
 /// Creates the pass `PrintIR`, which prints the module under the heading that is its option `header`, and changes
 /// nothing. It isn't registered by default: the command registers it with standard error as its sink.
 pub fn printing(sink: Sink) -> PassRef {
-    let schema = Schema::of::<PrintIr>("PrintIR");
+    let schema = Schema::from_options::<PrintIr>("PrintIR");
     let declared = PassDeclaration {
         changes_interface: false,
         aliases: ["transform.PrintIR", "relay.transform.PrintIR"]

@@ -36,9 +36,9 @@ impl BuiltInPipeline {
     /// # Errors
     /// If there is none; the nearest one is named.
     pub fn named(name: &str) -> Result<BuiltInPipeline, PassError> {
-        let found = BUILT_IN.into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| {
-            let names = || BUILT_IN.iter().map(|known| known.name);
+        let pipeline = BUILT_IN.into_iter().find(|pipeline| pipeline.name == name);
+        pipeline.ok_or_else(|| {
+            let names = || BUILT_IN.iter().map(|pipeline| pipeline.name);
             let message = format!("There is no built-in pipeline `{name}`.");
             let help = suggest::help_or_list(name, names, "There are");
             PassError::new(ErrorKind::Usage, message).help(help)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use passdock_core::{InvalidShape, PassError, suggest};
 
-use super::places::Place;
+use super::spans::EntrySpans;
 use super::{INSTRUMENT, SourceText};
 
 /// Keys that people write at the top of a file, and the tables that they are of.
@@ -59,22 +59,22 @@ fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
 /// Returns the error of a document that isn't a pipeline, with what serde says of it.
 pub(super) fn invalid_shape(
     source: &SourceText,
-    places: &[Place],
+    spans: &[EntrySpans],
     error: &toml::de::Error,
 ) -> PassError {
     let span = error.span().unwrap_or(0..0);
-    let is_meant = |place: &&Place| place.key == span || place.value == span;
-    let Some(place) = places.iter().find(is_meant) else {
+    let is_meant = |entry: &&EntrySpans| entry.key == span || entry.value == span;
+    let Some(entry) = spans.iter().find(is_meant) else {
         let message = format!("This isn't a pipeline: {}.", error.message());
         return source.error(span, "", message);
     };
-    let name = place.name.as_str();
-    let table = place.path.split_last().map(|(_, table)| table);
+    let name = entry.name.as_str();
+    let table = entry.path.split_last().map(|(_, table)| table);
     let is_plugin = table.is_some_and(|table| *table == ["plugins"]) && !PLUGINS.contains(&name);
     match InvalidShape::parse(error.message()) {
-        InvalidShape::UnknownKey(_, valid) => unknown_key(source, place, &valid),
+        InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
         // What isn't a table is no plugin's.
-        _ if is_plugin => unknown_key(source, place, &PLUGINS),
+        _ if is_plugin => unknown_key(source, entry, &PLUGINS),
         InvalidShape::UnknownWord(word, valid) => {
             let message = format!("There is no {name} `{word}`.");
             let error = source.error(span, &format!("unknown {name}"), message);
@@ -82,7 +82,7 @@ pub(super) fn invalid_shape(
             error.help(suggest::help_or_list(word, valid, "There are"))
         }
         InvalidShape::MissingKey(key) => {
-            let mut keys = place.inner(places);
+            let mut keys = entry.inner(spans);
             match keys.find(|near| suggest::nearest(&near.name, [key]).is_some()) {
                 Some(near) => unknown_key(source, near, &[key]),
                 None => source.error(span, "", format!("`[[{name}]]` needs a `{key}`.")),
@@ -105,9 +105,9 @@ pub(super) fn invalid_shape(
 }
 
 /// Returns the error of a key of which the table has only others.
-fn unknown_key(source: &SourceText, place: &Place, valid: &[&str]) -> PassError {
-    let name = place.name.as_str();
-    let table = match place.path.split_last() {
+fn unknown_key(source: &SourceText, entry: &EntrySpans, valid: &[&str]) -> PassError {
+    let name = entry.name.as_str();
+    let table = match entry.path.split_last() {
         None | Some((_, [])) => "the pipeline".to_owned(),
         Some((_, [list, ..])) if list == "passes" || list == "instruments" => {
             format!("`[[{list}]]`")
@@ -116,7 +116,7 @@ fn unknown_key(source: &SourceText, place: &Place, valid: &[&str]) -> PassError 
     };
     let valid = || valid.iter().copied();
     let home = HOMES.into_iter().find(|(key, _)| *key == name);
-    let help = match home.filter(|_| place.path.len() == 1) {
+    let help = match home.filter(|_| entry.path.len() == 1) {
         Some((_, home)) => format!("`{name}` stands in {home}."),
         None => suggest::help(name, valid()).unwrap_or_else(|| {
             let list = suggest::listed(valid());
@@ -132,6 +132,6 @@ fn unknown_key(source: &SourceText, place: &Place, valid: &[&str]) -> PassError 
         }),
     };
     let message = format!("There is no key `{name}` in {table}.");
-    let error = source.error(place.key.clone(), "unknown key", message);
+    let error = source.error(entry.key.clone(), "unknown key", message);
     error.help(help)
 }

@@ -7,7 +7,7 @@ pub(crate) mod built_in;
 mod context;
 mod errors;
 mod passes;
-mod places;
+mod spans;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use toml::de::DeTable;
 pub(crate) use context::ContextTable;
 use errors::{invalid_shape, invalid_syntax};
 use passes::{Entries, PassEntry};
-pub(crate) use places::Place;
+pub(crate) use spans::EntrySpans;
 
 use passdock_core::{ErrorKind, PassError, Phase, Snippet};
 
@@ -202,11 +202,11 @@ impl SourceText {
     }
 
     /// Returns the places of what is in the value at a span, the outer ones first.
-    pub(crate) fn places_in(&self, value: Range<usize>) -> Vec<Place> {
+    pub(crate) fn spans_in(&self, value: Range<usize>) -> Vec<EntrySpans> {
         let document = DeTable::parse(&self.text);
-        let places = document.map_or(Vec::new(), |document| Place::all(document.get_ref()));
-        let outer = places.iter().find(|place| place.value == value);
-        outer.map_or(Vec::new(), |outer| outer.inner(&places).cloned().collect())
+        let spans = document.map_or(Vec::new(), |document| EntrySpans::all(document.get_ref()));
+        let outer = spans.iter().find(|entry| entry.value == value);
+        outer.map_or(Vec::new(), |outer| outer.inner(&spans).cloned().collect())
     }
 
     /// What shows a place in the file with an error that has none yet.
@@ -239,12 +239,12 @@ impl PipelineFile {
             text: text.into(),
         };
         let document = DeTable::parse(text).map_err(|error| invalid_syntax(&source, &error))?;
-        let places = Place::all(document.get_ref());
+        let spans = EntrySpans::all(document.get_ref());
         let tables = Tables::deserialize(toml::Deserializer::from(document))
-            .map_err(|error| invalid_shape(&source, &places, &error))?;
+            .map_err(|error| invalid_shape(&source, &spans, &error))?;
         let entries = Entries {
             source: &source,
-            places: &places,
+            spans: &spans,
         };
         let passes = entries.passes(tables.passes, 0)?;
         Ok(PipelineFile {

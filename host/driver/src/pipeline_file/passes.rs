@@ -11,7 +11,7 @@ use toml::Spanned;
 use passdock_core::{ErrorKind, PassError, Phase};
 
 use super::built_in::BuiltInPipeline;
-use super::places::Place;
+use super::spans::EntrySpans;
 use super::{Options, PassTable, PipelineFile, SourceText};
 
 /// The levels that Sequentials may nest in a file.
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for PassEntry {
 /// The document that entries are of, for errors about them.
 pub(super) struct Entries<'d> {
     pub(super) source: &'d SourceText,
-    pub(super) places: &'d [Place],
+    pub(super) spans: &'d [EntrySpans],
 }
 
 impl Entries<'_> {
@@ -138,12 +138,12 @@ impl Entries<'_> {
 
     /// Rejects a key that the kind of the entry at a span doesn't have.
     fn check_keys(&self, entry: &Range<usize>) -> Result<(), PassError> {
-        let keys = Place::entries_of(self.places, entry);
+        let keys = EntrySpans::entries_of(self.spans, entry);
         let is_of = |(kind, ..): &&(&str, _, _)| keys.iter().any(|key| key.name == *kind);
         let Some(&(kind, what, others)) = KINDS.iter().find(is_of) else {
             return Ok(());
         };
-        let is_wrong = |key: &&&Place| key.name != kind && !others.contains(&&*key.name);
+        let is_wrong = |key: &&&EntrySpans| key.name != kind && !others.contains(&&*key.name);
         let Some(wrong) = keys.iter().find(is_wrong) else {
             return Ok(());
         };

@@ -153,7 +153,7 @@ impl Names {
     /// Whether a name is a dim symbol's, and not a parameter's.
     fn is_symbol(&self, binding: &Binding<'_>) -> Result<bool, PassError> {
         let name = binding.name();
-        let has = |names: &[String]| names.iter().any(|known| known == name);
+        let has = |names: &[String]| names.iter().any(|own| own == name);
         let (message, help) = match (has(&self.symbols), has(&self.params)) {
             (true, false) => return Ok(true),
             (false, true) => return Ok(false),

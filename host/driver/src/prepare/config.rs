@@ -100,8 +100,8 @@ pub(super) fn locate(
         .field
         .as_deref()
         .filter(|field| *field != key.get_ref());
-    let mut inner = source.places_in(value.span()).into_iter();
-    let inner = inner.find(|place| field == Some(&*place.name));
+    let mut inner = source.spans_in(value.span()).into_iter();
+    let inner = inner.find(|entry| field == Some(&*entry.name));
     let span = match (error.wrong, inner) {
         (Wrong::Value, Some(inner)) => inner.value,
         (Wrong::Value, None) => value.span(),

@@ -268,10 +268,10 @@ pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
 
 /// The names that passes of a run have, and those of the registry.
 pub(super) fn known_names(registry: &Registry, sequential: &Sequential) -> BTreeSet<String> {
-    let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
+    let mut names: BTreeSet<String> = registry.pass_names().into_iter().collect();
     let passes = passes_in(sequential).into_iter();
-    known.extend(passes.map(|pass| pass.info().name.clone()));
-    known
+    names.extend(passes.map(|pass| pass.info().name.clone()));
+    names
 }
 
 /// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
@@ -282,13 +282,13 @@ pub(super) fn check_names(
     registry: &Registry,
     sequential: &Sequential,
 ) -> Result<(), PassError> {
-    let known = known_names(registry, sequential);
+    let names = known_names(registry, sequential);
     let check_for = |name: &str, what: &str| {
-        if known.contains(&registry.canonical(name)) {
+        if names.contains(&registry.canonical(name)) {
             return Ok(());
         }
         let message = format!("There is no pass `{name}` to {what}.");
-        let near = suggest::help(name, known.iter().map(String::as_str));
+        let near = suggest::help(name, names.iter().map(String::as_str));
         let list = || "`passdock list passes` shows what there is.".to_owned();
         Err(PassError::new(ErrorKind::UnknownPass, message).help(near.unwrap_or_else(list)))
     };
@@ -299,8 +299,8 @@ pub(super) fn check_names(
     }
     let names = request.required_pass.iter().chain(&request.disabled_pass);
     names.map(String::as_str).try_for_each(check)?;
-    let asked = request.instruments.iter();
-    let printed = asked.flat_map(|asked| asked.flagged_passes());
+    let requested = request.instruments.iter();
+    let printed = requested.flat_map(|requested| requested.flagged_passes());
     let mut printed = printed.map(|(_, name)| name);
     printed.try_for_each(|name| match name {
         "all" | PIPELINE => Ok(()),

@@ -174,12 +174,12 @@ impl Request {
             .filter_map(|name| self.beside_pipeline(name).ok())
             .collect();
         let passes = self.passes.iter().filter(|name| is_file(name)).cloned();
-        let asked = self.instruments.iter();
-        let asked = asked.flat_map(|asked| named_in(&asked.options.clone().into()));
+        let requested = self.instruments.iter();
+        let requested = requested.flat_map(|one| named_in(&one.options.clone().into()));
         let values = self.config.iter();
         let values = values.filter_map(|setting| lone_value(setting.split_once('=')?.1));
         let values = values.flat_map(|value| named_in(&value));
-        paths.extend(passes.chain(asked).chain(values).map(PathBuf::from));
+        paths.extend(passes.chain(requested).chain(values).map(PathBuf::from));
         paths
     }
 }

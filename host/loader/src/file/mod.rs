@@ -55,8 +55,8 @@ impl Identity {
         };
         #[cfg(windows)]
         let (device, inode) = {
-            let place = winapi_util::file::information(file)?;
-            (place.volume_serial_number(), place.file_index())
+            let info = winapi_util::file::information(file)?;
+            (info.volume_serial_number(), info.file_index())
         };
         Ok(Identity {
             len: meta.len(),

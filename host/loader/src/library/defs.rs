@@ -109,8 +109,8 @@ impl OpDefs {
             Ok(plugin) => plugin.ops().get(definition.at).copied(),
             Err(error) => {
                 let mut failures = self.lock();
-                let is_of = |known: &MissingDefinition| known.error.origin == error.origin;
-                if !failures.iter().any(is_of) {
+                let is_same = |failure: &MissingDefinition| failure.error.origin == error.origin;
+                if !failures.iter().any(is_same) {
                     let op = name.to_owned();
                     failures.push(MissingDefinition { op, error });
                 }

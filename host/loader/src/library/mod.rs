@@ -123,8 +123,8 @@ impl LoadedOp {
             (self.entry.layout, abi::OpEntry::KNOWS_LAYOUT),
             (self.entry.alter_layout, abi::OpEntry::ALTERS_LAYOUT),
         ];
-        let there = functions.iter().filter(|(function, _)| function.is_some());
-        there.fold(0, |all, (_, flag)| all | flag)
+        let present = functions.iter().filter(|(function, _)| function.is_some());
+        present.fold(0, |all, (_, flag)| all | flag)
     }
 }
 
@@ -135,19 +135,24 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
+    fn new(origin: Origin, manifest: Manifest, source: Source) -> Plugin {
+        Plugin {
+            origin,
+            manifest: Arc::new(manifest),
+            source,
+            loaded: OnceLock::new(),
+            asked: AtomicBool::new(false),
+        }
+    }
+
     /// Reads the manifest of a plugin file. None of its code runs.
     ///
     /// # Errors
     /// If the file isn't a plugin that this host can load; the error says why.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let (manifest, identity) = file::check(path)?;
-        Ok(Plugin {
-            origin: Origin::File(path.to_path_buf()),
-            manifest: Arc::new(manifest),
-            source: Source::File { identity },
-            loaded: OnceLock::new(),
-            asked: AtomicBool::new(false),
-        })
+        let origin = Origin::File(path.to_path_buf());
+        Ok(Plugin::new(origin, manifest, Source::File { identity }))
     }
 
     /// A plugin that is linked into this program.
@@ -158,13 +163,12 @@ impl Plugin {
         let unnamed = Origin::Static("?".to_owned());
         let manifest = Manifest::from_symbol(plugin.manifest())
             .map_err(|kind| PluginError::new(unnamed, kind))?;
-        Ok(Plugin {
-            origin: Origin::Static(manifest.plugin.name.clone()),
-            manifest: Arc::new(manifest),
-            source: Source::Static(plugin.entry()),
-            loaded: OnceLock::new(),
-            asked: AtomicBool::new(false),
-        })
+        let origin = Origin::Static(manifest.plugin.name.clone());
+        Ok(Plugin::new(
+            origin,
+            manifest,
+            Source::Static(plugin.entry()),
+        ))
     }
 
     /// The place that the plugin comes from.
@@ -420,8 +424,8 @@ fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
 /// `dir/./lib.so`.
 fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
-    let mut known = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
-    let loads = known.entry(path.to_path_buf()).or_insert(0);
+    let mut all_loads = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let loads = all_loads.entry(path.to_path_buf()).or_insert(0);
     let again = usize::from(cfg!(unix)) * *loads;
     *loads += 1;
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
@@ -465,8 +469,8 @@ fn message(error: &libloading::Error) -> String {
 
 fn find_entry(library: libloading::Library) -> Result<abi::Entry, Kind> {
     // SAFETY: the contract gives the symbol this type, and the file check found it to be a function.
-    let found = unsafe { library.get::<abi::Entry>(abi::ENTRY_SYMBOL) };
-    let entry = match found {
+    let symbol = unsafe { library.get::<abi::Entry>(abi::ENTRY_SYMBOL) };
+    let entry = match symbol {
         Ok(entry) => *entry,
         Err(_) => {
             return Err(Kind::MissingSymbol {

@@ -137,8 +137,8 @@ pub fn takes(fewest: u32, most: u32) -> String {
 
 /// The name of a kind of attributes; `?` for one that this host doesn't know.
 pub fn kind_name(kind: AttrKind) -> &'static str {
-    let known = KINDS.iter().find(|(known, _)| *known == kind);
-    known.map_or("?", |(_, name)| name)
+    let named = KINDS.iter().find(|(own, _)| *own == kind);
+    named.map_or("?", |(_, name)| name)
 }
 
 impl OpInfo {

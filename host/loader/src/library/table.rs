@@ -249,11 +249,11 @@ fn entries<T: Copy>(
         return wrong(format!("its {what} are at an invalid address"));
     }
     let read = |at: u32| {
-        let there = base
+        let record_at = base
             .cast::<u8>()
             .wrapping_add(at as usize * stride as usize);
         // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart.
-        unsafe { record(there, stride) }
+        unsafe { record(record_at, stride) }
     };
     Ok((0..count).map(read).collect())
 }
@@ -264,10 +264,10 @@ fn entries<T: Copy>(
 /// `size` bytes stand there, and zeroes, as well as what is written over them, are a record.
 unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
     let mut record = MaybeUninit::<T>::zeroed();
-    let known = (size as usize).min(size_of::<T>());
+    let shared = (size as usize).min(size_of::<T>());
     // SAFETY: the caller's promise.
     unsafe {
-        ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);
+        ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), shared);
         record.assume_init()
     }
 }

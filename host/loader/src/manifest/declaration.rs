@@ -86,7 +86,7 @@ impl PassInfo {
     /// `options!`, which the body reads by `cx.options::<T>()`.
     pub fn options<T: Options>(self) -> PassDeclaration {
         PassDeclaration {
-            options: Field::of::<T>(),
+            options: Field::from_options::<T>(),
             ..self.into()
         }
     }

@@ -154,7 +154,7 @@ impl Schema {
     pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
-            (found, _) => found,
+            (field, _) => field,
         }
     }
 
@@ -163,8 +163,8 @@ impl Schema {
     /// # Errors
     /// If there is no such field; the error names the nearest.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
-        let found = self.fields.iter().find(|field| field.name == name);
-        found.ok_or_else(|| {
+        let field = self.fields.iter().find(|field| field.name == name);
+        field.ok_or_else(|| {
             let names = || self.fields.iter().map(|field| field.name.as_str());
             let help = match suggest::help(name, names()) {
                 _ if self.is_scalar() => format!("It is {}.", self.type_name()),

@@ -8,8 +8,8 @@ use super::schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 
 impl Schema {
     /// The schema of a struct of options, or of a scalar.
-    pub fn of<T: Options>(key: impl Into<String>) -> Schema {
-        Schema::new(key, Field::of::<T>())
+    pub fn from_options<T: Options>(key: impl Into<String>) -> Schema {
+        Schema::new(key, Field::from_options::<T>())
     }
 
     /// Checks that the fields are those of `T`.
@@ -56,7 +56,7 @@ impl Schema {
 
 impl Field {
     /// The fields of a struct of options; a scalar has one with an empty name.
-    pub fn of<T: Options>() -> Vec<Field> {
+    pub fn from_options<T: Options>() -> Vec<Field> {
         let defaults = T::default().values().into_iter();
         let field = |(spec, default): (&OptionSpec, OptionValue)| {
             let ty = field_type(spec.default);
