@@ -212,10 +212,7 @@ fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>
 
 /// A reduction of bools, seen as bytes of 0 and 1.
 fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a> {
-    let inputs = [
-        Some(as_number(call.input(0)?)?),
-        call.optional(1).cloned(),
-    ];
+    let inputs = [Some(as_number(call.input(0)?)?), call.optional(1).cloned()];
     let call = Call {
         inputs: &inputs,
         ..*call
