@@ -31,7 +31,6 @@ impl FunctionWriter<'_> {
                 Entry::Occupied(first) => duplicates.push((*first.key(), field.record)),
             }
         }
-        rest.begin(number, self.store);
         for attr in attrs {
             let stripped = stripped.get(self.f.text(attr.name).as_bytes());
             self.attr(number, op, attr, stripped.copied())?;
@@ -61,8 +60,8 @@ impl FunctionWriter<'_> {
         }
         let code = self.type_code(attr)?;
         let message = StrippedMessage::from_records(stripped)?;
-        let mut rest = RestFields::new(&message)?;
         let mark = self.store.begin();
+        let mut rest = RestFields::new(&message, self.store)?;
         self.name_field(attr::NAME, Some(self.f.text(attr.name)), &mut rest);
         let is_reference = attr.kind == AttrKind::REFERENCE;
         let values = rest.take_if(|field| match (field.number, field.value) {
@@ -76,21 +75,14 @@ impl FunctionWriter<'_> {
         let is_typed = stripped.is_none() || is_empty_list || rest.has(attr::TYPE);
         rest.take_if(|field| field.number == attr::TYPE);
         let number_of_value = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
-        for is_value in [number_of_value < attr::TYPE, number_of_value > attr::TYPE] {
-            if !is_value {
-                rest.begin(attr::TYPE, self.store);
-                if is_typed {
-                    self.store.put(|to| put_int(to, attr::TYPE, code.into()));
-                }
-                continue;
-            }
-            rest.begin(number_of_value, self.store);
-            match is_same {
-                true => values
-                    .iter()
-                    .for_each(|field| self.store.copy(field.record)),
-                false => self.value(number_of_value, op, attr, &values)?,
-            }
+        match is_same {
+            true => values
+                .iter()
+                .for_each(|field| self.store.copy(field.record)),
+            false => self.value(number_of_value, op, attr, &values)?,
+        }
+        if is_typed {
+            self.store.put(|to| put_int(to, attr::TYPE, code.into()));
         }
         rest.finish(self.store)?;
         self.store.end(mark, number);

@@ -87,18 +87,15 @@ impl<'w> FunctionWriter<'w> {
 
     fn graph_fields(&mut self, region: RegionId, body: &StrippedBody<'_>) -> Result {
         let kind = BodyKind::Graph;
-        let mut rest = RestFields::new(&body.message)?;
-        rest.begin(kind.node(), self.store);
+        let mut rest = RestFields::new(&body.message, self.store)?;
         self.nodes(region, kind, body)?;
         let name = self.graph_name(region, &body.message);
         self.text(graph::NAME, name, &mut rest);
         self.initializers(region, &mut rest)?;
-        self.doc(doc::GRAPH[0], body.message.doc, &mut rest);
+        self.doc(doc::GRAPH[0], body.message.doc);
         self.inputs(region, kind, body, &mut rest)?;
-        rest.begin(graph::OUTPUT, self.store);
         self.outputs(region, kind)?;
         self.infos(region, kind, body, &mut rest)?;
-        rest.begin(graph::SPARSE_INITIALIZER, self.store);
         self.sparse_initializers(region)?;
         self.body_metadata(region, kind, &body.message, &mut rest)?;
         rest.finish(self.store)?;
@@ -113,19 +110,16 @@ impl<'w> FunctionWriter<'w> {
             overload,
         } = function_name(self.f)?;
         let (named, defaults) = self.params();
-        let mut rest = RestFields::new(&body.message)?;
+        let mut rest = RestFields::new(&body.message, self.store)?;
         self.text(function::NAME, &name, &mut rest);
         self.inputs(region, kind, body, &mut rest)?;
-        rest.begin(function::OUTPUT, self.store);
         self.outputs(region, kind)?;
-        rest.begin(function::ATTRIBUTE, self.store);
         for attr in named {
             let name = self.f.text(attr.name);
             self.store.field(function::ATTRIBUTE, name.as_bytes());
         }
-        rest.begin(kind.node(), self.store);
         self.nodes(region, kind, body)?;
-        self.doc(doc::FUNCTION[0], body.message.doc, &mut rest);
+        self.doc(doc::FUNCTION[0], body.message.doc);
         let opsets = self.domains.opsets_of(self.f);
         put_imports(&opsets, function::OPSET_IMPORT, &mut rest, self.store)?;
         self.own_import(function::OPSET_IMPORT);
@@ -250,7 +244,6 @@ impl<'w> FunctionWriter<'w> {
             items.chain(whole).collect();
         records.sort_by_key(|(start, _)| *start);
         self.importer_data(region).reorder(number, &mut records);
-        rest.begin(number, self.store);
         for (_, record) in records {
             match record {
                 Ok(item) => write(self, item)?,
@@ -448,7 +441,6 @@ impl<'w> FunctionWriter<'w> {
         let bodies: Vec<Message<'_>> = original.iter().map(|field| field.body()).collect();
         let has_attributes = self.has_metadata && region == self.f.body();
         let mut attributes = FunctionAttributes::new(self.f, &bodies, has_attributes)?;
-        rest.begin(number, self.store);
         for field in original {
             match attributes.at(field.body())? {
                 EntryChange::Stays => self.store.copy(field.record),
@@ -463,7 +455,7 @@ impl<'w> FunctionWriter<'w> {
             .collect();
         pairs.extend(attributes.rest());
         self.importer_data(region).reorder(number, &mut pairs);
-        self.metadata(number, &pairs, rest);
+        self.metadata(number, &pairs);
         Ok(())
     }
 }

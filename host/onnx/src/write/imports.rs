@@ -165,7 +165,6 @@ pub(super) fn put_imports(
         )));
     }
     let original = rest.take(number);
-    rest.begin(number, store);
     let mut old = Opsets::new();
     // The original's spelling of ONNX's own domain: none, "" or "ai.onnx".
     let mut own = Some("");

@@ -42,11 +42,10 @@ impl FunctionWriter<'_> {
         stripped: &StrippedMessage<'_>,
     ) -> Result {
         let encoded = encode_type(self.f, ty)?;
-        let mut rest = RestFields::new(stripped)?;
         let mark = self.store.begin();
+        let mut rest = RestFields::new(stripped, self.store)?;
         self.text(value_info::NAME, name, &mut rest);
         let original = rest.take(value_info::TYPE);
-        rest.begin(value_info::TYPE, self.store);
         let mut is_typed = encoded.is_empty();
         for field in original {
             if ty.is_none() || self.stripper.is_type(field.body(), &encoded)? {
@@ -58,7 +57,7 @@ impl FunctionWriter<'_> {
             let written = self.new_type(value_info::TYPE, ty, &encoded);
             written.within(|| value_text(name))?;
         }
-        self.texts(doc::VALUE_INFO, stripped, &mut rest);
+        self.texts(doc::VALUE_INFO, stripped);
         rest.finish(self.store)?;
         self.store.end(mark, number);
         Ok(())

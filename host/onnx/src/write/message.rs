@@ -1,7 +1,7 @@
 //! Messages that are encoded: the fields that the IR doesn't say, and the order and the form of the original.
 //!
-//! The writer encodes a message in the order of the fields' numbers. What the original has in another order, or in more
-//! bytes than it takes, is put back by comparing the two, record by record.
+//! The writer encodes what the IR says, and then the rest. What the original has in another order, or in more bytes than
+//! it takes, is put back by comparing the two, record by record.
 
 use std::collections::VecDeque;
 
@@ -20,17 +20,18 @@ const LOOKAHEAD: usize = 16;
 /// The largest record whose bytes are compared.
 const MAX_COMPARED: u64 = 1 << 16;
 
-/// The fields of a message that the IR doesn't say, which are written between those that it says.
+/// The fields of a message that the IR doesn't say, which are written after those that it says.
 pub(super) struct RestFields<'m> {
     fields: Vec<WireField<'m>>,
     /// The message in the file.
     original: Option<Message<'m>>,
     /// The piece with which the message starts.
-    start: Option<usize>,
+    start: usize,
 }
 
 impl<'m> RestFields<'m> {
-    pub(super) fn new(message: &'m StrippedMessage<'_>) -> Result<RestFields<'m>> {
+    /// The fields of a message that begins where the store ends.
+    pub(super) fn new(message: &'m StrippedMessage<'_>, store: &Store) -> Result<RestFields<'m>> {
         let mut fields = Vec::with_capacity(message.records.len());
         for field in Message::detached(&message.marks).fields() {
             fields.push(field?);
@@ -39,7 +40,7 @@ impl<'m> RestFields<'m> {
         Ok(RestFields {
             fields,
             original: message.original,
-            start: None,
+            start: store.chain.pieces.len(),
         })
     }
 
@@ -73,25 +74,13 @@ impl<'m> RestFields<'m> {
         codes.next() == Some(EXTERNAL)
     }
 
-    /// Begins a field's records: writes the fields that come before it.
-    pub(super) fn begin(&mut self, number: u32, store: &mut Store) {
-        if self.original.is_some() {
-            self.start.get_or_insert_with(|| store.chain.split());
-        }
-        let end = self.fields.iter().position(|field| field.number >= number);
-        let end = end.unwrap_or(self.fields.len());
-        self.fields
-            .drain(..end)
-            .for_each(|field| store.copy(field.record));
-    }
-
     /// Writes the fields that are left, and puts all of them into the original's order.
     pub(super) fn finish(self, store: &mut Store) -> Result {
         let fields = self.fields.into_iter();
         fields.for_each(|field| store.copy(field.record));
-        match (self.original, self.start) {
-            (Some(original), Some(start)) => store.restore(start, original),
-            _ => Ok(()),
+        match self.original {
+            Some(original) => store.restore(self.start, original),
+            None => Ok(()),
         }
     }
 }

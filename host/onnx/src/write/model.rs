@@ -38,12 +38,11 @@ impl Writer<'_> {
             None => StrippedMessage::from_extras(extras)?,
         };
         let is_new = source.is_none() && !stripped.stays;
-        let mut rest = RestFields::new(&stripped)?;
+        let mut rest = RestFields::new(&stripped, &self.store)?;
         let raised = raised_version(module);
         for (number, _) in METADATA {
             // Of those that the file has several times the last one counts.
             let original = rest.take_if(|field| field.number == number);
-            rest.begin(number, &mut self.store);
             let old = original.split_last().map_or(&[][..], |(_, old)| old);
             old.iter().for_each(|field| self.store.copy(field.record));
             let text = match &raised {
@@ -54,20 +53,16 @@ impl Writer<'_> {
             self.store.put(put)?;
         }
         let [doc, metadata] = doc::MODEL;
-        rest.begin(doc, &mut self.store);
         if let Some(text) = stripped.doc {
             self.store.field(doc, text.as_bytes());
         }
-        rest.begin(model::GRAPH, &mut self.store);
         self.main(main)?;
         let opsets = self.domains.opsets_of(main);
         let imports = put_imports(&opsets, model::OPSET_IMPORT, &mut rest, &mut self.store);
         imports.within(|| "the model")?;
-        rest.begin(metadata, &mut self.store);
         for (key, value) in &stripped.metadata {
             self.store.pair(metadata, key, value);
         }
-        rest.begin(model::FUNCTIONS, &mut self.store);
         for name in module.names().filter(|&name| name != main.name()) {
             self.local(name)?;
         }

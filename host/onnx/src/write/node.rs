@@ -30,14 +30,12 @@ impl<'w> FunctionWriter<'w> {
         };
         let attrs = self.attrs_of(op)?;
         let stripped = self.stripper.op(op, true)?;
-        let mut rest = RestFields::new(&stripped)?;
         let mark = self.store.begin();
-        rest.begin(node::INPUT, self.store);
+        let mut rest = RestFields::new(&stripped, self.store)?;
         for slot in f.operands(op) {
             let name = self.name(slot.value);
             self.store.field(node::INPUT, name.as_bytes());
         }
-        rest.begin(node::OUTPUT, self.store);
         for value in f.results(op) {
             let name = self.result_name(value);
             self.store.field(node::OUTPUT, name.as_bytes());
@@ -45,12 +43,11 @@ impl<'w> FunctionWriter<'w> {
         self.name_field(node::NAME, self.node_name(op).as_deref(), &mut rest);
         self.text(node::OP_TYPE, &name, &mut rest);
         self.attrs(node::ATTRIBUTE, op, &attrs, &mut rest)?;
-        let [doc, metadata] = doc::NODE;
-        self.doc(doc, stripped.doc, &mut rest);
         self.text(node::DOMAIN, &domain, &mut rest);
         self.text(node::OVERLOAD, &overload, &mut rest);
-        let pairs = self.with_sources(op, &stripped.metadata);
-        self.metadata(metadata, &pairs, &mut rest);
+        let [doc, metadata] = doc::NODE;
+        self.doc(doc, stripped.doc);
+        self.metadata(metadata, &self.with_sources(op, &stripped.metadata));
         rest.finish(self.store)?;
         self.store.end(mark, number);
         Ok(())
@@ -65,7 +62,6 @@ impl<'w> FunctionWriter<'w> {
     /// Writes a string, if there is one, or leaves the original's. Of several in one message the last one counts.
     pub(super) fn name_field(&mut self, number: u32, new: Option<&str>, rest: &mut RestFields<'_>) {
         let mut original = rest.take(number);
-        rest.begin(number, self.store);
         if new.is_some() {
             original.pop();
         }
@@ -78,35 +74,23 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the documentation of a message.
-    pub(super) fn doc(&mut self, number: u32, doc: Option<&str>, rest: &mut RestFields<'_>) {
-        rest.begin(number, self.store);
+    pub(super) fn doc(&mut self, number: u32, doc: Option<&str>) {
         if let Some(doc) = doc {
             self.store.field(number, doc.as_bytes());
         }
     }
 
     /// Writes the metadata of a message.
-    pub(super) fn metadata<T: AsRef<str>>(
-        &mut self,
-        number: u32,
-        pairs: &[(T, T)],
-        rest: &mut RestFields<'_>,
-    ) {
-        rest.begin(number, self.store);
+    pub(super) fn metadata<T: AsRef<str>>(&mut self, number: u32, pairs: &[(T, T)]) {
         for (key, value) in pairs {
             self.store.pair(number, key.as_ref(), value.as_ref());
         }
     }
 
     /// Writes the documentation and the metadata of a message.
-    pub(super) fn texts(
-        &mut self,
-        [doc, metadata]: [u32; 2],
-        stripped: &StrippedMessage<'_>,
-        rest: &mut RestFields<'_>,
-    ) {
-        self.doc(doc, stripped.doc, rest);
-        self.metadata(metadata, &stripped.metadata, rest);
+    pub(super) fn texts(&mut self, [doc, metadata]: [u32; 2], stripped: &StrippedMessage<'_>) {
+        self.doc(doc, stripped.doc);
+        self.metadata(metadata, &stripped.metadata);
     }
 
     /// An op's attributes, and its regions that no attribute names: in a node, each is one.

@@ -112,10 +112,14 @@ impl Store {
 
     /// Begins a message field.
     pub(super) fn begin(&mut self) -> Mark {
-        // Room for tag and length.
-        let piece = self.chain.split();
+        // Room for tag and length; a start that nothing follows on.
+        self.chain.pieces.push(Piece {
+            place: PieceSource::Own,
+            start: u64::MAX,
+            len: 0,
+        });
         Mark {
-            piece,
+            piece: self.chain.pieces.len() - 1,
             len: self.chain.len,
         }
     }
@@ -160,16 +164,6 @@ impl Store {
 }
 
 impl Chain {
-    /// Appends an empty piece, which no other is merged with, and returns its index.
-    pub(super) fn split(&mut self) -> usize {
-        self.pieces.push(Piece {
-            place: PieceSource::Own,
-            start: u64::MAX,
-            len: 0,
-        });
-        self.pieces.len() - 1
-    }
-
     /// Removes the pieces from `start` on and returns them.
     pub(super) fn truncate(&mut self, start: usize) -> Vec<Piece> {
         let mut pieces = self.pieces.split_off(start);

@@ -46,7 +46,8 @@ impl<'w> FunctionWriter<'w> {
         name: Option<&str>,
         stripped: &StrippedMessage<'_>,
     ) -> Result {
-        let mut rest = RestFields::new(stripped)?;
+        let mark = self.store.begin();
+        let mut rest = RestFields::new(stripped, self.store)?;
         let home = self.homes.and_then(|homes| homes.get(&id));
         let is_mark = |field: &WireField<'_>| {
             let is_empty = matches!(field.value, Value::Bytes(body) if body.bytes.is_empty());
@@ -63,11 +64,8 @@ impl<'w> FunctionWriter<'w> {
         let dtype = self.f.ty(ty).dtype;
         self.check_constant(id)?;
         let dims = self.f.static_shape(ty).unwrap_or_default();
-        let mark = self.store.begin();
-        rest.begin(tensor::DIMS, self.store);
         self.store
             .put(|to| dims.iter().for_each(|&dim| put_int(to, tensor::DIMS, dim)));
-        rest.begin(tensor::DATA_TYPE, self.store);
         if dtype != DType::NONE {
             let code = i64::from(dtype.0 as i32);
             self.store.put(|to| put_int(to, tensor::DATA_TYPE, code));
@@ -76,34 +74,19 @@ impl<'w> FunctionWriter<'w> {
             DataForm::Raw if dtype != DType::STRING => tensor::RAW_DATA,
             _ => typed_field(dtype).unwrap_or(tensor::INT32_DATA),
         };
-        if data < tensor::NAME {
-            self.data(data, id, dtype, form, &mut rest)?;
-        }
         if let Some(name) = name {
             self.text(tensor::NAME, name, &mut rest);
         }
-        if data > tensor::NAME {
-            self.data(data, id, dtype, form, &mut rest)?;
-        }
-        let [doc, metadata] = doc::TENSOR;
-        self.doc(doc, stripped.doc, &mut rest);
+        self.data(data, id, dtype, form)?;
         self.external_data(id, form, home, &mut rest)?;
-        self.metadata(metadata, &stripped.metadata, &mut rest);
+        self.texts(doc::TENSOR, stripped);
         rest.finish(self.store)?;
         self.store.end(mark, number);
         Ok(())
     }
 
     /// Writes a tensor's elements.
-    fn data(
-        &mut self,
-        number: u32,
-        id: ConstId,
-        dtype: DType,
-        form: DataForm,
-        rest: &mut RestFields<'_>,
-    ) -> Result {
-        rest.begin(number, self.store);
+    fn data(&mut self, number: u32, id: ConstId, dtype: DType, form: DataForm) -> Result {
         if matches!(form, DataForm::Moved | DataForm::External) {
             return Ok(());
         }
@@ -138,7 +121,6 @@ impl<'w> FunctionWriter<'w> {
         if home.is_some() {
             rest.take_if(|field| field.number == tensor::DATA_LOCATION);
         }
-        rest.begin(tensor::EXTERNAL_DATA, self.store);
         match (form, home) {
             (DataForm::External, _) if entries.is_empty() => {
                 for key in EXTERNAL_KEYS {
@@ -225,26 +207,22 @@ impl<'w> FunctionWriter<'w> {
         }
         // Added, if it isn't what a file or a text has.
         self.added_nodes |= !is_imported(self.f, id);
-        let mut rest = RestFields::new(&stripped)?;
         let name = self.name(record.value);
         let mark = self.store.begin();
-        rest.begin(node::OUTPUT, self.store);
+        let mut rest = RestFields::new(&stripped, self.store)?;
         self.store.field(node::OUTPUT, name.as_bytes());
-        rest.begin(node::NAME, self.store);
         if let Some(name) = self.loc_name(record.loc) {
             self.store.field(node::NAME, name.as_bytes());
         }
-        rest.begin(node::OP_TYPE, self.store);
         self.store.field(node::OP_TYPE, b"Constant");
         let attributes = rest.take(node::ATTRIBUTE);
-        rest.begin(node::ATTRIBUTE, self.store);
         let inner = self.store.begin();
         match attributes.first() {
             Some(attribute) => self.constant_attr(id, attribute.body())?,
             None => self.constant_value(id, stripped.form)?,
         }
         self.store.end(inner, node::ATTRIBUTE);
-        self.texts(doc::NODE, &stripped, &mut rest);
+        self.texts(doc::NODE, &stripped);
         rest.finish(self.store)?;
         self.store.end(mark, number);
         Ok(())
