@@ -1,18 +1,17 @@
 //! ONNX files to and from the IR, without loss.
 //!
 //! A model file is mapped and walked once. The module's entities remember the bytes they came from
-//! ([`passdock_ir::SourceSpan`]); weights, doc strings, metadata and fields nobody knows never leave the
-//! file. Writing walks the original bytes again: what wasn't touched is copied, what was is edited
-//! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
-//! byte, and a renamed node changes that node's name and nothing else.
+//! ([`passdock_ir::SourceSpan`]); weights, doc strings, metadata and unknown fields stay in the
+//! file. An entity that no pass touched is written as its bytes of the file. Any other is encoded from the IR and
+//! its **stripped message**: the fields that the IR doesn't model. So a module that no pass changed is the same file,
+//! byte for byte, and a renamed node changes that node's name and nothing else.
 //!
-//! A module that has to live without its file is [detached](detach()): what only the file said goes to
-//! the extras of the entities, where text keeps it too. The writer finds it there as it finds it in
-//! the file.
+//! A module that has to live without its file is [detached](detach()): the stripped messages go to
+//! the extras of the entities, where text keeps them, too.
 //!
 //! Neither side knows operators or opsets. Reading order: `format` (protobuf, and the messages that
-//! both sides know), `extras` (what entities say beside the IR), `file` (the files behind a module),
-//! `read`, `layout` (the order of what is written), `detach`, `write`, `report`.
+//! both sides know), `extras` (ONNX's data in the extras of entities), `file` (the files that a module was read from),
+//! `read`, `layout` (the order of what is written), `detach` (stripped messages), `write`, `report`.
 
 mod detach;
 mod extras;

@@ -456,10 +456,10 @@ impl Transfer<'_> {
         if let Some(extras) = self.source().origins.extras(from).cloned() {
             self.into.origins.set_extras(to, extras);
         }
-        // The rest of an op's stands in the file that both were read from.
+        // The rest of an op's, or of a value's declaration, stands in the file that both were read from.
         let origin = self.source().origins.get(from);
         let same = Arc::ptr_eq(&self.source().symbols, &self.into.symbols);
-        if matches!(from, Entity::Op(_)) && same && origin.is_some() {
+        if matches!(from, Entity::Op(_) | Entity::Value(_)) && same && origin.is_some() {
             self.into.origins.set(to, origin);
         }
     }

@@ -1,31 +1,37 @@
-//! Detaching a module from its file: what only the file's bytes said becomes extras.
+//! Stripped messages: what the file says of entities and the IR doesn't.
 //!
-//! One walk over the messages of what lives. Weights stay where they are.
+//! An entity that nobody touched is written as the bytes it has in the file. Any other is encoded from the IR and from
+//! its **stripped message**: the fields of its message that the IR doesn't model (documentation, metadata, fields of
+//! versions to come) and empty marks of values that stood in an unusual form. [`stripper::Stripper`] finds that of each
+//! entity, in one of two places: the entity's span of the file, whose message it strips when it is asked, or the
+//! entity's extras, where [`detach()`] and IR text keep what was stripped. So the writer knows one form only, and
+//! a model that was text in between is written by the same code.
+//!
+//! Detaching is stripping everything that lives, in one walk. Weights stay where they are.
 
 mod constant_inputs;
-mod stripped;
+pub(crate) mod stripped;
+pub(crate) mod stripper;
 
 use std::sync::Arc;
 
-use passdock_abi::{
-    Constant, OpId, Region, RegionId, SymbolId, TypeId, Value as ValueRecord, ValueId, symbol,
-};
+use passdock_abi::{ConstId, Region, RegionId, SymbolId, TypeId, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, Extras, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use stripped::StrippedMessage;
+use stripper::{StrippedBody, Stripper};
 
 use crate::extras::function_attributes;
 use crate::extras::importer_data::{ImporterData, ImporterDataBuilder};
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
-use crate::format::body::{BodyKind, parameters_of};
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
-use crate::format::fields::bodies;
 use crate::format::header::{MAIN, METADATA, ir_version};
-use crate::format::schema::{doc, graph, tensor, value_info};
+use crate::format::schema::graph;
 use crate::format::types::encode_type;
-use crate::format::wire::{Message, put_bytes, string_of};
+use crate::format::wire::Message;
 use crate::layout::names::export_names;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
@@ -54,417 +60,276 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
 }
 
 fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
-    let old = ir_version(module) < 4;
-    let carries = final_version(module) >= function_attributes::SINCE;
+    let is_old = ir_version(module) < 4;
+    let has_metadata = final_version(module) >= function_attributes::SINCE;
     let main = module.symbols().intern(MAIN);
-    if let (true, Some(f)) = (old, detached.function_mut(main)) {
+    if let (true, Some(f)) = (is_old, detached.function_mut(main)) {
         constant_inputs::prepare(f, source)?;
     }
     for name in module.names() {
         let Some(function) = detached.function(name).cloned() else {
             continue;
         };
-        let function = &*function;
-        let mut layout = Layout::new(function, false);
-        let sorted = unsorted(function).into_iter().map(|region| {
-            let items = layout.sequence(region, &[], false);
-            (region, items.iter().map(|item| item.entity).collect())
-        });
-        let sorted = sorted.collect();
         let mut detacher = Detacher {
-            f: function,
-            source,
-            types: Function::new(function.symbols().clone(), function.kind(), function.name()),
-            names: export_names(function),
-            layout,
-            sorted,
-            old,
-            carries,
-            is_main: function.name() == main,
-            found: Vec::new(),
+            f: &function,
+            stripper: Stripper::new(&function, Some(source), is_old, false),
+            names: export_names(&function),
+            layout: Layout::new(&function, false),
+            is_old,
+            has_metadata,
+            is_main: name == main,
+            extras: Vec::new(),
         };
         detacher.function()?;
-        let found = detacher.found;
-        if let Some(copy) = detached.function_mut(function.name()) {
+        let extras = detacher.extras;
+        if let Some(copy) = detached.function_mut(name) {
             let origins = copy.origins_mut();
             origins.drop_spans();
-            for (entity, extras) in found {
+            for (entity, extras) in extras {
                 origins.set_extras(entity, extras);
             }
         }
     }
     let model = stripped::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
-    let versioned = module.metadata().iter().any(|(key, _)| key == version);
+    let is_versioned = module.metadata().iter().any(|(key, _)| key == version);
     let mut data = ImporterDataBuilder::default();
-    if !model.rest.is_empty() || !versioned {
-        data.stripped(&model.rest);
+    let rest = model.rest();
+    if !rest.is_empty() || !is_versioned {
+        data.stripped(&rest);
     }
-    detached.set_extras(Extras {
-        bytes: data.into_bytes(),
-        ..model.extras
-    });
+    detached.set_extras(extras_of(&model, data));
     Ok(())
+}
+
+/// The extras that keep a stripped message.
+fn extras_of(message: &StrippedMessage<'_>, data: ImporterDataBuilder) -> Extras {
+    let pairs = message.metadata.iter();
+    Extras {
+        doc: message.doc.map(Into::into),
+        metadata: pairs
+            .map(|&(key, value)| (key.into(), value.into()))
+            .collect(),
+        bytes: data.into_bytes(),
+    }
 }
 
 /// Finds the extras of one function's entities.
 struct Detacher<'d> {
     f: &'d Function,
-    source: &'d Source,
-    /// A function nobody else sees, to read types into.
-    types: Function,
+    stripper: Stripper<'d>,
     /// The name of each value in the file.
     names: Vec<SymbolId>,
     layout: Layout<'d>,
-    /// The nodes of graphs that had to be sorted, in the order of the IR.
-    sorted: FxHashMap<RegionId, Vec<Entity>>,
     /// Whether the IR version is one before 4.
-    old: bool,
+    is_old: bool,
     /// Whether graphs and functions have metadata.
-    carries: bool,
+    has_metadata: bool,
     /// Whether it is the main graph.
     is_main: bool,
-    found: Vec<(Entity, Extras)>,
+    extras: Vec<(Entity, Extras)>,
 }
 
 impl<'d> Detacher<'d> {
     fn function(&mut self) -> Result {
         let f = self.f;
-        let body = f.body();
-        // A graph's span is its region's too; a function's only its own.
-        let kind = match f.origins().get(Entity::Region(body)).is_some() {
-            true => BodyKind::Graph,
-            false => BodyKind::Function,
-        };
-        if let Some(message) = self.message(Entity::Function) {
-            let (left, [_, number]) = match kind {
-                BodyKind::Graph => (stripped::graph(message)?, doc::GRAPH),
-                BodyKind::Function => {
-                    (stripped::function(&mut self.types, message)?, doc::FUNCTION)
-                }
+        let unsorted = unsorted(f);
+        if self.stripper.span(Entity::Function).is_some() {
+            // A graph's span is its region's too; a function's only its own.
+            let kind = match self.stripper.span(Entity::Region(f.body())) {
+                Some(_) => BodyKind::Graph,
+                None => BodyKind::Function,
             };
-            let mut parts = left;
-            if self.carries {
-                let order = parts.without_attributes(f, message, number)?;
-                parts.data.order(number, &order);
-            }
-            self.region(body, message, kind, &mut parts)?;
-            self.set_extras(Entity::Function, parts);
+            self.body(f.body(), kind, &unsorted)?;
         }
-        for op in f.walk(body) {
-            self.op(op)?;
+        for op in f.walk(f.body()) {
+            let entity = Entity::Op(op);
+            if self.stripper.span(entity).is_some() {
+                let message = self.stripper.op(op, false)?;
+                self.set_extras(entity, &message, ImporterDataBuilder::default());
+            } else if ImporterData::from_entity(f, entity).sparse.is_some() {
+                let mut data = ImporterDataBuilder::default();
+                data.sparse(0);
+                self.extras.push((entity, data.into_extras()));
+            }
             for region in f.regions_of(op) {
-                self.nested(region)?;
+                if self.stripper.span(Entity::Region(region)).is_some() {
+                    self.body(region, BodyKind::Graph, &unsorted)?;
+                }
             }
         }
-        for (id, constant) in f.live_constants() {
+        for (id, _) in f.live_constants() {
             let entity = Entity::Constant(id);
-            let Some(message) = self.message(entity) else {
-                continue;
-            };
-            let parts = if constant.flags & Constant::NODE != 0 {
-                stripped::constant_node(message)?
-            } else {
-                stripped::tensor(message, constant.value.is_some(), doc::TENSOR)?
-            };
-            self.set_extras(entity, parts);
+            if self.stripper.span(entity).is_some() {
+                let message = self.stripper.constant(id)?;
+                self.set_extras(entity, &message, ImporterDataBuilder::default());
+            }
         }
         Ok(())
     }
 
-    fn nested(&mut self, region: RegionId) -> Result {
-        let entity = Entity::Region(region);
-        let Some(message) = self.message(entity) else {
-            return Ok(());
-        };
-        let mut parts = stripped::graph(message)?;
-        self.region(region, message, BodyKind::Graph, &mut parts)?;
-        self.set_extras(entity, parts);
-        Ok(())
-    }
-
-    fn op(&mut self, op: OpId) -> Result {
-        let entity = Entity::Op(op);
-        let mut parts = match self.message(entity) {
-            Some(message) => stripped::node(&mut self.types, message)?,
-            None => StrippedMessage::default(),
-        };
-        if ImporterData::from_entity(self.f, entity).sparse.is_some() {
-            parts.data.sparse(0);
-        }
-        self.set_extras(entity, parts);
-        Ok(())
-    }
-
-    /// The arguments, ports, value infos and orders of a graph (or function's body).
-    fn region(
-        &mut self,
-        region: RegionId,
-        message: Message<'d>,
-        kind: BodyKind,
-        parts: &mut StrippedMessage,
-    ) -> Result {
+    /// Strips a graph (or function's body), and its arguments, ports and value infos.
+    fn body(&mut self, region: RegionId, kind: BodyKind, unsorted: &FxHashSet<RegionId>) -> Result {
         let f = self.f;
-        let mut values: FxHashMap<ValueId, StrippedMessage> = FxHashMap::default();
-        let constants = self.layout.initializers(region);
+        let mut body = self
+            .stripper
+            .body(region, kind, &self.layout, &self.names)?;
+        let mut data = ImporterDataBuilder::default();
+        let mut values: FxHashMap<ValueId, ImporterDataBuilder> = FxHashMap::default();
+        let declared = self.layout.declared(region);
         if kind == BodyKind::Graph {
             for arg in f.args(region) {
-                if let Some(message) = self.message(Entity::Value(arg)) {
-                    let info = self.info(message, f.value(arg).ty)?;
-                    values.insert(arg, info);
-                }
+                values.entry(arg).or_default();
             }
             for (id, port) in (f.region(region).ports.start..).zip(f.ports(region)) {
-                let entity = Entity::Port(id);
-                if let Some(message) = self.message(entity) {
-                    let info = self.info(message, port.ty)?;
-                    self.set_extras(entity, info);
-                }
+                self.info(Entity::Port(id), port.ty, ImporterDataBuilder::default())?;
             }
-            self.initializers(region, message, &constants, &mut values, parts)?;
+            self.initializers(region, &body, &mut data, &mut values)?;
         }
-        self.node_order(region, message, kind, parts)?;
-        self.infos(region, message, kind, &mut values, parts)?;
-        let results = f.ops_in(region).flat_map(|op| f.results(op));
-        let defined = constants.iter().map(|&id| f.constant(id).value);
-        let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
-        for value in named {
-            if let Some([given, original]) =
-                ImporterData::from_entity(f, Entity::Value(value)).names
-            {
-                values.entry(value).or_default().data.names(given, original);
-            }
+        if unsorted.contains(&region) {
+            let items = self.layout.sequence(region, &[], false).into_iter();
+            let starts = items.map(|item| self.start(item.entity));
+            data.order(graph::NODE, &places(starts));
         }
-        for (value, parts) in values {
-            self.set_extras(Entity::Value(value), parts);
+        let starts = declared
+            .iter()
+            .map(|&value| body.info_start(self.start(Entity::Value(value))));
+        let starts = starts.chain(body.message.starts(kind.info()));
+        data.order(kind.info(), &places(starts));
+        for value in declared {
+            values.entry(value).or_default();
         }
+        for (value, data) in values {
+            self.info(Entity::Value(value), f.value(value).ty, data)?;
+        }
+        let entity = match region == f.body() {
+            true => Entity::Function,
+            false => Entity::Region(region),
+        };
+        if entity == Entity::Function && self.has_metadata {
+            let [_, number] = kind.texts();
+            data.order(number, &self.without_attributes(&mut body.message, number)?);
+        }
+        self.set_extras(entity, &body.message, data);
         Ok(())
     }
 
-    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<StrippedMessage> {
-        stripped::info(message, &encode_type(self.f, ty)?, doc::VALUE_INFO)
-    }
-
-    /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
+    /// The order of a graph's initializers and inputs, and before IR version 4 the inputs that some initializers are.
     fn initializers(
         &mut self,
         region: RegionId,
-        message: Message<'d>,
-        constants: &[passdock_abi::ConstId],
-        values: &mut FxHashMap<ValueId, StrippedMessage>,
-        parts: &mut StrippedMessage,
+        body: &StrippedBody<'d>,
+        data: &mut ImporterDataBuilder,
+        values: &mut FxHashMap<ValueId, ImporterDataBuilder>,
     ) -> Result {
         let f = self.f;
-        let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
-        let args = self.by_start(f.args(region).map(Entity::Value));
-        // Constants by name; those that are a parameter's default are that parameter.
-        let mut by_name = FxHashMap::default();
-        let mut own = Vec::new();
-        let mut order = Vec::new();
-        let mut parameters = FxHashSet::default();
-        for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
-            parameters.extend(parameters_of(annotation?)?);
-        }
-        for body in bodies(message, graph::INITIALIZER) {
-            let body = body?;
-            let Some(&place) = places.get(&body.at) else {
-                // Erased; but a quantization annotation would name nothing.
-                if parameters.contains(string_of(body, tensor::NAME)?) {
-                    put_bytes(&mut parts.rest, graph::INITIALIZER, body.bytes);
-                }
-                continue;
-            };
-            order.push(place);
-            let value = f.constant(constants[place]).value;
-            if f.value(value).flags & ValueRecord::KIND == ValueRecord::CONST {
-                // Several may have no name.
-                own.push((constants[place], value));
-                by_name.insert(string_of(body, tensor::NAME)?, (constants[place], value));
-            }
-        }
-        if order.len() == constants.len() {
-            parts.data.order(graph::INITIALIZER, &order);
-        }
+        let ids = self.layout.initializers(region);
+        let starts = ids.iter().map(|&id| self.start(Entity::Constant(id)));
+        let starts = starts.chain(body.message.starts(graph::INITIALIZER));
+        data.order(graph::INITIALIZER, &places(starts));
+        let is_interface = self.is_old && self.is_main && region == f.body();
+        let is_own = |id: &ConstId| {
+            let value = f.value(f.constant(*id).value);
+            value.flags & ValueRecord::KIND == ValueRecord::CONST
+        };
         let mut inputs = Vec::new();
-        let mut known = FxHashSet::default();
-        for body in bodies(message, graph::INPUT) {
-            let body = body?;
-            if let Some(&place) = args.get(&body.at) {
-                inputs.push(Ok(place));
-                continue;
-            }
-            let name = string_of(body, value_info::NAME)?;
-            if let Some(&(id, value)) = by_name.get(name)
-                && known.insert(id)
-            {
+        for id in ids.into_iter().filter(is_own) {
+            let constant = f.constant(id);
+            if let Some(input) = body.inputs.get(&id) {
+                inputs.push(input.at);
                 // Documentation and metadata included.
-                let ty = encode_type(f, f.constant(id).ty)?;
-                let rest = stripped::info(body, &ty, stripped::NO_TEXTS)?.rest;
-                // What is an initializer there is an input too, if nobody says otherwise.
-                if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
-                    values.entry(value).or_default().data.input(Some(&rest));
+                let ty = encode_type(f, constant.ty)?;
+                let rest = stripped::info(*input, &ty, stripped::NO_TEXTS)?.rest();
+                // What is an initializer there is an input too, unless its extras say otherwise.
+                if !rest.is_empty() || !is_interface {
+                    values.entry(constant.value).or_default().input(Some(&rest));
                 }
-                inputs.push(Err(id));
+            } else if self.is_old && self.stripper.span(Entity::Constant(id)).is_some() {
+                values.entry(constant.value).or_default().input(None);
             }
         }
-        // Behind the arguments stand those that are constants.
-        let rank: FxHashMap<_, usize> = constants
-            .iter()
-            .filter(|id| known.contains(id))
-            .enumerate()
-            .map(|(rank, &id)| (id, rank))
-            .collect();
-        let places: Vec<usize> = inputs
-            .iter()
-            .map(|input| match input {
-                Ok(place) => *place,
-                Err(id) => args.len() + rank[id],
-            })
-            .collect();
-        parts.data.order(graph::INPUT, &places);
-        if self.old {
-            for (id, value) in own {
-                if !known.contains(&id) {
-                    values.entry(value).or_default().data.input(None);
-                }
-            }
-        }
+        let args = f.args(region).map(|arg| self.start(Entity::Value(arg)));
+        let erased = body.message.starts(graph::INPUT);
+        data.order(graph::INPUT, &places(args.chain(inputs).chain(erased)));
         Ok(())
     }
 
-    /// The order of nodes that had to be sorted.
-    fn node_order(
+    fn info(&mut self, entity: Entity, ty: TypeId, data: ImporterDataBuilder) -> Result {
+        let message = self.stripper.info(entity, ty)?;
+        self.set_extras(entity, &message, data);
+        Ok(())
+    }
+
+    fn start(&self, entity: Entity) -> u64 {
+        self.stripper.start(entity)
+    }
+
+    /// Removes the attributes that a function has from its metadata; all of that stays as it is
+    /// where an attribute isn't written as the writer would. Returns the places of the
+    /// entries among those left, then of the attributes.
+    fn without_attributes(
         &self,
-        region: RegionId,
-        message: Message<'_>,
-        kind: BodyKind,
-        parts: &mut StrippedMessage,
-    ) -> Result {
-        let Some(nodes) = self.sorted.get(&region) else {
-            return Ok(());
-        };
-        let by_start = self.by_start(nodes.iter().copied());
-        let mut order = Vec::new();
-        for body in bodies(message, kind.node()) {
-            order.extend(by_start.get(&body?.at).copied());
+        message: &mut StrippedMessage<'d>,
+        number: u32,
+    ) -> Result<Vec<usize>> {
+        let metadata = std::mem::take(&mut message.metadata);
+        if !function_attributes::is_plain(self.f, metadata.iter().copied()) {
+            let span = self.stripper.span(Entity::Function);
+            for field in span.into_iter().flat_map(Message::fields) {
+                let field = field?;
+                if field.number == number {
+                    message.records.push(field);
+                }
+            }
+            return Ok(Vec::new());
         }
-        parts.data.order(graph::NODE, &order);
-        Ok(())
+        let (own, left): (Vec<_>, Vec<_>) = (0..)
+            .zip(metadata)
+            .partition(|(_, (key, value))| function_attributes::is_attribute(self.f, key, value));
+        message.metadata = left.iter().map(|&(_, pair)| pair).collect();
+        let starts = left.into_iter().chain(own).map(|(at, _)| at);
+        Ok(places(starts))
     }
 
-    /// Value infos: what is left of each goes to its value, and those of no value stay whole.
-    fn infos(
+    fn set_extras(
         &mut self,
-        region: RegionId,
-        message: Message<'d>,
-        kind: BodyKind,
-        values: &mut FxHashMap<ValueId, StrippedMessage>,
-        parts: &mut StrippedMessage,
-    ) -> Result {
-        let f = self.f;
-        let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
-        if infos.is_empty() {
-            return Ok(());
+        entity: Entity,
+        message: &StrippedMessage<'_>,
+        mut data: ImporterDataBuilder,
+    ) {
+        let rest = message.rest();
+        if !rest.is_empty() || message.stays {
+            data.stripped(&rest);
         }
-        let declared = self.layout.declared(region);
-        let mut by_name: FxHashMap<&str, ValueId> = FxHashMap::default();
-        for &value in &declared {
-            by_name.insert(f.text(self.names[value.index()]), value);
+        if let Some(form) = message.form {
+            data.form(form);
         }
-        // Of several with one name the last one counts.
-        let mut last: FxHashMap<&[u8], usize> = FxHashMap::default();
-        for (at, &info) in infos.iter().enumerate() {
-            last.insert(string_of(info, value_info::NAME)?, at);
+        if let Some([given, original]) = ImporterData::from_entity(self.f, entity).names {
+            data.names(given, original);
         }
-        let rank: FxHashMap<ValueId, usize> = declared
-            .iter()
-            .enumerate()
-            .map(|(rank, &value)| (value, rank))
-            .collect();
-        let mut dead: Option<FxHashSet<&[u8]>> = None;
-        let (mut whole, mut order) = (Vec::new(), Vec::new());
-        for (at, &info) in infos.iter().enumerate() {
-            let name = string_of(info, value_info::NAME)?;
-            let value = std::str::from_utf8(name)
-                .ok()
-                .and_then(|name| by_name.get(name));
-            match value {
-                Some(&value) if last.get(name) == Some(&at) => {
-                    let stripped = self.info(info, f.value(value).ty)?;
-                    let parts = values.entry(value).or_default();
-                    let data = std::mem::take(&mut parts.data);
-                    *parts = StrippedMessage { data, ..stripped };
-                    order.push(rank[&value]);
-                }
-                _ => {
-                    if dead.is_none() {
-                        dead = Some(self.dead_names(region, message, kind)?);
-                    }
-                    if dead.as_ref().is_some_and(|dead| dead.contains(name)) {
-                        continue;
-                    }
-                    order.push(declared.len() + whole.len());
-                    whole.push(info);
-                }
-            }
-        }
-        if order.len() == declared.len() + whole.len() {
-            parts.data.order(graph::VALUE_INFO, &order);
-        }
-        for info in whole {
-            put_bytes(&mut parts.rest, kind.info(), info.bytes);
-        }
-        Ok(())
-    }
-
-    /// Names that the file's graph defined and the region doesn't any more.
-    fn dead_names(
-        &self,
-        region: RegionId,
-        message: Message<'d>,
-        kind: BodyKind,
-    ) -> Result<FxHashSet<&'d [u8]>> {
-        let mut names = kind.defined_names(message)?;
-        for value in self.layout.values(region) {
-            let name = self.names[value.index()];
-            if name.is_some() && name != symbol::EMPTY {
-                names.remove(self.f.text(name).as_bytes());
-            }
-        }
-        Ok(names)
-    }
-
-    /// The places of entities in their order, by where they stood.
-    fn by_start(&self, entities: impl Iterator<Item = Entity>) -> FxHashMap<u64, usize> {
-        let starts = entities.map(|entity| self.f.origins().get(entity).start);
-        starts.zip(0..).collect()
-    }
-
-    fn message(&self, entity: Entity) -> Option<Message<'d>> {
-        self.source.message(self.f.origins().get(entity))
-    }
-
-    fn set_extras(&mut self, entity: Entity, parts: StrippedMessage) {
-        let mut data = parts.data;
-        if !parts.rest.is_empty() || parts.stays {
-            data.stripped(&parts.rest);
-        }
-        let extras = Extras {
-            bytes: data.into_bytes(),
-            ..parts.extras
-        };
+        let extras = extras_of(message, data);
         if !extras.is_empty() {
-            self.found.push((entity, extras));
+            self.extras.push((entity, extras));
         }
     }
 }
 
+/// The places of records in the order of the file, by where they start; none if one has no start.
+fn places(starts: impl Iterator<Item = u64>) -> Vec<usize> {
+    let mut places: Vec<(u64, usize)> = starts.zip(0..).collect();
+    places.sort_unstable();
+    if places.last().is_some_and(|(start, _)| *start == u64::MAX) {
+        return Vec::new();
+    }
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
 /// The regions whose nodes aren't in the order of the file, though nobody touched them.
-fn unsorted(f: &Function) -> Vec<RegionId> {
+fn unsorted(f: &Function) -> FxHashSet<RegionId> {
     let start = |entity| f.origins().get(entity).start;
     let is_clean = |region| f.region(region).flags & Region::TOUCHED == 0;
     let regions = f.walk(f.body()).flat_map(|op| f.regions_of(op));
-    let mut found: Vec<RegionId> = std::iter::once(f.body())
+    let mut unsorted: FxHashSet<RegionId> = std::iter::once(f.body())
         .chain(regions)
         .filter(|&region| is_clean(region))
         .filter(|&region| {
@@ -474,11 +339,11 @@ fn unsorted(f: &Function) -> Vec<RegionId> {
         })
         .collect();
     // A constant that was a node stands before its anchor.
-    found.extend(f.live_constants().filter_map(|(id, constant)| {
+    unsorted.extend(f.live_constants().filter_map(|(id, constant)| {
         let (own, anchor) = (Entity::Constant(id), Entity::Op(constant.anchor.option()?));
         let both = f.origins().get(own).is_some() && f.origins().get(anchor).is_some();
         let late = both && start(own) > start(anchor);
         (late && is_clean(constant.region)).then_some(constant.region)
     }));
-    found
+    unsorted
 }

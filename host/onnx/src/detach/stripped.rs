@@ -6,89 +6,132 @@
 
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
+use rustc_hash::FxHashSet;
 
-use crate::extras::function_attributes;
-use crate::extras::importer_data::ImporterDataBuilder;
+use crate::extras::importer_data::ImporterData;
 use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
 use crate::format::error::Result;
-use crate::format::header::read_metadata;
+use crate::format::fields::bodies;
+use crate::format::header::{METADATA, read_metadata};
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
-use crate::format::texts::{plain_doc, plain_metadata};
+use crate::format::texts::{Pairs, plain_doc, plain_metadata};
 use crate::format::typed::{is_data, typed_field};
 use crate::format::types::{dtype, encode_type, read_type};
-use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int};
+use crate::format::wire::{
+    Message, Value, WireField, fields_of, put_bytes, put_float, put_int, string_of,
+};
 
 /// A message without what the IR says itself.
 #[derive(Debug, Default)]
-pub(super) struct StrippedMessage {
-    /// Its documentation and metadata.
-    pub(super) extras: Extras,
-    /// The records of its other fields.
-    pub(super) rest: Vec<u8>,
+pub(crate) struct StrippedMessage<'a> {
+    /// Its documentation.
+    pub(crate) doc: Option<&'a str>,
+    /// Its metadata.
+    pub(crate) metadata: Pairs<'a>,
+    /// The message in the file.
+    pub(crate) original: Option<Message<'a>>,
+    /// The records of its other fields that are as they were.
+    pub(crate) records: Vec<WireField<'a>>,
+    /// The records that stand for values of the IR in another form.
+    pub(crate) marks: Vec<u8>,
     /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
-    pub(super) stays: bool,
-    /// The other data that its entity's extras keep.
-    pub(super) data: ImporterDataBuilder,
+    pub(crate) stays: bool,
+    /// The field with the value in the attribute of a `Constant` node, if it isn't a tensor.
+    pub(crate) form: Option<u32>,
 }
 
-impl StrippedMessage {
-    /// Removes the attributes that a function has from its metadata; all of that stays as it is
-    /// where an attribute isn't written as the writer would. The answer is the places of the
-    /// entries among those left, then of the attributes.
-    pub(super) fn without_attributes(
-        &mut self,
-        f: &Function,
-        message: Message<'_>,
-        number: u32,
-    ) -> Result<Vec<usize>> {
-        let metadata = std::mem::take(&mut self.extras.metadata);
-        let pairs = metadata.iter().map(|(key, value)| (&**key, &**value));
-        if !function_attributes::is_plain(f, pairs) {
-            for field in message.fields() {
-                let field = field?;
-                if field.number == number {
-                    self.rest.extend(field.record.bytes);
-                }
+impl<'a> StrippedMessage<'a> {
+    /// The message that an entity's extras keep.
+    pub(crate) fn from_extras(extras: Option<&'a Extras>) -> Result<StrippedMessage<'a>> {
+        let Some(extras) = extras else {
+            return Ok(StrippedMessage::default());
+        };
+        let data = ImporterData::from_extras(extras);
+        let stripped = StrippedMessage {
+            stays: data.stripped.is_some(),
+            form: data.form,
+            ..StrippedMessage::from_records(data.stripped)?
+        };
+        Ok(stripped.with_extras(Some(extras)))
+    }
+
+    /// What is left of a message that others are in.
+    pub(crate) fn from_records(message: Option<Message<'a>>) -> Result<StrippedMessage<'a>> {
+        let mut stripped = StrippedMessage {
+            original: message.filter(|message| !message.is_detached()),
+            ..StrippedMessage::default()
+        };
+        for field in fields_of(message) {
+            stripped.records.push(field?);
+        }
+        Ok(stripped)
+    }
+
+    /// The message with the documentation and metadata that its entity has of its own.
+    pub(crate) fn with_extras(mut self, extras: Option<&'a Extras>) -> StrippedMessage<'a> {
+        if let Some(extras) = extras {
+            self.doc = extras.doc.as_deref().or(self.doc);
+            if !extras.metadata.is_empty() {
+                let pairs = extras.metadata.iter();
+                self.metadata = pairs.map(|(key, value)| (&**key, &**value)).collect();
             }
-            return Ok(Vec::new());
         }
-        let (own, left): (Vec<_>, Vec<_>) = metadata
-            .into_iter()
-            .enumerate()
-            .partition(|(_, (key, value))| function_attributes::is_attribute(f, key, value));
-        let order = left.iter().map(|(at, _)| *at);
-        let order: Vec<usize> = order.chain(own.into_iter().map(|(at, _)| at)).collect();
-        self.extras.metadata = left.into_iter().map(|(_, pair)| pair).collect();
-        // Which of them stands at each place, the other way around.
-        let mut places = vec![0; order.len()];
-        for (rank, at) in order.into_iter().enumerate() {
-            places[at] = rank;
+        self
+    }
+
+    /// The places of the records of a field.
+    pub(crate) fn starts(&self, number: u32) -> impl Iterator<Item = u64> {
+        let records = self.records.iter();
+        let records = records.filter(move |field| field.number == number);
+        records.map(|field| field.body().at)
+    }
+
+    /// The bytes of all records.
+    pub(crate) fn rest(&self) -> Vec<u8> {
+        let mut rest = self.marks.clone();
+        for field in &self.records {
+            rest.extend(field.record.bytes);
         }
-        Ok(places)
+        rest
     }
 
     /// Removes the documentation and metadata from a message; `keep` says whether another field
     /// remains, or writes what does.
-    fn from_message<'a>(
+    fn from_message(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
+        singles: &[u32],
         mut keep: impl FnMut(WireField<'a>, &mut Vec<u8>) -> Result<bool>,
-    ) -> Result<StrippedMessage> {
-        let mut stripped = StrippedMessage::default();
+    ) -> Result<StrippedMessage<'a>> {
         let plain_doc = plain_doc(message, doc)?;
         let plain_metadata = plain_metadata(message, metadata)?;
+        let mut stripped = StrippedMessage {
+            original: (!message.is_detached()).then_some(message),
+            ..StrippedMessage::default()
+        };
+        let count = |number| {
+            message
+                .fields()
+                .flatten()
+                .filter(|field| field.number == number)
+                .count()
+        };
+        let singles = singles.iter().copied();
+        // Of these the last one counts, and the others stay where they are.
+        let repeated: Vec<u32> = singles.filter(|&number| count(number) > 1).collect();
         for field in message.fields() {
             let field = field?;
             let taken = field.number == doc && plain_doc.is_some()
                 || field.number == metadata && plain_metadata.is_some();
-            if !taken && keep(field, &mut stripped.rest)? {
-                stripped.rest.extend(field.record.bytes);
+            let is_repeated = repeated.contains(&field.number);
+            if !taken && (is_repeated || keep(field, &mut stripped.marks)?) {
+                stripped.records.push(field);
             }
         }
-        stripped.extras.doc = plain_doc.map(Into::into);
-        stripped.extras.metadata = plain_metadata.unwrap_or_default();
+        stripped.doc = plain_doc;
+        stripped.metadata = plain_metadata.unwrap_or_default();
         Ok(stripped)
     }
 }
@@ -108,21 +151,26 @@ fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
 }
 
 /// Strips a `ModelProto`.
-pub(super) fn model(message: Message<'_>) -> Result<StrippedMessage> {
+pub(crate) fn model(message: Message<'_>) -> Result<StrippedMessage<'_>> {
     let plain = is_plain_imports(message, model::OPSET_IMPORT)?;
-    StrippedMessage::from_message(message, doc::MODEL, |field, _| {
-        Ok(match (field.number, field.value) {
-            (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => false,
-            (model::OPSET_IMPORT, Value::Bytes(_)) => !plain,
-            (number, value) => read_metadata(number, value)?.is_none(),
-        })
-    })
+    StrippedMessage::from_message(
+        message,
+        doc::MODEL,
+        &METADATA.map(|row| row.0),
+        |field, _| {
+            Ok(match (field.number, field.value) {
+                (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => false,
+                (model::OPSET_IMPORT, Value::Bytes(_)) => !plain,
+                (number, value) => read_metadata(number, value)?.is_none(),
+            })
+        },
+    )
 }
 
-/// `GraphProto`, without the value infos.
-pub(super) fn graph(message: Message<'_>) -> Result<StrippedMessage> {
+/// Strips a `GraphProto`; its value infos are the caller's.
+pub(crate) fn graph(message: Message<'_>, texts: [u32; 2]) -> Result<StrippedMessage<'_>> {
     let mut stays = true;
-    let stripped = StrippedMessage::from_message(message, doc::GRAPH, |field, _| {
+    let stripped = StrippedMessage::from_message(message, texts, &[graph::NAME], |field, _| {
         stays &= field.number != graph::NAME;
         Ok(match (field.number, field.value) {
             (graph::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -141,11 +189,16 @@ pub(super) fn graph(message: Message<'_>) -> Result<StrippedMessage> {
     Ok(StrippedMessage { stays, ..stripped })
 }
 
-/// `FunctionProto`, without the value infos.
-pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<StrippedMessage> {
+/// Strips a `FunctionProto`; its value infos are the caller's.
+pub(crate) fn function<'a>(
+    f: &mut Function,
+    message: Message<'a>,
+    texts: [u32; 2],
+) -> Result<StrippedMessage<'a>> {
     let plain = is_plain_imports(message, function::OPSET_IMPORT)?;
-    let mut attrs = Attrs::default();
-    let mut stripped = StrippedMessage::from_message(message, doc::FUNCTION, |field, _| {
+    let mut attrs = Attrs::new(message, function::ATTRIBUTE_PROTO)?;
+    let singles = [function::NAME, function::DOMAIN, function::OVERLOAD];
+    StrippedMessage::from_message(message, texts, &singles, |field, marks| {
         Ok(match (field.number, field.value) {
             (function::NAME | function::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
             (function::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
@@ -158,12 +211,10 @@ pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Strippe
                 Value::Bytes(_),
             ) => false,
             (function::OPSET_IMPORT, Value::Bytes(_)) => !plain,
-            (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => attrs.add(f, body)?,
+            (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => attrs.strip(f, body, marks)?,
             _ => true,
         })
-    })?;
-    attrs.put(&mut stripped.rest, function::ATTRIBUTE_PROTO);
-    Ok(stripped)
+    })
 }
 
 /// Whether a message's opset imports are what the writer makes of the IR's.
@@ -183,27 +234,32 @@ fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
     Ok(encoded == records)
 }
 
-/// Strips a `NodeProto`.
-pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<StrippedMessage> {
-    let mut attrs = Attrs::default();
-    let mut stripped = StrippedMessage::from_message(message, doc::NODE, |field, _| {
+/// Strips a `NodeProto`; `keeps_attributes`: its attributes stay whole.
+pub(crate) fn node<'a>(
+    f: &mut Function,
+    message: Message<'a>,
+    keeps_attributes: bool,
+) -> Result<StrippedMessage<'a>> {
+    let mut attrs = Attrs::new(message, node::ATTRIBUTE)?;
+    let singles = [node::NAME, node::OP_TYPE, node::DOMAIN, node::OVERLOAD];
+    StrippedMessage::from_message(message, doc::NODE, &singles, |field, marks| {
         Ok(match (field.number, field.value) {
             (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => false,
             (node::OP_TYPE | node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
             (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
-            (node::ATTRIBUTE, Value::Bytes(body)) => attrs.add(f, body)?,
+            (node::ATTRIBUTE, Value::Bytes(body)) if !keeps_attributes => {
+                attrs.strip(f, body, marks)?
+            }
             _ => true,
         })
-    })?;
-    attrs.put(&mut stripped.rest, node::ATTRIBUTE);
-    Ok(stripped)
+    })
 }
 
 /// `NodeProto` of a `Constant` that is a constant in the IR; its extras keep the field of its value if that isn't a
 /// tensor.
-pub(super) fn constant_node(message: Message<'_>) -> Result<StrippedMessage> {
+pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>> {
     let mut form = None;
-    let mut stripped = StrippedMessage::from_message(message, doc::NODE, |field, rest| {
+    let stripped = StrippedMessage::from_message(message, doc::NODE, &[], |field, marks| {
         Ok(match (field.number, field.value) {
             (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => false,
             (node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
@@ -212,16 +268,14 @@ pub(super) fn constant_node(message: Message<'_>) -> Result<StrippedMessage> {
                 let (stripped, number) = constant_attr(body)?;
                 form = number;
                 if let Some(stripped) = stripped {
-                    put_bytes(rest, node::ATTRIBUTE, &stripped);
+                    put_bytes(marks, node::ATTRIBUTE, &stripped);
                 }
                 false
             }
             _ => true,
         })
     })?;
-    form.into_iter()
-        .for_each(|number| stripped.data.form(number));
-    Ok(stripped)
+    Ok(StrippedMessage { form, ..stripped })
 }
 
 /// The remains of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
@@ -237,7 +291,7 @@ fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)>
         match (field.number, field.value) {
             (attr::T, Value::Bytes(body)) if attribute.kind == AttrKind::TENSOR => {
                 // Its documentation isn't the node's.
-                let inner = tensor(body, false, NO_TEXTS)?.rest;
+                let inner = tensor(body, false, NO_TEXTS)?.rest();
                 plain &= inner.is_empty();
                 put_bytes(&mut rest, attr::T, &inner);
             }
@@ -259,50 +313,58 @@ fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)>
     Ok((Some(rest), None))
 }
 
-/// The attributes of a message. They are found again by name, so all up to the last that isn't plain
-/// have a record.
-#[derive(Default)]
+/// The attributes of a message: the writer finds what is left of each by its name.
 struct Attrs<'a> {
-    list: Vec<(&'a str, Option<Vec<u8>>)>,
+    number: u32,
+    seen: FxHashSet<&'a [u8]>,
+    /// Whether several have one name. Only the first is the IR's, so all have to be there.
+    has_duplicates: bool,
 }
 
 impl<'a> Attrs<'a> {
-    /// Adds one; of its record nothing remains in its place.
-    fn add(&mut self, f: &mut Function, message: Message<'a>) -> Result<bool> {
-        let attribute = Attribute::read(message)?;
-        // Only the first of a name is the IR's.
-        let rest = if self.list.iter().any(|(name, _)| *name == attribute.name) {
-            Some(message.bytes.to_vec())
-        } else {
-            attr(f, attribute)?
-        };
-        self.list.push((attribute.name, rest));
-        Ok(false)
+    fn new(message: Message<'a>, number: u32) -> Result<Attrs<'a>> {
+        let (mut seen, mut has_duplicates) = (FxHashSet::default(), false);
+        for body in bodies(message, number) {
+            has_duplicates |= !seen.insert(string_of(body?, attr::NAME)?);
+        }
+        seen.clear();
+        Ok(Attrs {
+            number,
+            seen,
+            has_duplicates,
+        })
     }
 
-    fn put(self, to: &mut Vec<u8>, number: u32) {
-        let count = self.list.iter().rposition(|(_, rest)| rest.is_some());
-        for (name, rest) in self.list.into_iter().take(count.map_or(0, |at| at + 1)) {
-            let rest = rest.unwrap_or_else(|| {
-                let mut only = Vec::new();
-                put_bytes(&mut only, attr::NAME, name.as_bytes());
-                only
-            });
-            put_bytes(to, number, &rest);
+    /// Strips one; whether it stays as it is.
+    fn strip(
+        &mut self,
+        f: &mut Function,
+        message: Message<'a>,
+        marks: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let attribute = Attribute::read(message)?;
+        if !self.seen.insert(attribute.name.as_bytes()) {
+            return Ok(true);
         }
+        let (rest, plain) = attr(f, attribute)?;
+        if !plain || self.has_duplicates {
+            put_bytes(marks, self.number, &rest);
+        }
+        Ok(false)
     }
 }
 
-/// `AttributeProto`; `None`: as the writer would make it.
-fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
+/// Strips an `AttributeProto`; whether it is as the writer would make it.
+fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<(Vec<u8>, bool)> {
     let (kind, message) = (attribute.kind, attribute.message);
-    if kind == AttrKind::OPAQUE {
-        return Ok(None);
-    }
     let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
     let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
     let (mut rest, mut plain) = (Vec::new(), true);
     let (mut names, mut kinds, mut values) = (0, 0, 0);
+    if kind == AttrKind::OPAQUE {
+        put_bytes(&mut rest, attr::NAME, attribute.name.as_bytes());
+        return Ok((rest, true));
+    }
     for field in message.fields() {
         let field = field?;
         match (field.number, field.value) {
@@ -333,19 +395,19 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
         }
     }
     plain &= names == 1 && kinds == 1 && (is_list(kind) || values == 1);
-    Ok((!plain).then_some(rest))
+    Ok((rest, plain))
 }
 
 /// No documentation and metadata: these stay where they are.
-pub(super) const NO_TEXTS: [u32; 2] = [0; 2];
+pub(crate) const NO_TEXTS: [u32; 2] = [0; 2];
 
-/// `ValueInfoProto` whose type the IR has: `encoded`.
-pub(super) fn info(
-    message: Message<'_>,
+/// Strips a `ValueInfoProto` whose type the IR has: `encoded`.
+pub(crate) fn info<'a>(
+    message: Message<'a>,
     encoded: &[u8],
     texts: [u32; 2],
-) -> Result<StrippedMessage> {
-    StrippedMessage::from_message(message, texts, |field, _| {
+) -> Result<StrippedMessage<'a>> {
+    StrippedMessage::from_message(message, texts, &[value_info::NAME], |field, _| {
         Ok(match (field.number, field.value) {
             (value_info::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
             (value_info::TYPE, Value::Bytes(body)) => body.bytes != encoded || encoded.is_empty(),
@@ -355,11 +417,11 @@ pub(super) fn info(
 }
 
 /// `TensorProto`; `named`: its name is a value's.
-pub(super) fn tensor(
+pub(crate) fn tensor(
     message: Message<'_>,
     named: bool,
     texts: [u32; 2],
-) -> Result<StrippedMessage> {
+) -> Result<StrippedMessage<'_>> {
     let (mut code, mut raw, mut external) = (0, false, false);
     for field in message.fields() {
         let field = field?;
@@ -374,7 +436,7 @@ pub(super) fn tensor(
     let known = typed_field(dtype);
     let typed = (!raw && !external).then(|| known.unwrap_or(tensor::INT32_DATA));
     let (mut keys, mut entries, mut usual) = (Vec::new(), Vec::new(), true);
-    let mut stripped = StrippedMessage::from_message(message, texts, |field, _| {
+    let mut stripped = StrippedMessage::from_message(message, texts, &[], |field, _| {
         Ok(match (field.number, field.value) {
             (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => false,
             (tensor::DATA_TYPE, Value::Varint(value)) => value == 0 && code == 0,
@@ -392,15 +454,15 @@ pub(super) fn tensor(
         })
     })?;
     if !(usual && keys == EXTERNAL_KEYS) {
-        stripped.rest.extend(entries);
+        stripped.marks.extend(entries);
     }
     if let Some(number) = typed.filter(|_| dtype != DType::STRING) {
-        put_bytes(&mut stripped.rest, number, &[]);
+        put_bytes(&mut stripped.marks, number, &[]);
     }
     Ok(stripped)
 }
 
-/// Hollows one key and value of external data, of which the IR says file, offset and length;
+/// Strips one key and value of external data, of which the IR says file, offset and length;
 /// whether it says this one.
 fn external_entry<'a>(
     body: Message<'a>,

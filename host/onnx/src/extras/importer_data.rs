@@ -1,14 +1,13 @@
 //! The importer's data in an entity's extras: a small protobuf message of our own.
 //!
-//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
-//! is left of each entity's message goes there too: the **stripped message**, without what the IR says
-//! itself. The writer walks it just as it walks a span of the file.
+//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), the stripped
+//! message of each entity goes there, too.
 
 use passdock_ir::{Entity, Extras, Function};
 
 use crate::format::fields::bodies;
 use crate::format::schema::{entry, tensor};
-use crate::format::tensor::DataForm;
+use crate::format::tensor::EXTERNAL;
 use crate::format::wire::{
     Message, Value, WireFields, push_varints, put_bytes, put_int, put_varint, string_of,
 };
@@ -107,9 +106,12 @@ impl<'a> ImporterData<'a> {
 /// `None`: its data isn't in another file.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = ImporterData::from_extras(extras).stripped?;
-    if !DataForm::from_tensor(left).is_ok_and(|form| form == DataForm::External) {
+    let places = left.fields().map_while(Result::ok);
+    let places = places.filter(|field| field.number == tensor::DATA_LOCATION);
+    // Said twice, the last counts.
+    let Value::Varint(EXTERNAL) = places.last()?.value else {
         return None;
-    }
+    };
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
     let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
     let location = locations.next().map(|body| string_of(body, entry::VALUE));

@@ -1,12 +1,12 @@
 //! The header of a `ModelProto`: the fields that are metadata of the module.
 
 use passdock_ir::Module;
-use rustc_hash::FxHashMap;
 
 use super::error::{OnnxError, Result};
 use super::fields::text;
+use super::opsets::{Opsets, read_opset};
 use super::schema::model;
-use super::wire::{Message, Value, fields_of, put_bytes, put_int};
+use super::wire::{Message, Value, put_bytes, put_int};
 
 /// The name of the function that the main graph is.
 pub const MAIN: &str = "main";
@@ -45,6 +45,58 @@ pub(crate) fn metadata(module: &Module, number: u32) -> Option<&str> {
         .map(|pair| pair.1.as_str())
 }
 
+/// The parts of a `ModelProto` that the IR has.
+#[derive(Default)]
+pub(crate) struct Header<'a> {
+    /// Keys and values, as the module has them.
+    pub(crate) metadata: Vec<(String, String)>,
+    pub(crate) opsets: Opsets,
+    pub(crate) graph: Option<Message<'a>>,
+    pub(crate) functions: Vec<Message<'a>>,
+}
+
+impl<'a> Header<'a> {
+    /// The IR version; 0 if the file has none.
+    pub(crate) fn ir_version(&self) -> i64 {
+        let (_, key) = METADATA[0];
+        match self.metadata.iter().any(|(known, _)| known == key) {
+            true => version_of(&self.metadata),
+            false => 0,
+        }
+    }
+
+    /// Reads a whole file.
+    pub(crate) fn read(file: Message<'a>) -> Result<Header<'a>> {
+        let mut header = Header::default();
+        for field in file.fields() {
+            let field = field.map_err(|error| {
+                let what = match error.is_cut() {
+                    true => "it is truncated, or it isn't an ONNX model",
+                    false => "it isn't an ONNX model, or only a part of one",
+                };
+                OnnxError::at(error.at, format!("{what}: {error}"))
+            })?;
+            match (field.number, field.value) {
+                (model::GRAPH, Value::Bytes(_)) if header.graph.is_some() => {
+                    return Err(OnnxError::at(field.record.at, "the model has two graphs"));
+                }
+                (model::GRAPH, Value::Bytes(body)) => header.graph = Some(body),
+                (model::FUNCTIONS, Value::Bytes(body)) => header.functions.push(body),
+                (model::OPSET_IMPORT, Value::Bytes(body)) => {
+                    read_opset(body, &mut header.opsets)?;
+                }
+                (number, value) => {
+                    if let Some(pair) = read_metadata(number, value)? {
+                        header.metadata.retain(|(known, _)| *known != pair.0);
+                        header.metadata.push(pair);
+                    }
+                }
+            }
+        }
+        Ok(header)
+    }
+}
+
 /// A field of the model's header that the IR keeps as text.
 pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
     let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
@@ -59,38 +111,19 @@ pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(Str
     Ok(Some((key.to_owned(), value)))
 }
 
-/// Metadata that the file has no field for.
-pub(crate) fn missing_metadata<'m>(
-    metadata: impl Fn(u32) -> Option<&'m str>,
-    old: &FxHashMap<u32, String>,
+/// Appends a field of the model's header; `is_new`: of a model that has to get an IR version.
+pub(crate) fn put_metadata(
+    number: u32,
+    text: Option<&str>,
     is_new: bool,
     to: &mut Vec<u8>,
 ) -> Result {
-    for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
-        match metadata(number) {
-            Some(text) => put_metadata(number, text, to)?,
-            None if number == model::IR_VERSION && is_new => {
-                put_int(to, model::IR_VERSION, IR_VERSION);
-            }
-            None => {}
+    let Some(text) = text else {
+        if number == model::IR_VERSION && is_new {
+            put_int(to, number, IR_VERSION);
         }
-    }
-    Ok(())
-}
-
-/// The metadata in the file's header, by field number; a field's last record counts.
-pub(crate) fn old_metadata(template: Option<Message<'_>>) -> Result<FxHashMap<u32, String>> {
-    let mut old = FxHashMap::default();
-    for field in fields_of(template) {
-        let field = field?;
-        if let Some((_, text)) = read_metadata(field.number, field.value)? {
-            old.insert(field.number, text);
-        }
-    }
-    Ok(old)
-}
-
-pub(crate) fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result {
+        return Ok(());
+    };
     if !matches!(number, model::IR_VERSION | model::MODEL_VERSION) {
         put_bytes(to, number, text.as_bytes());
         return Ok(());

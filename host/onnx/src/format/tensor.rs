@@ -1,47 +1,6 @@
-//! `TensorProto`: the forms that its data has, and constants as `Constant` nodes.
+//! `TensorProto`: data in other files, and constants as `Constant` nodes.
 
-use super::error::Result;
-use super::schema::{attr, attr_type, tensor};
-use super::typed::is_data;
-use super::wire::{Message, Value};
-
-/// The form of the data of a tensor that isn't copied.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DataForm {
-    /// Bytes in the field for raw data.
-    Raw,
-    /// Elements in the field for its type.
-    Typed,
-    /// Bytes in another file, as it was.
-    External,
-    /// Bytes in another file than it was.
-    Moved,
-}
-
-impl DataForm {
-    /// The form of a tensor of the file, or of what is left of one: that has marks of typed data.
-    pub(crate) fn from_tensor(original: Message<'_>) -> Result<DataForm> {
-        let left = original.is_detached();
-        let (mut raw, mut external) = (left, false);
-        for field in original.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                // Said twice, the last counts.
-                (tensor::DATA_LOCATION, Value::Varint(code)) => external = code == EXTERNAL,
-                (number, Value::Bytes(body)) if left => {
-                    raw &= !(is_data(number) && body.bytes.is_empty());
-                }
-                (tensor::RAW_DATA, _) => raw = true,
-                _ => {}
-            }
-        }
-        Ok(match raw {
-            _ if external => DataForm::External,
-            true => DataForm::Raw,
-            false => DataForm::Typed,
-        })
-    }
-}
+use super::schema::{attr, attr_type};
 
 /// The attributes of a `Constant` that aren't tensors: name, field and `AttributeType`.
 pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [

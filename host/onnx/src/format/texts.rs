@@ -1,19 +1,8 @@
 //! Documentation and metadata, which many messages have.
 
-use passdock_ir::Extras;
-
 use super::error::Result;
 use super::schema::entry;
 use super::wire::{Message, Value};
-
-/// The documentation and metadata of a message.
-pub(crate) fn texts(message: Message<'_>, [doc, metadata]: [u32; 2]) -> Result<Extras> {
-    Ok(Extras {
-        doc: plain_doc(message, doc)?.map(Into::into),
-        metadata: plain_metadata(message, metadata)?.unwrap_or_default(),
-        ..Extras::default()
-    })
-}
 
 /// The documentation in a message, if there is one and it is text.
 pub(crate) fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str>> {
@@ -32,10 +21,10 @@ pub(crate) fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str
 }
 
 /// Keys and values.
-pub(crate) type Pairs = Vec<(Box<str>, Box<str>)>;
+pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 /// The metadata in a message, if all of it is a key and a value each.
-pub(crate) fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs>> {
+pub(crate) fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs<'_>>> {
     let mut pairs = Pairs::new();
     for field in message.fields() {
         let field = field?;
@@ -47,9 +36,7 @@ pub(crate) fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option
         };
         let pair = body.lasts([entry::KEY, entry::VALUE])?;
         match pair.map(|text| std::str::from_utf8(text?.bytes).ok()) {
-            [Some(key), Some(value)] if body.fields().count() == 2 => {
-                pairs.push((key.into(), value.into()));
-            }
+            [Some(key), Some(value)] if body.fields().count() == 2 => pairs.push((key, value)),
             _ => return Ok(None),
         }
     }

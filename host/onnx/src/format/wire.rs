@@ -146,16 +146,6 @@ pub(crate) fn fields_of<'a>(
     message.into_iter().flat_map(Message::fields)
 }
 
-/// Whether a message has a field.
-pub(crate) fn has_field(message: Option<Message<'_>>, number: u32) -> Result<bool, WireError> {
-    for field in fields_of(message) {
-        if field?.number == number {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// The fields of a message. After an error it ends.
 #[derive(Clone, Debug)]
 pub(crate) struct WireFields<'a> {

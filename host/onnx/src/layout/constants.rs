@@ -26,11 +26,6 @@ impl RegionConstants {
         let to = self.0.partition_point(|entry| entry.0 <= region);
         &self.0[from..to]
     }
-
-    /// All constants.
-    pub(crate) fn all(&self) -> &[(RegionId, ConstId)] {
-        &self.0
-    }
 }
 
 /// Whether a constant stood in the file, or in the text.

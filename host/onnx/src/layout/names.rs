@@ -32,6 +32,11 @@ impl NamePlan {
         self.names[value.index()]
     }
 
+    /// The names of all values in the file.
+    pub(crate) fn names(&self) -> &[SymbolId] {
+        &self.names
+    }
+
     /// Whether an op's own fields differ from its origin's.
     pub(crate) fn is_op_dirty(&self, op: OpId) -> bool {
         self.dirty_ops.contains(&op)

@@ -1,7 +1,7 @@
 //! A graph whose nodes are being read, and what errors say of it.
 
 use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
-use passdock_ir::{Extras, SourceSpan};
+use passdock_ir::SourceSpan;
 use rustc_hash::FxHashMap;
 
 use crate::format::fields::{name_of, quoted};
@@ -19,10 +19,8 @@ pub(super) struct Frame<'a> {
     /// The op whose regions are being read; its results aren't defined yet.
     pub(super) parent: Option<OpId>,
     pub(super) outputs: Vec<Info<'a>>,
-    /// Declared types of values to come; `true`: by a value info.
-    pub(super) declared: FxHashMap<SymbolId, (TypeId, bool)>,
-    /// Their documentation and metadata: a copy in another function, of which the file says nothing, has them, too.
-    pub(super) texts: FxHashMap<SymbolId, Extras>,
+    /// The declarations of values to come; `true`: by a value info, not an output.
+    pub(super) declared: FxHashMap<SymbolId, (Info<'a>, bool)>,
     /// Constants that wait for the op they stand before.
     pub(super) waiting: Vec<(ConstId, LocId)>,
     /// The start of its entries in `undo`.
@@ -39,6 +37,8 @@ pub(super) struct Info<'a> {
     pub(super) name: SymbolId,
     /// Its type; NONE if it has none.
     pub(super) ty: TypeId,
+    /// Whether it has more: documentation, metadata, fields of versions to come.
+    pub(super) is_annotated: bool,
 }
 
 impl<'a> Info<'a> {
@@ -48,6 +48,7 @@ impl<'a> Info<'a> {
             message,
             name,
             ty: TypeId::NONE,
+            is_annotated: false,
         }
     }
 }

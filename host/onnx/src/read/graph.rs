@@ -7,7 +7,7 @@
 use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
 use passdock_ir::{Entity, Extras, Function, NewPort};
 
-use super::frame::Frame;
+use super::frame::{Frame, Info};
 use super::importer::{Importer, Work};
 use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::error::{OnnxError, Result};
@@ -25,8 +25,10 @@ impl<'c, 'a> Importer<'c, 'a> {
             return Ok(());
         }
         self.f.import_name(value, name);
-        if frame.declared.get(&name) == Some(&(self.f.value(value).ty, true)) {
-            self.f.import_declared(value);
+        if let Some(&(info, true)) = frame.declared.get(&name)
+            && info.ty == self.f.value(value).ty
+        {
+            self.declared(value, info);
         }
         // Other than a result, a constant is visible in graphs before it too.
         let ended = self.ended.get(&name);
@@ -35,6 +37,13 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
         self.define(frame, name, value)
     }
+
+    /// Notes the value info that declares a value.
+    pub(super) fn declared(&mut self, value: ValueId, info: Info<'a>) {
+        self.f.import_declared(value);
+        self.set_origin(Entity::Value(value), info.message);
+    }
+
     /// Binds a name to a value from here on.
     pub(super) fn define(&mut self, frame: &Frame<'a>, name: SymbolId, value: ValueId) -> Result {
         self.define_in(frame.region, name, value)

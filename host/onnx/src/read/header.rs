@@ -21,7 +21,7 @@ impl<'a> Importer<'_, 'a> {
                     return Err(OnnxError::at(field.record.at, "it has two types"));
                 }
                 (value_info::TYPE, Value::Bytes(body)) => info.ty = self.ty(body)?,
-                _ => {}
+                _ => info.is_annotated = true,
             }
         }
         Ok(info)

@@ -1,8 +1,8 @@
 //! Reading: an ONNX file to a module.
 //!
 //! One walk over the file's tags makes the arenas; weights, doc strings, metadata and whatever this
-//! version doesn't know stay in the file. What each entity came from is kept as its span
-//! ([`passdock_ir::SourceSpan`]), so that the writer copies what nobody touched.
+//! version doesn't know stay in the file. Each entity has the span of its message
+//! ([`passdock_ir::SourceSpan`]), so that the writer copies those that no pass touched.
 
 mod context;
 mod frame;

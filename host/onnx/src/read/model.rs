@@ -17,9 +17,9 @@ use crate::file::source::Source;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result, Within};
-use crate::format::header::{MAIN, read_metadata, version_of};
+use crate::format::header::{Header, MAIN, version_of};
 use crate::format::opsets::{Opsets, read_opset};
-use crate::format::schema::{function, model};
+use crate::format::schema::function;
 use crate::format::wire::{Message, Value};
 
 /// Reads a whole file.
@@ -28,36 +28,14 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let mut module = Module::new();
     let symbols = module.symbols().clone();
     let mut cx = Context::new(source, &symbols, reach);
-    let (mut graph, mut functions) = (None, Vec::new());
-    let (mut opsets, mut metadata) = (Opsets::new(), Vec::new());
-    for field in file.fields() {
-        let field = field.map_err(|error| {
-            let what = match error.is_cut() {
-                true => "it is truncated, or it isn't an ONNX model",
-                false => "it isn't an ONNX model, or only a part of one",
-            };
-            OnnxError::at(error.at, format!("{what}: {error}"))
-        })?;
-        match (field.number, field.value) {
-            (model::GRAPH, Value::Bytes(_)) if graph.is_some() => {
-                return Err(OnnxError::at(field.record.at, "the model has two graphs"));
-            }
-            (model::GRAPH, Value::Bytes(body)) => graph = Some(body),
-            (model::FUNCTIONS, Value::Bytes(body)) => functions.push(body),
-            (model::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
-            (number, value) => {
-                if number == model::IR_VERSION
-                    && let Value::Varint(version) = value
-                {
-                    cx.ir_version = version as i64;
-                }
-                if let Some(pair) = read_metadata(number, value)? {
-                    metadata.retain(|(known, _)| *known != pair.0);
-                    metadata.push(pair);
-                }
-            }
-        }
-    }
+    let header = Header::read(file)?;
+    cx.ir_version = header.ir_version();
+    let Header {
+        metadata,
+        opsets,
+        graph,
+        functions,
+    } = header;
     let Some(graph) = graph else {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
     };

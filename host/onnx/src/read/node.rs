@@ -90,7 +90,7 @@ impl<'a> Importer<'_, 'a> {
             let known = known.filter(|_| *output != symbol::EMPTY);
             self.scratch
                 .types
-                .push(known.map_or(TypeId::NONE, |known| known.0));
+                .push(known.map_or(TypeId::NONE, |known| known.0.ty));
         }
         let op = self.op(frame, name, loc)?;
         self.set_origin(Entity::Op(op), message);
@@ -108,12 +108,11 @@ impl<'a> Importer<'_, 'a> {
                 continue;
             }
             self.f.import_name(value, output);
-            if frame.declared.get(&output).is_some_and(|known| known.1) {
-                self.f.import_declared(value);
-            }
-            if let Some(texts) = frame.texts.remove(&output) {
-                (self.f.origins_mut()).set_extras(Entity::Value(value), texts);
-                self.f.import_annotated(op);
+            if let Some(&(info, true)) = frame.declared.get(&output) {
+                self.declared(value, info);
+                if info.is_annotated {
+                    self.f.import_annotated(op);
+                }
             }
         }
         Ok(Some(op))

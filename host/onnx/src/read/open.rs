@@ -11,8 +11,7 @@ use super::tensor::Tensor;
 use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::{bodies, name_of, quoted, text};
-use crate::format::schema::{doc, function, graph, sparse, tensor, value_info};
-use crate::format::texts::texts;
+use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
@@ -75,7 +74,6 @@ impl<'a> Importer<'_, 'a> {
             parent: None,
             outputs: Vec::new(),
             declared: FxHashMap::default(),
-            texts: FxHashMap::default(),
             waiting: Vec::new(),
             undo: self.undo.len(),
             opened: self.opened,
@@ -120,7 +118,7 @@ impl<'a> Importer<'_, 'a> {
         }
         for info in &frame.outputs {
             if info.ty.is_some() {
-                frame.declared.entry(info.name).or_insert((info.ty, false));
+                frame.declared.entry(info.name).or_insert((*info, false));
             }
         }
         self.inputs(&mut frame, &inputs, &initializers)?;
@@ -248,11 +246,7 @@ impl<'a> Importer<'_, 'a> {
             None => "value_info".to_owned(),
         })?;
         if info.ty.is_some() {
-            frame.declared.insert(info.name, (info.ty, true));
-            let texts = texts(message, doc::VALUE_INFO)?;
-            if !texts.is_empty() {
-                frame.texts.insert(info.name, texts);
-            }
+            frame.declared.insert(info.name, (info, true));
         }
         Ok(())
     }

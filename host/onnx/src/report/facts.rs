@@ -8,8 +8,8 @@ use passdock_ir::constant::element_count;
 use crate::file::model::ModelFile;
 use crate::format::body::constant_inputs;
 use crate::format::error::{OnnxError, Result, Within};
-use crate::format::fields::read_pair;
-use crate::format::header::{MAIN, ir_version};
+use crate::format::fields::{bodies, read_pair};
+use crate::format::header::{Header, MAIN, ir_version};
 use crate::format::schema::{attr, model, sparse, tensor};
 use crate::format::typed::string_len;
 use crate::format::types::dtype;
@@ -77,21 +77,13 @@ fn old_inputs(module: &Module) -> usize {
 
 fn read(file: Message<'_>) -> Result<FileFacts> {
     let mut facts = FileFacts::default();
-    let (mut ir_version, mut main) = (0, None);
-    for field in file.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (model::METADATA_PROPS, Value::Bytes(body)) => {
-                let place = || format!("metadata_props[{}]", facts.metadata.len());
-                let pair = read_pair(body).within(place)?;
-                facts.metadata.push((pair.0.to_owned(), pair.1.to_owned()));
-            }
-            (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
-            (model::GRAPH, Value::Bytes(body)) => main = Some(body),
-            _ => {}
-        }
+    for body in bodies(file, model::METADATA_PROPS) {
+        let place = || format!("metadata_props[{}]", facts.metadata.len());
+        let (key, value) = read_pair(body?).within(place)?;
+        facts.metadata.push((key.to_owned(), value.to_owned()));
     }
-    if let Some(main) = main.filter(|_| ir_version < 4) {
+    let header = Header::read(file)?;
+    if let Some(main) = header.graph.filter(|_| header.ir_version() < 4) {
         facts.initializer_inputs = constant_inputs(main)?.len();
     }
     Ok(facts)

@@ -1,6 +1,6 @@
 //! Without the file: through text, and back, with nothing lost.
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use passdock_ir::text;
 
 use super::build::{
@@ -44,7 +44,7 @@ fn entry(key: &str, value: &str) -> Msg {
 
 #[test]
 fn everything_comes_back() {
-    expect_test::expect_file!["detached.ir"].assert_eq(&keeps(&rich()));
+    expect_file!["detached.ir"].assert_eq(&keeps(&rich()));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn documentation_and_metadata_are_readable() {
         .text(6, "a model")
         .msg(14, &entry("author", "né\u{202e}"))
         .0;
-    expect_test::expect_file!["detached/documented.ir"].assert_eq(&keeps(&bytes));
+    expect_file!["detached/documented.ir"].assert_eq(&keeps(&bytes));
 }
 
 /// What isn't plain documentation or metadata isn't made so.

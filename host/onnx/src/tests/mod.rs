@@ -8,16 +8,16 @@ mod external;
 mod facts;
 mod fidelity;
 mod hostile;
-mod kept;
-mod made;
 mod messages;
 mod node_names;
 mod old_inputs;
 mod placement;
+mod preserved;
 mod real;
 mod refused;
 mod scopes;
 mod show;
+mod unnamed;
 
 use std::path::Path;
 

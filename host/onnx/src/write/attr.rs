@@ -1,88 +1,115 @@
 //! `AttributeProto`.
 
+use std::collections::hash_map::Entry;
+
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::{Entity, Function};
+use rustc_hash::FxHashMap;
 
-use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
-
+use super::message::RestFields;
 use super::writer::FunctionWriter;
+use crate::detach::stripped::StrippedMessage;
+use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
 use crate::format::types::encode_type;
-use crate::format::wire::{Message, Value, fields_of, put_bytes, put_float, put_int};
-
-/// The ids of the entities in an attribute: those of its list, or `one`.
-fn entity_ids<'a>(f: &'a Function, attr: &Attr, one: &'a [u32; 1]) -> &'a [u32] {
-    match is_list(attr.kind) {
-        true => f.ids_in(attr.list),
-        false => one,
-    }
-}
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
 
 impl FunctionWriter<'_> {
-    /// Writes an attribute of an op (NONE: of the function) as field `number`, over the original
-    /// record and attribute if there is one.
-    pub(super) fn attr(
+    /// Writes the attributes of an op (NONE: of the function) as fields `number`.
+    pub(super) fn attrs(
+        &mut self,
+        number: u32,
+        op: OpId,
+        attrs: &[Attr],
+        rest: &mut RestFields<'_>,
+    ) -> Result {
+        let (mut stripped, mut duplicates) = (FxHashMap::default(), Vec::new());
+        for field in rest.take(number) {
+            match stripped.entry(string_of(field.body(), attr::NAME)?) {
+                Entry::Vacant(free) => _ = free.insert(field.body()),
+                Entry::Occupied(first) => duplicates.push((*first.key(), field.record)),
+            }
+        }
+        for attr in attrs {
+            let stripped = stripped.get(self.f.text(attr.name).as_bytes());
+            self.attr(number, op, attr, stripped.copied())?;
+        }
+        for (name, record) in duplicates {
+            let mut names = attrs.iter().map(|attr| self.f.text(attr.name));
+            if names.any(|attr| attr.as_bytes() == name) {
+                self.store.copy(record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an attribute of an op (NONE: of the function) as field `number`; `stripped` is its message without the
+    /// value.
+    fn attr(
         &mut self,
         number: u32,
         op: OpId,
         attr: &Attr,
-        original: Option<(Message<'_>, Attribute<'_>)>,
+        stripped: Option<Message<'_>>,
     ) -> Result {
-        if let Some((record, old)) = original
-            && self.is_same(attr, old)?
-        {
-            self.store.copy(record);
-            return Ok(());
-        }
-        let name = self.f.text(attr.name);
         if attr.kind == AttrKind::OPAQUE {
             self.check_opaque(op, attr)?;
             self.store.field(number, self.f.bytes_in(attr.list));
             return Ok(());
         }
         let code = self.type_code(attr)?;
-        let old = original.map(|(_, old)| old);
+        let message = StrippedMessage::from_records(stripped)?;
         let mark = self.store.begin();
-        if old.is_none() {
-            self.store.field(attr::NAME, name.as_bytes());
-        }
+        let mut rest = RestFields::new(&message, self.store)?;
+        self.name_field(attr::NAME, Some(self.f.text(attr.name)), &mut rest);
+        let is_reference = attr.kind == AttrKind::REFERENCE;
+        let values = rest.take_if(|field| match (field.number, field.value) {
+            (attr::REF_ATTR_NAME, Value::Bytes(body)) => is_reference || !body.bytes.is_empty(),
+            (number, value) => is_value(number, value),
+        });
+        let old = stripped.map(Attribute::read).transpose()?;
+        let is_same = old.map(|old| self.is_same(attr, old)).transpose()? == Some(true);
         // In old files no type stands; without one, a list of nothing wouldn't be a list.
-        let mut typed = old.is_some() && (attr.list.len > 0 || !is_list(attr.kind));
-        let mut written = false;
-        for field in fields_of(old.map(|old| old.message)) {
-            let field = field?;
-            match (field.number, field.value) {
-                (attr::NAME, Value::Bytes(_)) => {
-                    self.store.field(attr::NAME, name.as_bytes());
-                }
-                (attr::TYPE, Value::Varint(_)) => {
-                    typed = true;
-                    self.type_field(code);
-                }
-                (attr::REF_ATTR_NAME, Value::Bytes(body))
-                    if body.bytes.is_empty() && attr.kind != AttrKind::REFERENCE =>
-                {
-                    self.store.copy(field.record);
-                }
-                (number, value) if number == attr::REF_ATTR_NAME || is_value(number, value) => {
-                    if !std::mem::replace(&mut written, true) {
-                        self.value(op, attr, old)?;
-                    }
-                }
-                _ => self.store.copy(field.record),
-            }
+        let is_empty_list = is_list(attr.kind) && attr.list.len == 0;
+        let is_typed = stripped.is_none() || is_empty_list || rest.has(attr::TYPE);
+        rest.take_if(|field| field.number == attr::TYPE);
+        let number_of_value = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+        match is_same {
+            true => values
+                .iter()
+                .for_each(|field| self.store.copy(field.record)),
+            false => self.value(number_of_value, op, attr, &values)?,
         }
-        // Where there was no value, ONNX's default was meant.
-        let same = old.map(|old| self.is_same(attr, old)).transpose()?;
-        if !written && same != Some(true) {
-            self.value(op, attr, old)?;
+        if is_typed {
+            self.store.put(|to| put_int(to, attr::TYPE, code.into()));
         }
-        if !typed {
-            self.type_field(code);
-        }
+        rest.finish(self.store)?;
         self.store.end(mark, number);
         Ok(())
+    }
+
+    /// Whether an attribute of numbers or strings has the value of its original. Where that has none, ONNX's default is
+    /// meant.
+    fn is_same(&self, attr: &Attr, old: Attribute<'_>) -> Result<bool> {
+        let f = self.f;
+        let bits = |float: &f32| float.to_bits();
+        Ok(attr.kind == old.kind
+            && match attr.kind {
+                AttrKind::INT => attr.bits == old.bits(),
+                AttrKind::FLOAT => attr.bits as u32 == old.bits() as u32,
+                AttrKind::STRING => f.bytes_in(attr.list) == old.body().bytes,
+                AttrKind::INTS => f.ints_in(attr.list) == read_ints(old)?,
+                AttrKind::FLOATS => {
+                    let old = read_floats(old)?;
+                    f.floats_in(attr.list)
+                        .iter()
+                        .map(bits)
+                        .eq(old.iter().map(bits))
+                }
+                AttrKind::STRINGS => f.strings_in(attr.list).eq(old.texts()?),
+                _ => false,
+            })
     }
 
     /// Refuses an attribute in ONNX's form that would be read as something else, or not at all.
@@ -112,10 +139,6 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn type_field(&mut self, code: u32) {
-        self.store.put(|to| put_int(to, attr::TYPE, code.into()));
-    }
-
     fn type_code(&self, attr: &Attr) -> Result<u32> {
         let kind = match attr.kind {
             AttrKind::REFERENCE => attr.stands_for,
@@ -133,12 +156,14 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// Writes the value's records.
-    fn value(&mut self, op: OpId, attr: &Attr, old: Option<Attribute<'_>>) -> Result {
+    /// Writes the value's records; `original` are those of another form.
+    fn value(&mut self, number: u32, op: OpId, attr: &Attr, original: &[WireField<'_>]) -> Result {
         let f = self.f;
-        let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
         let one = [attr.bits as u32];
-        let ids = entity_ids(f, attr, &one);
+        let ids = match is_list(attr.kind) {
+            true => f.ids_in(attr.list),
+            false => &one,
+        };
         match attr.kind {
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for &id in ids {
@@ -146,11 +171,9 @@ impl FunctionWriter<'_> {
                 }
             }
             AttrKind::TYPE | AttrKind::TYPES => {
-                let old = old.filter(|old| old.kind == attr.kind);
-                let mut bodies = old.into_iter().flat_map(Attribute::bodies);
+                let mut original = original.iter().filter(|field| field.number == number);
                 for &id in ids {
-                    let body = bodies.next().transpose()?;
-                    self.type_value(number, TypeId(id), body)?;
+                    self.type_value(number, TypeId(id), original.next())?;
                 }
             }
             AttrKind::REGION | AttrKind::REGIONS => {
@@ -164,21 +187,20 @@ impl FunctionWriter<'_> {
     }
 
     fn tensor_value(&mut self, number: u32, id: ConstId) -> Result {
-        let entity = Entity::Constant(id);
-        if let Some(body) = self.span(entity) {
+        if let Some(body) = self.stripper.span(Entity::Constant(id)) {
             self.store.copy_field(number, body);
             return Ok(());
         }
-        self.tensor(number, id, None, self.original(entity), Some(entity))
+        let stripped = self.stripper.constant(id)?;
+        self.tensor(number, id, None, &stripped)
     }
 
-    fn type_value(&mut self, number: u32, id: TypeId, old: Option<Message<'_>>) -> Result {
+    fn type_value(&mut self, number: u32, id: TypeId, original: Option<&WireField<'_>>) -> Result {
         let bytes = encode_type(self.f, id)?;
-        if let Some(old) = old
-            && old.bytes != bytes
-            && self.says(old, &bytes)?
+        if let Some(original) = original
+            && self.stripper.is_type(original.body(), &bytes)?
         {
-            self.store.copy_field(number, old);
+            self.store.copy(original.record);
             return Ok(());
         }
         self.new_type(number, id, &bytes)
@@ -189,7 +211,7 @@ impl FunctionWriter<'_> {
             self.store.message(number, done);
             return Ok(());
         }
-        match self.span(Entity::Region(id)) {
+        match self.stripper.span(Entity::Region(id)) {
             Some(body) => {
                 self.store.copy_field(number, body);
                 Ok(())
@@ -199,71 +221,6 @@ impl FunctionWriter<'_> {
                 Err(OnnxError::new(what).inside(self.f.describe_op(op)))
             }
         }
-    }
-
-    /// Whether an attribute still has the value it was read from.
-    fn is_same(&mut self, attr: &Attr, old: Attribute<'_>) -> Result<bool> {
-        let f = self.f;
-        if attr.kind != old.kind || f.text(attr.name) != old.name {
-            return Ok(false);
-        }
-        let one = [attr.bits as u32];
-        let ids = entity_ids(f, attr, &one);
-        Ok(match attr.kind {
-            AttrKind::INT => attr.bits == old.bits(),
-            AttrKind::FLOAT => attr.bits as u32 == old.bits() as u32,
-            AttrKind::STRING => f.bytes_in(attr.list) == old.body().bytes,
-            AttrKind::OPAQUE => f.bytes_in(attr.list) == old.message.bytes,
-            AttrKind::REFERENCE => {
-                f.text(SymbolId(attr.bits as u32)).as_bytes() == old.body().bytes
-                    && attr.stands_for == old.referred
-            }
-            AttrKind::INTS => f.ints_in(attr.list) == read_ints(old)?,
-            AttrKind::FLOATS => {
-                let (own, bits) = (f.floats_in(attr.list).iter(), |float: &f32| float.to_bits());
-                own.map(bits).eq(read_floats(old)?.iter().map(bits))
-            }
-            AttrKind::STRINGS => f.strings_in(attr.list).eq(old.texts()?),
-            AttrKind::TENSOR | AttrKind::TENSORS => {
-                let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
-                self.are_originals(origins, old)?
-            }
-            AttrKind::REGION | AttrKind::REGIONS => {
-                let clean = ids
-                    .iter()
-                    .all(|&id| !self.plan.is_region_dirty(RegionId(id)));
-                let origins = ids.iter().map(|&id| Entity::Region(RegionId(id)));
-                clean && self.are_originals(origins, old)?
-            }
-            AttrKind::TYPE | AttrKind::TYPES => {
-                let mut bodies = old.bodies();
-                for &id in ids {
-                    let bytes = encode_type(f, TypeId(id))?;
-                    match bodies.next().transpose()? {
-                        Some(body) if self.says(body, &bytes)? => {}
-                        _ => return Ok(false),
-                    }
-                }
-                bodies.next().is_none()
-            }
-            _ => false,
-        })
-    }
-
-    fn are_originals(
-        &self,
-        entities: impl Iterator<Item = Entity>,
-        old: Attribute<'_>,
-    ) -> Result<bool> {
-        let mut bodies = old.bodies();
-        for entity in entities {
-            let origin = self.f.origins().get(entity);
-            match bodies.next().transpose()? {
-                Some(body) if origin.is_some() && origin.start == body.at => {}
-                _ => return Ok(false),
-            }
-        }
-        Ok(bodies.next().is_none())
     }
 }
 

@@ -4,13 +4,12 @@ use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::message::RestFields;
 use super::rope::Store;
 use crate::format::error::{OnnxError, Result};
-use crate::format::fields::bodies;
 use crate::format::header::MAIN;
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::opset;
-use crate::format::wire::Message;
 use crate::layout::version::is_made;
 
 /// The opset imports that the functions of a module need beside those they declare. A call needs an
@@ -152,68 +151,42 @@ fn version_of(module: &Module, domain: &str) -> i64 {
     known.next().unwrap_or(1)
 }
 
-/// Opset imports: the file's records as long as they say what the function does.
-pub(super) struct Imports {
-    opsets: Opsets,
+/// Writes opset imports: the original's as long as they say what the function does.
+pub(super) fn put_imports(
+    opsets: &Opsets,
     number: u32,
-    same: bool,
-    done: bool,
-    /// The file's spelling of ONNX's own domain: none, "" or "ai.onnx".
-    own: Option<&'static str>,
-}
-
-impl Imports {
-    pub(super) fn new(
-        opsets: Opsets,
-        template: Option<Message<'_>>,
-        number: u32,
-    ) -> Result<Imports> {
-        let mut old = Opsets::new();
-        let mut own = Some("");
-        for body in bodies(template, number) {
-            let body = body?;
-            read_opset(body, &mut old)?;
-            match body.last(opset::DOMAIN)?.map(|domain| domain.bytes) {
-                None => own = None,
-                Some(b"") => own = Some(""),
-                Some(b"ai.onnx") => own = Some("ai.onnx"),
-                Some(_) => {}
-            }
-        }
-        if opsets.len() > MAX_OPSETS {
-            return Err(OnnxError::new(format!(
-                "it would import {} domains; the limit is {MAX_OPSETS}",
-                opsets.len()
-            )));
-        }
-        Ok(Imports {
-            same: old == opsets,
-            opsets,
-            number,
-            done: false,
-            own,
-        })
+    rest: &mut RestFields<'_>,
+    store: &mut Store,
+) -> Result {
+    if opsets.len() > MAX_OPSETS {
+        return Err(OnnxError::new(format!(
+            "it would import {} domains; the limit is {MAX_OPSETS}",
+            opsets.len()
+        )));
     }
-
-    /// Writes the imports for a record of them.
-    pub(super) fn at(&mut self, record: Message<'_>, store: &mut Store) {
-        match self.same {
-            true => store.copy(record),
-            false => self.rest(store),
+    let original = rest.take(number);
+    let mut old = Opsets::new();
+    // The original's spelling of ONNX's own domain: none, "" or "ai.onnx".
+    let mut own = Some("");
+    for field in &original {
+        read_opset(field.body(), &mut old)?;
+        match field.body().last(opset::DOMAIN)?.map(|domain| domain.bytes) {
+            None => own = None,
+            Some(b"") => own = Some(""),
+            Some(b"ai.onnx") => own = Some("ai.onnx"),
+            Some(_) => {}
         }
     }
-
-    /// Writes the imports unless they are there already.
-    pub(super) fn rest(&mut self, store: &mut Store) {
-        if std::mem::replace(&mut self.done, true) || self.same {
-            return;
-        }
-        for (domain, version) in &self.opsets {
-            let domain = match domain.as_str() {
-                "" => self.own,
-                domain => Some(domain),
-            };
-            store.put(|to| put_import(to, self.number, domain, *version));
-        }
+    if old == *opsets {
+        original.iter().for_each(|field| store.copy(field.record));
+        return Ok(());
     }
+    for (domain, version) in opsets {
+        let domain = match domain.as_str() {
+            "" => own,
+            domain => Some(domain),
+        };
+        store.put(|to| put_import(to, number, domain, *version));
+    }
+    Ok(())
 }

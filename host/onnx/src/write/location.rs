@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::writer::FunctionWriter;
 use crate::format::error::Result;
-use crate::format::schema::{doc, entry, node};
-use crate::format::wire::{Message, fields_of, string_of};
+use crate::format::schema::node;
+use crate::format::wire::{fields_of, string_of};
 use crate::layout::names::numbered;
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
@@ -51,7 +51,7 @@ impl<'w> FunctionWriter<'w> {
         let mut sharing: Vec<_> = all().filter(|(_, name)| shared.contains(name)).collect();
         // Of the ops that one node became, the one that makes its first result comes first.
         let makes_result = |op| {
-            let node = self.original(Entity::Op(op))?;
+            let node = self.stripper.span(Entity::Op(op))?;
             let result = f.results(op).next()?;
             let mut fields = fields_of(Some(node)).flatten();
             let output = fields.find(|field| field.number == node::OUTPUT)?;
@@ -61,7 +61,7 @@ impl<'w> FunctionWriter<'w> {
         for (op, name) in sharing {
             let original = match f.op(op).flags & Op::TOUCHED {
                 0 => None,
-                _ => Some(self.original(Entity::Op(op))),
+                _ => Some(self.stripper.span(Entity::Op(op))),
             };
             let keeps = match original {
                 None => true,
@@ -114,45 +114,34 @@ impl<'w> FunctionWriter<'w> {
         named.map(|loc| f.text(loc.name))
     }
 
-    /// The names of what an op was merged from; none if it comes from one place, or its metadata says
-    /// so already.
-    pub(super) fn sources(&self, op: OpId) -> Vec<&'w str> {
-        let f = self.f;
-        let extras = f.origins().extras(Entity::Op(op));
-        let mut metadata = extras.iter().flat_map(|extras| &extras.metadata);
-        if metadata.any(|(key, _)| **key == *MERGED_FROM) {
-            return Vec::new();
-        }
+    /// The metadata of an op's node, with the names of what it was merged from, if it is more than one.
+    pub(super) fn with_sources<'m>(
+        &self,
+        op: OpId,
+        metadata: &[(&'m str, &'m str)],
+    ) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
+        let pairs = metadata
+            .iter()
+            .map(|&(key, value)| (key.into(), value.into()));
+        let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = pairs.collect();
         let mut seen = FxHashSet::default();
-        let names = self.loc_names(f.op(op).loc);
-        let names: Vec<&str> = names
+        let sources = self.loc_names(self.f.op(op).loc);
+        let sources: Vec<&str> = sources
             .filter(|name| !name.is_empty() && seen.insert(*name))
             .collect();
-        match names.len() {
-            1 => Vec::new(),
-            _ => names,
+        if sources.len() < 2 {
+            return pairs;
         }
+        let before = pairs.extract_if(.., |(key, _)| key == MERGED_FROM);
+        let before: Vec<Cow<'_, str>> = before.map(|(_, names)| names).collect();
+        let before = before.iter().flat_map(|names| names.lines());
+        seen.clear();
+        let names = before
+            .chain(sources)
+            .filter(|name| seen.insert(*name))
+            .take(MOST_SOURCES);
+        let names: Vec<&str> = names.collect();
+        pairs.push((MERGED_FROM.into(), names.join("\n").into()));
+        pairs
     }
-
-    /// Writes the metadata that says what an op was merged from; `known` are sources that the node's
-    /// metadata named before.
-    pub(super) fn put_sources(&mut self, known: &[&str], sources: &[&str]) {
-        if sources.is_empty() {
-            return;
-        }
-        let mut seen = FxHashSet::default();
-        let all = known.iter().chain(sources).copied();
-        let all = all.filter(|name| seen.insert(*name)).take(MOST_SOURCES);
-        let all: Vec<&str> = all.collect();
-        self.store.pair(doc::NODE[1], MERGED_FROM, all.join("\n"));
-    }
-}
-
-/// The sources that an entry of a node's metadata names; `None` for any other entry.
-pub(super) fn named_sources(pair: Message<'_>) -> Result<Option<Vec<&str>>> {
-    if string_of(pair, entry::KEY)? != MERGED_FROM.as_bytes() {
-        return Ok(None);
-    }
-    let value = std::str::from_utf8(string_of(pair, entry::VALUE)?);
-    Ok(value.ok().map(|value| value.lines().collect()))
 }

@@ -1,10 +1,9 @@
 //! Writing: a module to an ONNX file.
 //!
-//! The original bytes of a message are walked as its skeleton: fields of entities that nobody
-//! touched, and all that the IR doesn't model, are copied as they are; touched entities are edited
-//! in place by the same walk one level deeper; erased ones are left out; new ones stand where the
-//! program has them. Nothing of a skeleton is stored: it is the input file. Regions are written
-//! innermost first, so nothing recurses.
+//! A message that a pass touched is encoded from the IR and its stripped message ([`crate::detach`]), and then put into
+//! the order and form of its original ([`message`]), so that only what changed is different. Messages in it that no pass
+//! touched are copied from the file, and spans that are neighbours there become one.
+//! Regions are written innermost first, so nothing recurses.
 
 mod attr;
 mod body;
@@ -12,12 +11,12 @@ pub(crate) mod data_file;
 pub(crate) mod imports;
 mod info;
 mod location;
+mod message;
 mod model;
 mod node;
 pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod placement;
-mod records;
 mod rope;
 mod tensor;
 mod writer;
@@ -57,7 +56,7 @@ pub fn write(
     let output = encode(module, options, options.external == ExternalData::All)?;
     let fits = |output: &EncodedModel| {
         // Whoever gives a larger file has readers for it.
-        let source = output.source.as_ref();
+        let source = output.store.source.as_ref();
         let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
         large || output.len() <= MESSAGE_LIMIT
     };
@@ -84,11 +83,10 @@ fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<Enco
         Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer::new(module, source.clone(), placement.homes);
+    let mut writer = Writer::new(module, source, placement.homes);
     writer.model()?;
     Ok(EncodedModel {
         store: writer.store,
-        source,
         files: placement.files,
         dropped: placement.dropped,
     })

@@ -1,20 +1,16 @@
-//! `ModelProto`, and `FunctionProto`'s header.
-
-use std::collections::VecDeque;
+//! `ModelProto`.
 
 use passdock_abi::{FunctionKind, SymbolId};
-use passdock_ir::{Entity, Function, Module};
+use passdock_ir::{Entity, Function};
 
-use super::imports::Imports;
+use super::imports::put_imports;
+use super::message::RestFields;
 use super::writer::{FunctionWriter, Writer};
-use crate::extras::importer_data::ImporterData;
+use crate::detach::stripped::{self, StrippedMessage};
 use crate::format::error::{OnnxError, Result, Within};
-use crate::format::fields::bodies;
-use crate::format::header::{
-    MAIN, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
-};
+use crate::format::header::{Header, MAIN, METADATA, metadata, put_metadata};
 use crate::format::schema::{doc, model};
-use crate::format::wire::{Message, Value, fields_of};
+use crate::format::wire::Message;
 use crate::layout::version::raised_version;
 
 const LOOP_LEVEL: &str =
@@ -28,88 +24,104 @@ impl Writer<'_> {
             let what = format!("a module needs a function @{MAIN} to be an ONNX model");
             return Err(OnnxError::new(what));
         };
-        let locals = module.names().filter(|&name| name != main.name());
+        self.domains
+            .check_recursion(module, |f| self.is_copied(f))?;
         let source = self.source.clone();
-        let template = match &source {
-            Some(source) => Some(Message::whole(source.bytes())),
-            None => ImporterData::from_extras(module.extras()).stripped,
-        };
-        let is_file = source.is_some();
-        self.domains.check_recursion(module, |f| {
-            is_file && !f.is_touched() && f.origins().get(Entity::Function).is_some()
-        })?;
-        let mut functions = Functions::new(module, locals, template)?;
-        let imports = Imports::new(self.domains.opsets_of(main), template, model::OPSET_IMPORT);
-        let mut imports = imports.within(|| "the model")?;
-        let old = old_metadata(template)?;
-        let raised = raised_version(module);
-        let metadata = |number| match &raised {
-            Some(version) if number == model::IR_VERSION => Some(version.as_str()),
-            _ => metadata(module, number),
-        };
-        let mut graph = false;
-        for field in fields_of(template) {
-            let field = field?;
-            match (field.number, field.value) {
-                (model::GRAPH, Value::Bytes(body)) => {
-                    graph = true;
-                    self.main(main, field.record, body)?;
-                }
-                (model::FUNCTIONS, Value::Bytes(body)) => {
-                    for (name, is_here) in functions.at(body.at) {
-                        self.local(name, is_here.then_some(field.record))?;
-                    }
-                }
-                (model::OPSET_IMPORT, Value::Bytes(_)) => imports.at(field.record, &mut self.store),
-                (number, value) if read_metadata(number, value)?.is_some() => {
-                    let new = metadata(number);
-                    if old.get(&number).map(String::as_str) == new {
-                        self.store.copy(field.record);
-                    } else if let Some(new) = new {
-                        self.store.put(|to| put_metadata(number, new, to))?;
-                    }
-                }
-                _ => self.store.copy(field.record),
+        let file = source.as_ref().map(|source| Message::whole(source.bytes()));
+        let extras = Some(module.extras());
+        let stripped = match file {
+            Some(file) if self.is_unchanged(main, file)? => {
+                self.store.copy(file);
+                return Ok(());
             }
+            Some(file) => stripped::model(file)?.with_extras(extras),
+            None => StrippedMessage::from_extras(extras)?,
+        };
+        let is_new = source.is_none() && !stripped.stays;
+        let mut rest = RestFields::new(&stripped, &self.store)?;
+        let raised = raised_version(module);
+        for (number, _) in METADATA {
+            // Of those that the file has several times the last one counts.
+            let original = rest.take_if(|field| field.number == number);
+            let old = original.split_last().map_or(&[][..], |(_, old)| old);
+            old.iter().for_each(|field| self.store.copy(field.record));
+            let text = match &raised {
+                Some(version) if number == model::IR_VERSION => Some(version.as_str()),
+                _ => metadata(module, number),
+            };
+            let put = |to: &mut Vec<u8>| put_metadata(number, text, is_new, to);
+            self.store.put(put)?;
         }
-        let is_new = template.is_none();
-        self.store
-            .put(|to| missing_metadata(metadata, &old, is_new, to))?;
-        imports.rest(&mut self.store);
-        if !graph {
-            self.new_graph(main)?;
+        let [doc, metadata] = doc::MODEL;
+        if let Some(text) = stripped.doc {
+            self.store.field(doc, text.as_bytes());
         }
-        for (name, _) in functions.left {
-            self.local(name, None)?;
+        self.main(main)?;
+        let opsets = self.domains.opsets_of(main);
+        let imports = put_imports(&opsets, model::OPSET_IMPORT, &mut rest, &mut self.store);
+        imports.within(|| "the model")?;
+        for (key, value) in &stripped.metadata {
+            self.store.pair(metadata, key, value);
         }
-        self.store.texts(module.extras(), doc::MODEL);
+        for name in module.names().filter(|&name| name != main.name()) {
+            self.local(name)?;
+        }
+        rest.finish(&mut self.store)?;
         Ok(())
     }
 
-    fn main(&mut self, main: &Function, record: Message<'_>, body: Message<'_>) -> Result {
-        let origin = main.origins().get(Entity::Function);
-        let same = origin.is_some() && origin.start == body.at && !self.drops_entries;
-        if same && !main.is_touched() && self.homes.is_empty() {
-            self.store.copy(record);
-            return Ok(());
-        }
-        self.new_graph(main)
+    /// Whether a module is its file.
+    fn is_unchanged(&self, main: &Function, file: Message<'_>) -> Result<bool> {
+        let module = self.module;
+        let start = |f: &Function| f.origins().get(Entity::Function).start;
+        let header = Header::read(file)?;
+        let known = header.graph.into_iter().chain(header.functions);
+        let locals = module.functions().filter(|f| f.name() != main.name());
+        let locals = locals.map(|f| start(f));
+        Ok(!self.drops_entries
+            && self.homes.is_empty()
+            && module.functions().all(|f| self.is_copied(f))
+            && known
+                .map(|message| message.at)
+                .eq(std::iter::once(start(main)).chain(locals))
+            && module.extras().is_empty()
+            && *module.metadata() == header.metadata
+            && self.domains.opsets_of(main) == header.opsets)
     }
 
-    fn new_graph(&mut self, main: &Function) -> Result {
+    /// Whether a function is copied from the file.
+    fn is_copied(&self, f: &Function) -> bool {
+        let is_in_file = self.source.is_some() && f.origins().get(Entity::Function).is_some();
+        is_in_file && !f.is_touched()
+    }
+
+    /// Copies the message of a function from the file.
+    fn copy(&mut self, number: u32, f: &Function) {
+        let source = self.source.clone();
+        let span = f.origins().get(Entity::Function);
+        if let Some(message) = source.as_ref().and_then(|source| source.message(span)) {
+            self.store.copy_field(number, message);
+        }
+    }
+
+    fn main(&mut self, main: &Function) -> Result {
+        if self.is_copied(main) && !self.drops_entries && self.homes.is_empty() {
+            self.copy(model::GRAPH, main);
+            return Ok(());
+        }
         if main.kind() != FunctionKind::GRAPH {
             return Err(OnnxError::new(LOOP_LEVEL).inside(format!("@{MAIN}")));
         }
         FunctionWriter::new(self, main, true)?.graph()
     }
 
-    /// Writes a local function; its record in the file, if it stands there.
-    fn local(&mut self, name: SymbolId, record: Option<Message<'_>>) -> Result {
+    /// Writes a local function.
+    fn local(&mut self, name: SymbolId) -> Result {
         let Some(function) = self.module.function(name) else {
             return Ok(());
         };
-        if let Some(record) = record.filter(|_| !function.is_touched()) {
-            self.store.copy(record);
+        if self.is_copied(function) {
+            self.copy(model::FUNCTIONS, function);
             return Ok(());
         }
         let written = match function.kind() {
@@ -119,51 +131,5 @@ impl Writer<'_> {
             _ => Err(OnnxError::new(LOOP_LEVEL)),
         };
         written.within(|| format!("@{}", self.module.symbols().text(name)))
-    }
-}
-
-/// The local functions, matched with their records in the file.
-struct Functions {
-    /// Those to write, with the place of the record that each was read from.
-    left: VecDeque<(SymbolId, Option<u64>)>,
-    /// Whether they are in the order of the file; else all go where the first one stood.
-    ordered: bool,
-}
-
-impl Functions {
-    fn new(
-        module: &Module,
-        names: impl Iterator<Item = SymbolId>,
-        template: Option<Message<'_>>,
-    ) -> Result<Functions> {
-        let records = bodies(template, model::FUNCTIONS).map(|body| Ok(body?.at));
-        let known = records.collect::<Result<Vec<u64>>>()?;
-        let start = |name| {
-            let origin = module.function(name)?.origins().get(Entity::Function);
-            let is_known = origin.is_some() && known.binary_search(&origin.start).is_ok();
-            is_known.then_some(origin.start)
-        };
-        let left: VecDeque<_> = names.map(|name| (name, start(name))).collect();
-        Ok(Functions {
-            ordered: left.iter().filter_map(|(_, start)| *start).is_sorted(),
-            left,
-        })
-    }
-
-    /// The functions to write at a function's record, with whether it is theirs.
-    fn at(&mut self, start: u64) -> Vec<(SymbolId, bool)> {
-        let mut found = Vec::new();
-        while let Some(&(name, known)) = self.left.front() {
-            if self.ordered && known.is_some_and(|known| known > start) {
-                break;
-            }
-            self.left.pop_front();
-            let is_here = known == Some(start);
-            found.push((name, is_here));
-            if is_here && self.ordered {
-                break;
-            }
-        }
-        found
     }
 }

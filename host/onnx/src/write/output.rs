@@ -2,19 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use passdock_ir::ByteSource;
 
 use super::data_file::{DataFile, copy_data, write_data};
 use super::placement::DroppedData;
 use super::rope::{Piece, PieceSource, Store};
-use crate::file::source::Source;
 
 /// An encoded model, ready to be written.
 pub struct EncodedModel {
     pub(super) store: Store,
-    pub(super) source: Option<Arc<Source>>,
     pub(super) files: Vec<DataFile>,
     pub(super) dropped: Vec<DroppedData>,
 }
@@ -48,7 +45,7 @@ impl EncodedModel {
     /// Whether the module was read from a model file, and not from a text that names its data.
     #[must_use]
     pub fn is_from_model(&self) -> bool {
-        self.source.is_some()
+        self.store.source.is_some()
     }
 
     /// Writes the model file. Weights go from the mapped input to `to` without being copied between.
@@ -69,7 +66,7 @@ impl EncodedModel {
     pub fn write_file(&self, to: &mut File) -> io::Result<()> {
         /// Below this, asking the system costs more than the copy.
         const LARGE: u64 = 1 << 20;
-        self.write_pieces(to, |to, piece| match (piece.place, &self.source) {
+        self.write_pieces(to, |to, piece| match (piece.place, &self.store.source) {
             (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
                 source.copy_to(piece.start, piece.len, to)
             }
@@ -129,6 +126,7 @@ impl EncodedModel {
         let all = match piece.place {
             PieceSource::Own => &self.store.own,
             PieceSource::Source => self
+                .store
                 .source
                 .as_ref()
                 .map_or(&[][..], |source| source.bytes()),
@@ -145,12 +143,19 @@ impl EncodedModel {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::file::source::Source;
     use crate::format::wire::Message;
 
     #[test]
     fn messages_nest_and_neighbours_join() {
-        let mut store = Store::default();
+        let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
+        let mut store = Store {
+            source: Some(Arc::new(source)),
+            ..Store::default()
+        };
         let root = store.open();
         store.bytes(&[9; 200]);
         let inner = store.keep(root);
@@ -166,10 +171,8 @@ mod tests {
         store.copy(Message { bytes: &[2], at: 2 });
         store.end(outer, 3);
         assert_eq!(store.chain.pieces.len(), 6);
-        let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
         let output = EncodedModel {
             store,
-            source: Some(Arc::new(source)),
             files: Vec::new(),
             dropped: Vec::new(),
         };

@@ -6,14 +6,17 @@
 
 use std::sync::Arc;
 
-use passdock_ir::{ConstantData, Extras};
+use passdock_ir::ConstantData;
 
+use crate::file::source::Source;
 use crate::format::fields::put_pair;
-use crate::format::wire::{Message, Value, WireField, put_bytes, put_head};
+use crate::format::wire::{Message, put_bytes, put_head};
 
 /// The chain that is being written, and the bytes that pieces mean.
 #[derive(Default)]
 pub(super) struct Store {
+    /// The input file.
+    pub(super) source: Option<Arc<Source>>,
     /// What is appended goes here.
     pub(super) chain: Chain,
     pub(super) own: Vec<u8>,
@@ -32,11 +35,22 @@ pub(super) struct Chain {
 #[derive(Clone, Copy)]
 pub(super) struct ChainId(u32);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) place: PieceSource,
     pub(super) start: u64,
     pub(super) len: u64,
+}
+
+impl Piece {
+    /// A span of the input file.
+    pub(super) fn of_source(span: Message<'_>) -> Piece {
+        Piece {
+            place: PieceSource::Source,
+            start: span.at,
+            len: span.len(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,7 +91,7 @@ impl Store {
         self.chain.push(PieceSource::Source, span.at, span.len());
     }
 
-    /// Appends a field whose value is a span of the input file.
+    /// Appends a field whose value is a span of the input file, or bytes of extras.
     pub(super) fn copy_field(&mut self, number: u32, body: Message<'_>) {
         self.put(|to| put_head(to, number, body.len()));
         self.copy(body);
@@ -86,14 +100,6 @@ impl Store {
     /// Appends a length-delimited field.
     pub(super) fn field(&mut self, number: u32, bytes: &[u8]) {
         self.put(|to| put_bytes(to, number, bytes));
-    }
-
-    /// Appends a text field in place of the original's, which is copied if it says the same.
-    pub(super) fn text(&mut self, original: WireField<'_>, text: &str) {
-        match original.value {
-            Value::Bytes(old) if old.bytes == text.as_bytes() => self.copy(original.record),
-            _ => self.field(original.number, text.as_bytes()),
-        }
     }
 
     /// Appends a field whose bytes are a constant's data.
@@ -149,16 +155,6 @@ impl Store {
         self.chain.push(PieceSource::Chain(id.0), 0, len);
     }
 
-    /// Appends documentation and metadata.
-    pub(super) fn texts(&mut self, extras: &Extras, [doc, metadata]: [u32; 2]) {
-        if let Some(text) = &extras.doc {
-            self.field(doc, text.as_bytes());
-        }
-        for (key, value) in &extras.metadata {
-            self.pair(metadata, &**key, &**value);
-        }
-    }
-
     /// Appends a pair of a key and a value.
     pub(super) fn pair(&mut self, number: u32, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
         let mut pair = Vec::new();
@@ -168,7 +164,15 @@ impl Store {
 }
 
 impl Chain {
-    fn push(&mut self, place: PieceSource, start: u64, len: u64) {
+    /// Removes the pieces from `start` on and returns them.
+    pub(super) fn truncate(&mut self, start: usize) -> Vec<Piece> {
+        let mut pieces = self.pieces.split_off(start);
+        pieces.retain(|piece| piece.len > 0);
+        self.len -= pieces.iter().map(|piece| piece.len).sum::<u64>();
+        pieces
+    }
+
+    pub(super) fn push(&mut self, place: PieceSource, start: u64, len: u64) {
         if len == 0 {
             return;
         }

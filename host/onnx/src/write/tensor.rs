@@ -1,143 +1,148 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
-use passdock_abi::{ConstId, DType};
+use passdock_abi::{ConstId, Constant, DType};
+use passdock_ir::FileRange;
 use passdock_ir::constant::{element_count, string_elements};
-use passdock_ir::{Entity, FileRange};
 
+use super::message::RestFields;
 use super::placement::Home;
 use super::writer::FunctionWriter;
-use crate::extras::importer_data::ImporterData;
+use crate::detach::stripped::StrippedMessage;
 use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
-use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
-use crate::format::typed::{is_data, put_typed};
+use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
+use crate::format::typed::{is_data, put_typed, typed_field};
 use crate::format::types::check_dtype;
-use crate::format::wire::{
-    Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
-    string_of,
-};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
 use crate::layout::constants::is_imported;
 
-/// Whether a field holds a tensor's shape, type or data; what is left of it holds only marks of them.
-fn is_content(number: u32, value: Value<'_>, detached: bool) -> bool {
-    match value {
-        Value::Bytes(body) if detached => is_data(number) && body.bytes.is_empty(),
-        _ if detached => false,
-        _ => matches!(number, tensor::DIMS | tensor::DATA_TYPE) || is_data(number),
-    }
+/// The form of a tensor's data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DataForm {
+    /// Bytes in the field for raw data.
+    Raw,
+    /// Elements in the field for its type.
+    Typed,
+    /// Bytes in another file, as it was.
+    External,
+    /// Bytes in another file than it was.
+    Moved,
 }
 
-/// Whether a field says where data is that goes elsewhere. What else external data has, a checksum
-/// perhaps, stays true of the same bytes, as long as they are external.
-fn is_replaced(number: u32, value: Value<'_>, home: &Home) -> bool {
-    match (number, value) {
-        (tensor::DATA_LOCATION, _) => true,
-        (tensor::EXTERNAL_DATA, _) if matches!(home, Home::Inline) => true,
-        (tensor::EXTERNAL_DATA, Value::Bytes(body)) => {
-            let mut fields = body.fields().map_while(std::result::Result::ok);
-            fields.any(|field| match (field.number, field.value) {
-                (entry::KEY, Value::Bytes(key)) => {
-                    matches!(key.bytes, b"location" | b"offset" | b"length")
-                }
-                _ => false,
-            })
-        }
-        _ => false,
-    }
+/// Whether an entry says where data is. What else external data has, a checksum perhaps, stays true of the same bytes
+/// in another file.
+fn is_location(entry: &WireField<'_>) -> bool {
+    let key = string_of(entry.body(), entry::KEY);
+    key.is_ok_and(|key| EXTERNAL_KEYS.contains(&key))
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// Writes a tensor as field `number`, over the original if there is one. `name`: the name of
-    /// the value it is; `None`: whatever name the original has. `entity`: whose documentation and
-    /// metadata are its.
+    /// Writes a tensor as field `number`. `name`: the name of the value it is; `None`: whatever name it had.
     pub(super) fn tensor(
         &mut self,
         number: u32,
         id: ConstId,
         name: Option<&str>,
-        original: Option<Message<'_>>,
-        entity: Option<Entity>,
+        stripped: &StrippedMessage<'_>,
     ) -> Result {
         let mark = self.store.begin();
-        let mut named = name.is_none_or(str::is_empty);
+        let mut rest = RestFields::new(stripped, self.store)?;
         let home = self.homes.and_then(|homes| homes.get(&id));
-        let detached = original.is_none_or(Message::is_detached);
-        let encode = detached || home.is_some();
-        let form = match (home, original) {
-            (Some(Home::At(_)), _) => DataForm::Moved,
-            (_, Some(original)) => DataForm::from_tensor(original)?,
-            (_, None) => DataForm::Raw,
+        let is_mark = |field: &WireField<'_>| {
+            let is_empty = matches!(field.value, Value::Bytes(body) if body.bytes.is_empty());
+            is_empty && is_data(field.number)
         };
-        let form = match form {
-            DataForm::External if home.is_some() => DataForm::Raw,
-            form => form,
+        let is_typed = !rest.take_if(is_mark).is_empty();
+        let form = match home {
+            Some(Home::At(_)) => DataForm::Moved,
+            None if rest.has_external_data() => DataForm::External,
+            _ if is_typed => DataForm::Typed,
+            _ => DataForm::Raw,
         };
-        if encode {
-            self.content(id, form, original)?;
-        }
-        for field in fields_of(original) {
-            let field = field?;
-            match (field.number, field.value, name) {
-                (tensor::NAME, Value::Bytes(_), Some(name)) => {
-                    named = true;
-                    self.store.text(field, name);
-                }
-                (number, value, _) if encode && is_content(number, value, detached) => {}
-                (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
-                }
-                (tensor::EXTERNAL_DATA, Value::Bytes(body), _)
-                    if detached && form == DataForm::External =>
-                {
-                    self.external_entry(id, body)?;
-                }
-                _ => self.store.copy(field.record),
-            }
-        }
-        if let (false, Some(name)) = (named, name) {
-            self.store.field(tensor::NAME, name.as_bytes());
-        }
-        if let Some(Home::At(place)) = home {
-            self.store.put(|to| place.put(to));
-        }
-        if let Some(entity) = entity {
-            self.texts(entity, doc::TENSOR);
-        }
-        self.store.end(mark, number);
-        Ok(())
-    }
-
-    /// Dims, element type and data.
-    fn content(&mut self, id: ConstId, form: DataForm, original: Option<Message<'_>>) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
         self.check_constant(id)?;
         let dims = self.f.static_shape(ty).unwrap_or_default();
-        let whole = original.filter(|original| !original.is_detached());
-        let is_typed = dtype != DType::NONE || has_field(whole, tensor::DATA_TYPE)?;
-        self.store.put(|to| {
-            dims.iter().for_each(|&dim| put_int(to, tensor::DIMS, dim));
-            if is_typed {
-                put_int(to, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
+        self.store
+            .put(|to| dims.iter().for_each(|&dim| put_int(to, tensor::DIMS, dim)));
+        if dtype != DType::NONE {
+            let code = i64::from(dtype.0 as i32);
+            self.store.put(|to| put_int(to, tensor::DATA_TYPE, code));
+        }
+        let data = match form {
+            DataForm::Raw if dtype != DType::STRING => tensor::RAW_DATA,
+            _ => typed_field(dtype).unwrap_or(tensor::INT32_DATA),
+        };
+        if let Some(name) = name {
+            self.text(tensor::NAME, name, &mut rest);
+        }
+        self.data(data, id, dtype, form)?;
+        self.external_data(id, form, home, &mut rest)?;
+        self.texts(doc::TENSOR, stripped);
+        rest.finish(self.store)?;
+        self.store.end(mark, number);
+        Ok(())
+    }
+
+    /// Writes a tensor's elements.
+    fn data(&mut self, number: u32, id: ConstId, dtype: DType, form: DataForm) -> Result {
+        if matches!(form, DataForm::Moved | DataForm::External) {
+            return Ok(());
+        }
+        if number == tensor::RAW_DATA {
+            self.store.hold(number, self.f.constant_data(id));
+            return Ok(());
+        }
+        // In the file it has this form; of a type that isn't known, all fields are its data.
+        if let Some(message) = self.stripper.tensor(id)? {
+            let is_known = typed_field(dtype).is_some();
+            for field in message.fields() {
+                let field = field?;
+                if field.number == number || (!is_known && is_data(field.number)) {
+                    self.store.copy(field.record);
+                }
             }
-        });
-        match form {
-            DataForm::Moved => {}
-            DataForm::External => {
-                let external = has_field(original, tensor::EXTERNAL_DATA)?;
-                for key in EXTERNAL_KEYS.iter().filter(|_| !external) {
+            return Ok(());
+        }
+        let (bytes, count) = self.elements(id)?;
+        self.store.put(|to| put_typed(to, dtype, bytes, count))
+    }
+
+    /// Writes where a tensor's data is, if it is in another file.
+    fn external_data(
+        &mut self,
+        id: ConstId,
+        form: DataForm,
+        home: Option<&Home>,
+        rest: &mut RestFields<'_>,
+    ) -> Result {
+        let entries = rest.take(tensor::EXTERNAL_DATA);
+        if home.is_some() {
+            rest.take_if(|field| field.number == tensor::DATA_LOCATION);
+        }
+        match (form, home) {
+            (DataForm::External, _) if entries.is_empty() => {
+                for key in EXTERNAL_KEYS {
                     let mut entry = Vec::new();
                     put_bytes(&mut entry, entry::KEY, key);
                     self.external_entry(id, Message::detached(&entry))?;
                 }
             }
-            DataForm::Raw if dtype != DType::STRING => {
-                self.store.hold(tensor::RAW_DATA, self.f.constant_data(id));
+            (DataForm::External, _) => {
+                for entry in entries {
+                    self.external_entry(id, entry.body())?;
+                }
             }
-            _ => {
-                let (bytes, count) = self.elements(id)?;
-                self.store.put(|to| put_typed(to, dtype, bytes, count))?;
+            (_, Some(Home::Inline)) => {}
+            (_, Some(Home::At(place))) => {
+                let others = entries.iter().filter(|entry| !is_location(entry));
+                others.for_each(|entry| self.store.copy(entry.record));
+                self.store.put(|to| place.put(to));
             }
+            (_, None) => entries
+                .iter()
+                .for_each(|entry| self.store.copy(entry.record)),
         }
         Ok(())
     }
@@ -192,65 +197,49 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Writes a constant as a `Constant` node, over the original node if there is one.
-    pub(super) fn constant_node(
-        &mut self,
-        number: u32,
-        id: ConstId,
-        original: Option<Message<'_>>,
-    ) -> Result {
-        let name = self.name(self.f.constant(id).value);
-        let mark = self.store.begin();
-        // Added, if it isn't what a text says of one that was there.
-        self.added_nodes |= original.is_none() && !is_imported(self.f, id);
-        let detached = original.is_none_or(Message::is_detached);
-        let mut valued = false;
-        for field in fields_of(original) {
-            let field = field?;
-            match (field.number, field.value) {
-                (node::OUTPUT, Value::Bytes(_)) => self.store.text(field, name),
-                (node::ATTRIBUTE, Value::Bytes(body)) if detached => {
-                    valued = true;
-                    let inner = self.store.begin();
-                    self.constant_attr(id, body)?;
-                    self.store.end(inner, node::ATTRIBUTE);
-                }
-                _ => self.store.copy(field.record),
-            }
-        }
-        if detached {
-            self.constant_parts(id, !valued)?;
-            self.texts(Entity::Constant(id), doc::NODE);
-        }
-        self.store.end(mark, number);
-        Ok(())
-    }
-
-    /// The usual fields of a `Constant` node.
-    fn constant_parts(&mut self, id: ConstId, valued: bool) -> Result {
+    /// Writes a constant as a `Constant` node.
+    pub(super) fn constant_node(&mut self, number: u32, id: ConstId) -> Result {
         let record = *self.f.constant(id);
+        let mut stripped = self.stripper.constant(id)?;
+        if record.flags & Constant::NODE == 0 {
+            // They are a tensor's.
+            stripped.records.clear();
+        }
+        // Added, if it isn't what a file or a text has.
+        self.added_nodes |= !is_imported(self.f, id);
         let name = self.name(record.value);
+        let mark = self.store.begin();
+        let mut rest = RestFields::new(&stripped, self.store)?;
         self.store.field(node::OUTPUT, name.as_bytes());
         if let Some(name) = self.loc_name(record.loc) {
             self.store.field(node::NAME, name.as_bytes());
         }
         self.store.field(node::OP_TYPE, b"Constant");
-        if !valued {
-            return Ok(());
+        let attributes = rest.take(node::ATTRIBUTE);
+        let inner = self.store.begin();
+        match attributes.first() {
+            Some(attribute) => self.constant_attr(id, attribute.body())?,
+            None => self.constant_value(id, stripped.form)?,
         }
-        let form = ImporterData::from_entity(self.f, Entity::Constant(id)).form;
+        self.store.end(inner, node::ATTRIBUTE);
+        self.texts(doc::NODE, &stripped);
+        rest.finish(self.store)?;
+        self.store.end(mark, number);
+        Ok(())
+    }
+
+    /// Writes the usual fields of a `Constant`'s attribute; `form`: the field of its value, if it isn't a tensor.
+    fn constant_value(&mut self, id: ConstId, form: Option<u32>) -> Result {
         let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
-        let inner = self.store.begin();
         self.store.field(attr::NAME, name.as_bytes());
         if field == attr::T {
-            self.tensor(attr::T, id, None, None, None)?;
+            self.tensor(attr::T, id, None, &StrippedMessage::default())?;
         } else {
             let (bytes, count) = self.elements(id)?;
             self.store.put(|to| put_plain(to, field, bytes, count));
         }
         self.store.put(|to| put_int(to, attr::TYPE, kind.into()));
-        self.store.end(inner, node::ATTRIBUTE);
         Ok(())
     }
 
@@ -265,7 +254,8 @@ impl<'w> FunctionWriter<'w> {
                     self.store.field(attr::NAME, attribute.name.as_bytes());
                 }
                 (attr::T, Value::Bytes(body)) => {
-                    self.tensor(attr::T, id, None, Some(body), None)?;
+                    let tensor = StrippedMessage::from_records(Some(body))?;
+                    self.tensor(attr::T, id, None, &tensor)?;
                 }
                 (number, value) if is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
@@ -282,26 +272,15 @@ impl<'w> FunctionWriter<'w> {
 
 /// The value of a `Constant`'s plain attribute, from the constant's bytes.
 fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
-    let ints = bytes
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|&word| i64::from_le_bytes(word));
     match number {
-        attr::I => ints.for_each(|int| put_int(to, attr::I, int)),
-        attr::F => {
-            let words = bytes.as_chunks::<4>().0;
-            words
-                .iter()
-                .for_each(|&word| put_float(to, attr::F, u32::from_le_bytes(word)));
+        attr::I | attr::INTS => {
+            let words = bytes.as_chunks::<8>().0.iter();
+            words.for_each(|&word| put_int(to, number, i64::from_le_bytes(word)));
         }
-        attr::INTS => {
-            let mut packed = Vec::new();
-            ints.for_each(|int| put_varint(&mut packed, int as u64));
-            put_head(to, attr::INTS, packed.len() as u64);
-            to.extend(packed);
+        attr::F | attr::FLOATS => {
+            let words = bytes.as_chunks::<4>().0.iter();
+            words.for_each(|&word| put_float(to, number, u32::from_le_bytes(word)));
         }
-        attr::FLOATS => put_bytes(to, attr::FLOATS, bytes),
         _ => {
             let texts = string_elements(bytes, count).into_iter().flatten();
             texts.for_each(|text| put_bytes(to, number, text));

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{ConstId, OpId, RegionId, SymbolId, ValueId};
+use passdock_abi::{ConstId, OpId, RegionId, ValueId};
 use passdock_ir::{Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::imports::Domains;
 use super::placement::Home;
 use super::rope::{ChainId, Store};
+use crate::detach::stripper::Stripper;
 use crate::extras::function_attributes::SINCE;
-use crate::extras::importer_data::ImporterData;
 use crate::file::source::Source;
 use crate::format::body::constant_inputs;
 use crate::format::error::Result;
 use crate::format::header::ir_version;
-use crate::format::wire::Message;
 use crate::layout::names::NamePlan;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
@@ -29,7 +28,7 @@ pub(super) struct Writer<'m> {
     /// parameters of constants.
     pub(super) drops_entries: bool,
     /// Whether graphs and functions have metadata.
-    pub(super) carries: bool,
+    pub(super) has_metadata: bool,
     pub(super) domains: Domains,
     /// The places for the data of the main graph's initializers.
     pub(super) homes: FxHashMap<ConstId, Home>,
@@ -44,13 +43,16 @@ impl<'m> Writer<'m> {
     ) -> Writer<'m> {
         Writer {
             module,
-            source,
             ir_version: final_version(module),
             drops_entries: ir_version(module) < 4 && final_version(module) >= 4,
-            carries: final_version(module) >= SINCE,
+            has_metadata: final_version(module) >= SINCE,
             domains: Domains::new(module),
             homes,
-            store: Store::default(),
+            store: Store {
+                source: source.clone(),
+                ..Store::default()
+            },
+            source,
         }
     }
 }
@@ -59,23 +61,17 @@ impl<'m> Writer<'m> {
 pub(super) struct FunctionWriter<'w> {
     pub(super) f: &'w Function,
     pub(super) plan: NamePlan,
-    pub(super) source: Option<&'w Source>,
-    /// The inputs of the main graph that are initializers, with these, before IR version 4.
-    pub(super) constant_inputs: FxHashMap<&'w [u8], Message<'w>>,
+    pub(super) stripper: Stripper<'w>,
     pub(super) ir_version: i64,
     /// Whether graphs and functions have metadata.
-    pub(super) carries: bool,
+    pub(super) has_metadata: bool,
     pub(super) domains: &'w Domains,
     /// The places for data that moves.
     pub(super) homes: Option<&'w FxHashMap<ConstId, Home>>,
     pub(super) store: &'w mut Store,
-    /// A function nobody else sees, to compare types in.
-    pub(super) types: Function,
     /// The regions written so far.
     pub(super) done: FxHashMap<RegionId, ChainId>,
     pub(super) layout: Layout<'w>,
-    /// The constants by their names, once they are asked for.
-    pub(super) constant_names: Option<FxHashMap<SymbolId, ConstId>>,
     /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
     pub(super) added_nodes: bool,
     /// The names of nodes that can't have that of their location.
@@ -107,38 +103,17 @@ impl<'w> FunctionWriter<'w> {
         Ok(FunctionWriter {
             f,
             plan,
-            source,
-            constant_inputs,
+            stripper: Stripper::new(f, source, is_old, writer.has_metadata),
             ir_version: writer.ir_version,
-            carries: writer.carries,
+            has_metadata: writer.has_metadata,
             domains: &writer.domains,
             homes,
             store: &mut writer.store,
-            types: Function::new(f.symbols().clone(), f.kind(), f.name()),
             done: FxHashMap::default(),
             layout: Layout::new(f, has_old_inputs),
-            constant_names: None,
             added_nodes: false,
             node_names: FxHashMap::default(),
         })
-    }
-
-    /// The message that an entity came from: its bytes in the file, or what is left of them.
-    pub(super) fn original(&self, entity: Entity) -> Option<Message<'w>> {
-        self.span(entity)
-            .or_else(|| ImporterData::from_entity(self.f, entity).stripped)
-    }
-
-    /// The bytes of the file that an entity came from.
-    pub(super) fn span(&self, entity: Entity) -> Option<Message<'w>> {
-        self.source?.message(self.f.origins().get(entity))
-    }
-
-    /// Writes the documentation and metadata of an entity.
-    pub(super) fn texts(&mut self, entity: Entity, numbers: [u32; 2]) {
-        if let Some(extras) = self.f.origins().extras(entity) {
-            self.store.texts(extras, numbers);
-        }
     }
 
     /// A value's name in the file; "" for an operand left out.

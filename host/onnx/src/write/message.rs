@@ -1,0 +1,243 @@
+//! Messages that are encoded: the fields that the IR doesn't say, and the order and the form of the original.
+//!
+//! The writer encodes what the IR says, and then the rest. What the original has in another order, or in more bytes than
+//! it takes, is put back by comparing the two, record by record.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::rope::{Piece, PieceSource, Store};
+use crate::detach::stripped::StrippedMessage;
+use crate::format::error::Result;
+use crate::format::schema::tensor;
+use crate::format::tensor::EXTERNAL;
+use crate::format::wire::{Message, Value, WireField, varint};
+
+/// The number of an original's records that a new one is compared with.
+const LOOKAHEAD: usize = 16;
+
+/// The largest record whose bytes are compared.
+const MAX_COMPARED: u64 = 1 << 16;
+
+/// The fields of a message that the IR doesn't say, which are written after those that it says.
+pub(super) struct RestFields<'m> {
+    fields: Vec<WireField<'m>>,
+    /// The message in the file.
+    original: Option<Message<'m>>,
+    /// The piece with which the message starts.
+    start: usize,
+}
+
+impl<'m> RestFields<'m> {
+    /// The fields of a message that begins where the store ends.
+    pub(super) fn new(message: &'m StrippedMessage<'_>, store: &Store) -> Result<RestFields<'m>> {
+        let mut fields = Vec::with_capacity(message.records.len());
+        for field in Message::detached(&message.marks).fields() {
+            fields.push(field?);
+        }
+        fields.extend(message.records.iter().copied());
+        Ok(RestFields {
+            fields,
+            original: message.original,
+            start: store.chain.pieces.len(),
+        })
+    }
+
+    /// Takes the fields that are chosen.
+    pub(super) fn take_if(
+        &mut self,
+        is_chosen: impl Fn(&WireField<'m>) -> bool,
+    ) -> Vec<WireField<'m>> {
+        self.fields
+            .extract_if(.., |field| is_chosen(field))
+            .collect()
+    }
+
+    /// Takes the messages or strings of a field.
+    pub(super) fn take(&mut self, number: u32) -> Vec<WireField<'m>> {
+        self.take_if(|field| field.number == number && matches!(field.value, Value::Bytes(_)))
+    }
+
+    /// Whether there is one of a number.
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.fields.iter().any(|field| field.number == number)
+    }
+
+    /// Whether they say of a tensor that its data is in another file; said twice, the last counts.
+    pub(super) fn has_external_data(&self) -> bool {
+        let places = self.fields.iter().rev();
+        let mut codes = places.filter_map(|field| match (field.number, field.value) {
+            (tensor::DATA_LOCATION, Value::Varint(code)) => Some(code),
+            _ => None,
+        });
+        codes.next() == Some(EXTERNAL)
+    }
+
+    /// Writes the fields that are left, and puts all of them into the original's order.
+    pub(super) fn finish(self, store: &mut Store) -> Result {
+        let fields = self.fields.into_iter();
+        fields.for_each(|field| store.copy(field.record));
+        match self.original {
+            Some(original) => store.restore(self.start, original),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A record of an encoded message.
+struct Record {
+    number: u32,
+    pieces: Vec<Piece>,
+}
+
+impl Store {
+    /// Puts the records of the message whose pieces start at `start` into the order of the original. Those that say the
+    /// same as one of the original are copied from it; a changed one has the position of the one that it replaces.
+    pub(super) fn restore(&mut self, start: usize, original: Message<'_>) -> Result {
+        let mut originals: FxHashMap<u32, Vec<WireField<'_>>> = FxHashMap::default();
+        for field in original.fields() {
+            let field = field?;
+            originals.entry(field.number).or_default().push(field);
+        }
+        let pieces = self.chain.truncate(start);
+        let mut records = self.records(pieces);
+        records.sort_by_key(|record| record.number);
+        let mut placed = Vec::with_capacity(records.len());
+        for records in records.chunk_by_mut(|a, b| a.number == b.number) {
+            let number = records[0].number;
+            let fields = originals.get(&number).map_or(&[][..], Vec::as_slice);
+            // A field that the original doesn't have comes before the next higher one.
+            let higher = originals.iter().filter(|(other, _)| **other > number);
+            let higher = higher.map(|(_, fields)| fields[0].record.at).min();
+            let first = fields.first().map(|field| field.record.at);
+            let mut position = first.or(higher).unwrap_or(u64::MAX);
+            let mut matches = self.matches(records, fields).into_iter().peekable();
+            let mut next = 0;
+            for (index, record) in records.iter_mut().enumerate() {
+                let at = match matches.next_if(|&(new, _)| new == index) {
+                    Some((_, at)) => {
+                        record.pieces = vec![Piece::of_source(fields[at].record)];
+                        Some(at)
+                    }
+                    None => {
+                        let end = matches.peek().map_or(fields.len(), |&(_, at)| at);
+                        (next < end).then_some(next)
+                    }
+                };
+                if let Some(at) = at {
+                    position = fields[at].record.at;
+                    next = at + 1;
+                }
+                placed.push((position, std::mem::take(&mut record.pieces)));
+            }
+        }
+        placed.sort_by_key(|&(position, _)| position);
+        for piece in placed.into_iter().flat_map(|(_, pieces)| pieces) {
+            self.chain.push(piece.place, piece.start, piece.len);
+        }
+        Ok(())
+    }
+
+    /// Pairs records with the fields of an original that say the same, in its order: the indices of both.
+    fn matches(&self, records: &[Record], fields: &[WireField<'_>]) -> Vec<(usize, usize)> {
+        let mut next = 0;
+        let mut pairs = Vec::new();
+        for (index, record) in records.iter().enumerate() {
+            // The record itself, or its value below another tag and length.
+            let is_span_of = |field: &WireField<'_>| match record.pieces[..] {
+                [span] => span == Piece::of_source(field.record),
+                [_, span] => span == Piece::of_source(field.body()),
+                _ => false,
+            };
+            let start = record.pieces.last().map_or(0, |piece| piece.start);
+            let at = fields.partition_point(|field| field.record.at <= start);
+            let span = at
+                .checked_sub(1)
+                .filter(|&at| at >= next && is_span_of(&fields[at]));
+            let equal = || {
+                let bytes = self.bytes_of(record)?;
+                let value = Message::detached(&bytes).fields().next()?.ok()?.value;
+                let mut fields = fields[next..].iter().take(LOOKAHEAD);
+                let at = fields.position(|field| is_same(field.value, value))?;
+                Some(next + at)
+            };
+            if let Some(at) = span.or_else(equal) {
+                pairs.push((index, at));
+                next = at + 1;
+            }
+        }
+        pairs
+    }
+
+    /// The bytes of a record, if they are few and at hand.
+    fn bytes_of(&self, record: &Record) -> Option<Vec<u8>> {
+        let len: u64 = record.pieces.iter().map(|piece| piece.len).sum();
+        if len > MAX_COMPARED {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        for &piece in &record.pieces {
+            bytes.extend_from_slice(self.piece(piece)?);
+        }
+        Some(bytes)
+    }
+
+    /// The bytes of a piece, if they are at hand.
+    fn piece(&self, piece: Piece) -> Option<&[u8]> {
+        let all = match piece.place {
+            PieceSource::Own => &self.own,
+            PieceSource::Source => self.source.as_ref()?.bytes(),
+            PieceSource::Held(_) | PieceSource::Chain(_) => return None,
+        };
+        all.get(piece.start as usize..(piece.start + piece.len) as usize)
+    }
+
+    /// Takes a message's pieces apart into its records.
+    fn records(&self, pieces: Vec<Piece>) -> Vec<Record> {
+        let mut pieces: VecDeque<Piece> = pieces.into();
+        let mut records = Vec::new();
+        while let Some(&first) = pieces.front() {
+            let head = self.piece(first).unwrap_or_default();
+            let (tag, tag_len) = varint(head).unwrap_or_default();
+            let mut left = match tag & 7 {
+                2 => {
+                    let (len, len_len) = varint(&head[tag_len..]).unwrap_or_default();
+                    (tag_len + len_len) as u64 + len
+                }
+                _ => {
+                    let field = Message::detached(head).fields().next();
+                    field.map_or(0, |field| field.map_or(0, |field| field.record.len()))
+                }
+            };
+            let mut record = Record {
+                number: (tag >> 3) as u32,
+                pieces: Vec::new(),
+            };
+            while left > 0
+                && let Some(piece) = pieces.front_mut()
+            {
+                let len = left.min(piece.len);
+                record.pieces.push(Piece { len, ..*piece });
+                left -= len;
+                piece.start += len;
+                piece.len -= len;
+                if piece.len == 0 {
+                    pieces.pop_front();
+                }
+            }
+            records.push(record);
+        }
+        records
+    }
+}
+
+/// Whether two values are the same, wherever they stand.
+fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Varint(a), Value::Varint(b)) | (Value::Fixed64(a), Value::Fixed64(b)) => a == b,
+        (Value::Fixed32(a), Value::Fixed32(b)) => a == b,
+        (Value::Bytes(a), Value::Bytes(b)) => a.bytes == b.bytes,
+        _ => false,
+    }
+}
