@@ -1,7 +1,7 @@
-//! The Sequentials of plugins: made of the passes that their manifests name, without loading any.
+//! The Sequentials of plugins, which are created from their manifests without loading any plugin.
 //!
-//! Their children may be passes of plugins that are registered later, so names are looked up when a
-//! Sequential is asked for, not when its plugin is registered.
+//! Children may be passes of plugins that are registered later. So names are looked up when a Sequential is requested,
+//! not when its plugin is registered.
 
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use super::plugin_pass::PluginPass;
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{MAX_DEPTH, PassRef, Sequential, with_options};
 
-/// The largest number of passes in a plugin's Sequential, those of Sequentials in it included. A few
-/// lines of a manifest could ask for any number.
+/// The maximum number of passes in a plugin's Sequential, including those of nested Sequentials. Without a limit, a few
+/// lines of a manifest could request any number.
 const MAX_SIZE: usize = 1 << 16;
 
 impl Inner {
-    /// The pass of this name with some options; `path`: the Sequentials around it, by name, outermost
-    /// first. After an error it leads to the Sequential that has the mistake.
+    /// Returns the pass of a name with options. `path` has the names of the Sequentials around it, outermost first.
+    /// After an
+    /// error it ends at the Sequential that caused the error.
     pub(super) fn pass(
         &self,
         name: &str,
@@ -61,7 +62,7 @@ impl Inner {
             let options = options.map(|(key, value)| (key.clone(), value.clone()));
             let child = self.pass(name, &options.collect(), path);
             let pass = child.map_err(|error| match path.len() {
-                // Else it was inside a Sequential further down, which is named already.
+                // Otherwise the error names the nested Sequential that caused it already.
                 len if len == depth => error.note(format!(
                     "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
                     info.name,
@@ -89,7 +90,7 @@ impl Inner {
     }
 }
 
-/// Refuses a Sequential inside itself, and one that is too deep inside others.
+/// Rejects a Sequential that contains itself, or is nested too deeply.
 fn check_path(name: &str, path: &[String]) -> Result<(), PassError> {
     if let Some(start) = path.iter().position(|outer| outer == name) {
         let chain = path[start..].join(" -> ");
