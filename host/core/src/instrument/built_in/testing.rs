@@ -1,4 +1,4 @@
-//! A module, passes that change it, and the reports of instruments, for tests.
+//! Helpers for tests: a module, passes that change it, and the reports of instruments.
 
 use std::sync::{Arc, Mutex};
 
@@ -93,13 +93,13 @@ impl Printed {
     }
 }
 
-/// Runs a pass under an instrument; answers what it reports, or the error.
+/// Runs a pass under an instrument. Returns the instrument's report, or the error.
 pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: Module) -> String {
     let context = PassContext::builder().shared_instrument(instrument);
     reported(context, pass, on).unwrap_or_else(|error| error.to_string())
 }
 
-/// Runs a pass, which may fail, under a context; returns the reports of its instruments.
+/// Runs a pass, which may fail, under a context. Returns the reports of its instruments.
 pub(super) fn reported(
     context: ContextBuilder,
     pass: &PassRef,
@@ -117,7 +117,7 @@ pub(super) fn reported(
     result.map(|_| text)
 }
 
-/// The text with each number replaced, and with blanks collapsed whose count depends on numbers.
+/// Replaces each number by `#`, and collapses blanks, whose count depends on numbers.
 pub(super) fn numberless(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
