@@ -45,15 +45,13 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 pub struct PassError(Box<ErrorParts>);
 
 /// The parts of an error: a diagnostic, whose fields are accessible as the error's own, and data for programs. All
-/// parts
-/// except the underlying error and the site are serialized to other processes.
+/// parts except the underlying error and the site are serialized to other processes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ErrorParts {
     /// The kind of error.
     pub kind: ErrorKind,
     /// The message without the names that other fields hold, and everything that it refers to. Its code is unused: the
-    /// code
-    /// is that of `kind`.
+    /// code is that of `kind`.
     pub diagnostic: Diagnostic,
     /// Whether the request that failed came from a pass. Then the pass failed, not the user's request.
     pub is_inner: bool,
@@ -105,8 +103,7 @@ macro_rules! kinds {
             }
 
             /// Returns the exit status of a program that ends with this error: 1 for a pass, the model or the output, 2
-            /// for the
-            /// user's request, 3 for a plugin.
+            /// for the user's request, 3 for a plugin.
             pub fn exit_status(self) -> u8 {
                 match self {
                     $(ErrorKind::$kind => $exit_status,)*
@@ -181,8 +178,7 @@ impl PassError {
     }
 
     /// Creates the error of a pass that emitted error diagnostics. They are shown separately, so the error doesn't
-    /// repeat
-    /// them.
+    /// repeat them.
     pub fn diagnostics() -> PassError {
         PassError::new(
             ErrorKind::Diagnostics,
@@ -237,8 +233,7 @@ impl PassError {
     }
 
     /// Returns the exit status of a program that ends with this error. It is that of the kind, except that the user
-    /// isn't
-    /// blamed for requests of passes.
+    /// isn't blamed for requests of passes.
     pub fn exit_status(&self) -> u8 {
         match self.kind.exit_status() {
             2 if self.is_inner => 1,

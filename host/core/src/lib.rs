@@ -2,8 +2,8 @@
 //!
 //! The other crates of the host use this one. Programs embed `passdock`, which re-exports the public part of it.
 //!
-//! **Invariant:** a failed pass changes nothing, and results don't depend on the number of threads.
-//! `unsafe` is only in [`boundary`] and in the loading of libraries.
+//! **Invariant:** a failed pass changes nothing, and results don't depend on the number of threads. `unsafe` is only in
+//! [`boundary`] and in the loading of libraries.
 
 pub mod analyses;
 pub mod boundary;

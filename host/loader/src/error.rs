@@ -1,6 +1,5 @@
 //! Errors about plugins that can't be used: one variant for each reason. The messages have what was found, what this
-//! host
-//! supports, and a fix.
+//! host supports, and a fix.
 
 use std::fmt;
 use std::io;

@@ -2,13 +2,11 @@
 //!
 //! The modules process a plugin in this order: [`discover`](mod@discover) finds files in directories.
 //! [`file`](mod@file) validates a file without running it, and extracts its manifest. [`manifest`] parses the manifest
-//! as
-//! untrusted input. [`library`] loads the few plugins that a pipeline needs, checks their tables, and finds op
-//! definitions
-//! among all plugins. [`error`] has a message for each failure.
+//! as untrusted input. [`library`] loads the few plugins that a pipeline needs, checks their tables, and finds op
+//! definitions among all plugins. [`error`] has a message for each failure.
 //!
-//! **Invariant:** a library file is validated before the system's loader sees it, and never unloaded.
-//! `unsafe` is in `library/`, and the one call in `file/` that maps a file.
+//! **Invariant:** a library file is validated before the system's loader sees it, and never unloaded. `unsafe` is in
+//! `library/`, and the one call in `file/` that maps a file.
 
 pub mod discover;
 pub mod error;

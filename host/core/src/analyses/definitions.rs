@@ -1,14 +1,11 @@
 //! A cache of op definitions and of type inference. Definitions are cached by op symbol, since passes look up the
-//! traits
-//! of every op. Results of inference are cached since types are inferred again after each pass.
+//! traits of every op. Results of inference are cached since types are inferred again after each pass.
 //!
 //! If a function of the module has an operator's name, ONNX leaves it to the runtime which of both an op refers to.
-//! (ONNX
-//! Runtime takes the operator, other runtimes the function.) Such ops are ambiguous, and have no definition.
+//! (ONNX Runtime takes the operator, other runtimes the function.) Such ops are ambiguous, and have no definition.
 //!
 //! Each thread has its own cache, so there are no locks. A cache is for one module's symbols and one set of
-//! definitions.
-//! It is cleared when a different one is used.
+//! definitions. It is cleared when a different one is used.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -63,8 +60,7 @@ pub(crate) fn definition_traits(
 }
 
 /// Returns the definition of an op in a function. There is none if the op is ambiguous: `names_function` returns
-/// whether
-/// a function of the module has its name.
+/// whether a function of the module has its name.
 pub(crate) fn definition(
     defs: &OpDefs,
     function: &Function,

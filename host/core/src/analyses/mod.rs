@@ -2,8 +2,7 @@
 //!
 //! [`get`] (or `PassContext::analysis`) returns the cached result, or computes it. Results belong to a version of the
 //! function. Later passes and copies of the module share them, and the first edit invalidates them. Passes request
-//! those
-//! of [`list`] through the plugin ABI. A program that embeds the host defines its own by implementing
+//! those of [`list`] through the plugin ABI. A program that embeds the host defines its own by implementing
 //! [`FunctionAnalysis`].
 //!
 //! ```

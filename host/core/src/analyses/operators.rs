@@ -48,8 +48,7 @@ impl<'a> Operators<'a> {
     }
 
     /// Returns a number that identifies everything that results may depend on. It changes with the definitions and with
-    /// the
-    /// set of ambiguous operators.
+    /// the set of ambiguous operators.
     pub fn stamp(&self) -> u64 {
         self.shared.stamp
     }

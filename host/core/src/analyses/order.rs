@@ -1,8 +1,7 @@
 //! The positions of ops in the whole function.
 //!
 //! Each op has an interval of positions in program order, for itself and its nested ops. "Runs before" and "is nested
-//! in"
-//! are therefore comparisons of numbers, whatever the distance of two ops.
+//! in" are therefore comparisons of numbers, whatever the distance of two ops.
 
 use passdock_abi::{self as abi, OpId};
 use passdock_ir::Function;

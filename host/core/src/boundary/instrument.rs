@@ -75,8 +75,7 @@ impl Instance {
         let mut handle = ptr::null_mut();
         let ((), report) = speak(frame, &options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The context
-            // lives until
-            // the call returns.
+            // lives until the call returns.
             unsafe { create(entry.state, context, &mut handle) }
         });
         let mut instance = Instance {
@@ -103,8 +102,7 @@ impl Instance {
             return ((), None);
         };
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this the
-        // only call
-        // on the instance, and the context lives until it returns.
+        // only call on the instance, and the context lives until it returns.
         speak(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context)
         })
@@ -136,8 +134,7 @@ impl Instance {
         };
         self.with_pass(pass, error, |instance, context, module, pass| {
             // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this
-            // the only call
-            // on the instance. Handles and records live until it returns.
+            // the only call on the instance. Handles and records live until it returns.
             unsafe { callback(instance, context, module, pass) }
         })
     }
@@ -205,8 +202,7 @@ impl Instance {
     fn free(&mut self) -> Option<CallFailure> {
         let destroy = self.entry.destroy.take()?;
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. The plugin created the
-        // instance, and
-        // `take` above prevents further calls.
+        // instance, and `take` above prevents further calls.
         ending::free(|| unsafe { destroy(self.handle) })
     }
 }

@@ -1,16 +1,13 @@
 //! The boundary: the host's side of the plugin ABI, and the calls into passes.
 //!
 //! A pass gets handles, which are pointers to sessions on the host's stack (`session/`: for a function, a module, and
-//! the
-//! context of everything else). It reads through views. It edits through the tables that [`host`] passes to every
-//! plugin
-//! (`tables.rs`, which is generated; the functions are implemented in `table/`, `session/` and `op/`).
+//! the context of everything else). It reads through views. It edits through the tables that [`host`] passes to every
+//! plugin (`tables.rs`, which is generated; the functions are implemented in `table/`, `session/` and `op/`).
 //! `session/gate` and `session/input` check all input first. `run` calls the passes and `instrument` the instruments;
 //! the rest of the host uses only these two.
 //!
 //! **Invariant:** this code never unwinds into a plugin, never holds a `&mut` of the IR across a call into one, and
-//! never
-//! returns memory that a plugin has to free.
+//! never returns memory that a plugin has to free.
 
 pub(crate) mod handles;
 mod instrument;

@@ -59,8 +59,7 @@ type CachedInput = (Vec<FunctionEntry>, Vec<FunctionSlot>);
 
 impl<'m> ModuleInput<'m> {
     /// Returns the input for a module, and a slot for each function. Reuses the list and the slots that an earlier pass
-    /// on
-    /// the same state of the module cached.
+    /// on the same state of the module cached.
     pub fn new(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
         // Greater than the version of any list in an editing session.
         static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
@@ -115,8 +114,7 @@ pub fn run_function_pass<'s, E>(
         let status = match pass {
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
                 // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
-                // handles live until
-                // the call returns.
+                // handles live until the call returns.
                 Some(run) => unsafe { run(pass.entry.state, context_handle, &function, &module) },
                 None => Status::UNSUPPORTED,
             },
@@ -192,8 +190,7 @@ pub fn run_module_pass(
         match pass {
             ModuleCode::Loaded(pass) => match pass.entry.run_module {
                 // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
-                // handles live until
-                // the call returns.
+                // handles live until the call returns.
                 Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
                 None => Status::UNSUPPORTED,
             },

@@ -2,8 +2,7 @@
 //! type or number is an error that lists the valid ones.
 //!
 //! A [`Schema`] checks values, and reads them into structs that [`sdk::options!`](crate::sdk::options) declares.
-//! `table`
-//! has the registered options. Plugins register options in their manifests, Rust programs in a registry.
+//! `table` has the registered options. Plugins register options in their manifests, Rust programs in a registry.
 
 mod built_in;
 mod into;

@@ -1,8 +1,7 @@
 //! [`PassContext`]: the level, names, config, instruments and diagnostics that passes run under.
 //!
 //! A context is immutable once it is built, except for its instruments. [`PassContext::scope`] enters it. [`running`]
-//! has
-//! the stack that [`PassContext::current`] reads.
+//! has the stack that [`PassContext::current`] reads.
 
 mod builder;
 mod device;
@@ -126,10 +125,8 @@ impl PassContext {
     /// Returns the failures of destructors of plugin-owned data: of instruments and cached analyses.
     ///
     /// [`PassContext::scope`] returns an error for failures before its end. So does a call of a pass outside of a
-    /// scope; if
-    /// several run at the same time, it is the last one to end. Later failures can be taken from the result. Failures
-    /// that
-    /// the caller doesn't take are shown as diagnostics.
+    /// scope; if several run at the same time, it is the last one to end. Later failures can be taken from the result.
+    /// Failures that the caller doesn't take are shown as diagnostics.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }
@@ -205,8 +202,7 @@ impl PassContext {
     }
 
     /// Runs `body` with this context as the current one, without entering it. Use it in a worker thread for a context
-    /// that is
-    /// entered on another thread. Its instruments aren't called.
+    /// that is entered on another thread. Its instruments aren't called.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
         let _pushed = running::pushed(self);
         body()
@@ -247,15 +243,13 @@ impl PassContext {
     }
 
     /// Returns the collected diagnostics of the running pass, or `None` outside of passes. Each pass that isn't a
-    /// Sequential
-    /// has a separate collection.
+    /// Sequential has a separate collection.
     pub fn diag_ctx(&self) -> Option<&DiagnosticContext> {
         self.1.as_ref()
     }
 
     /// Emits a diagnostic. It is shown when the running pass has returned, or at once outside of passes. An error makes
-    /// the
-    /// pass fail.
+    /// the pass fail.
     pub fn emit(&self, diagnostic: Diagnostic) {
         match &self.1 {
             Some(collected) => collected.emit(diagnostic),
@@ -282,8 +276,7 @@ impl PassContext {
     }
 
     /// Returns the reason why a pass doesn't run: it is disabled, or its level is too high and it isn't required.
-    /// `None` if
-    /// it runs. `also_disabled` has the names that its Sequential disables.
+    /// `None` if it runs. `also_disabled` has the names that its Sequential disables.
     pub fn skip_reason(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Option<String> {
         let (name, limit) = (&info.name, self.0.settings.opt_level);
         self.meet(name);
@@ -312,15 +305,13 @@ impl PassContext {
     }
 
     /// Returns the reports of the instruments, or the errors of failed reports. Call it before the context is exited:
-    /// some
-    /// instruments discard their results then.
+    /// some instruments discard their results then.
     pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
         calls::reports(&self.instrument_list(), &ContextFrame::watching(self))
     }
 
     /// Returns an analysis of a function of a module, with the op definitions of this context's registry. Passes under
-    /// this
-    /// context get the same result.
+    /// this context get the same result.
     ///
     /// # Panics
     /// Under the same condition as [`analyses::get`].

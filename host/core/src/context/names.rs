@@ -69,8 +69,7 @@ impl PassContext {
     }
 
     /// Returns an error about a name in the lists that is neither registered nor occurred. It is only a warning if a
-    /// pass
-    /// that didn't run may run a pass of that name.
+    /// pass that didn't run may run a pass of that name.
     pub(super) fn check_names(&self) -> Result<(), PassError> {
         self.check_rules();
         let met = util::lock(&self.0.met);

@@ -52,8 +52,7 @@ pub struct PassRecord {
     /// The Sequential that contains the pass, unless it is the pipeline itself, or the pass that ran it.
     pub parent: Option<String>,
     /// The nesting depth: the number of Sequentials around the pass except the pipeline itself, and of passes that run
-    /// each
-    /// other.
+    /// each other.
     pub depth: u32,
     /// The pass that required it.
     pub requested_by: Option<String>,
@@ -62,8 +61,7 @@ pub struct PassRecord {
     /// The reason why the pass was skipped or failed, otherwise empty.
     pub reason: String,
     /// The time of the pass in seconds. It includes the passes that it ran and the verifier, but not instruments and
-    /// the
-    /// loading of plugins.
+    /// the loading of plugins.
     pub seconds: f64,
     /// The number of ops in the module before the pass.
     pub ops_before: usize,

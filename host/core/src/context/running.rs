@@ -178,8 +178,7 @@ struct Inner {
 
 impl DiagnosticContext {
     /// Creates an empty collection for a pass that starts, perhaps inside another one. A later [`override_renderer`]
-    /// doesn't
-    /// change its renderer.
+    /// doesn't change its renderer.
     pub(crate) fn new(
         pass: &str,
         outer: Option<&DiagnosticContext>,

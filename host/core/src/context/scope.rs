@@ -56,9 +56,8 @@ impl PassContext {
     ///
     /// # Errors
     /// If `body` fails, an instrument fails when the context is entered or exited, `required_pass` or `disabled_pass`
-    /// has an
-    /// unknown name, or [`PassContext::endings`] has failures. If `body` fails, the other error becomes a note of its
-    /// [`PassError`], or a diagnostic if `E` is another type.
+    /// has an unknown name, or [`PassContext::endings`] has failures. If `body` fails, the other error becomes a note
+    /// of its [`PassError`], or a diagnostic if `E` is another type.
     pub fn scope<T, E: From<PassError> + 'static>(
         &self,
         body: impl FnOnce(&PassContext) -> Result<T, E>,
@@ -126,8 +125,7 @@ impl PassContext {
     }
 
     /// Replaces the instruments of a context, which may be entered: the old ones are exited, the new ones entered. A
-    /// running
-    /// pass continues with its old instruments.
+    /// running pass continues with its old instruments.
     ///
     /// # Errors
     /// If an instrument fails, and the context has no instruments then. Also if it is called from an instrument's
@@ -225,8 +223,8 @@ impl Entered {
     ///
     /// # Errors
     /// If the context isn't the innermost one. It stays entered, and can be exited later. After any other error the
-    /// context
-    /// is exited: an instrument failed, `required_pass` or `disabled_pass` has an unknown name, or a destructor failed.
+    /// context is exited: an instrument failed, `required_pass` or `disabled_pass` has an unknown name, or a destructor
+    /// failed.
     pub fn exit(&mut self) -> Result<(), PassError> {
         self.leave(false)
     }

@@ -34,8 +34,7 @@ pub struct ContextSettings {
     #[serde(skip)]
     pub jobs: usize,
     /// Whether calls resume a failed run, as replaying a reproducer does. Then the passes that the first pass requires
-    /// count
-    /// as done.
+    /// count as done.
     #[serde(skip)]
     pub resumes: bool,
 }

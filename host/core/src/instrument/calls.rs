@@ -62,8 +62,7 @@ fn call<T>(
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
             // These errors are about the pass, the model or the options instead of the instrument, or name their
-            // subject
-            // themselves.
+            // subject themselves.
             Ok(error)
                 if matches!(
                     error.kind,

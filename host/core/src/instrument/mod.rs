@@ -133,8 +133,7 @@ pub trait PassInstrument: Send + Sync {
     }
 
     /// Called instead of `run_after_pass` if the pass or an instrument fails after `run_before_pass`. The call's module
-    /// is
-    /// the one before the pass, which is restored.
+    /// is the one before the pass, which is restored.
     ///
     /// # Errors
     /// If the instrument fails. Its error becomes a note of the pass's error.

@@ -43,8 +43,7 @@ impl<T> Running<T> {
 
 impl Running<Module> {
     /// Removes the pass that started last on this thread, and returns the module before it. `after` becomes the module
-    /// of
-    /// the pass around it.
+    /// of the pass around it.
     pub(crate) fn end(&self, after: &Module) -> Option<Module> {
         let before = self.pop()?;
         let thread = thread_number();
@@ -56,8 +55,7 @@ impl Running<Module> {
 }
 
 /// The number of times that the context is entered, perhaps on several threads or nested. Only the first entry resets
-/// an
-/// instrument's results.
+/// an instrument's results.
 #[derive(Default)]
 pub struct Entries(AtomicU32);
 

@@ -29,8 +29,7 @@ pub struct InstrumentSpec {
     /// The summary of what the instrument does, one or two sentences.
     pub summary: String,
     /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
-    /// include
-    /// it. Instruments that only observe don't affect the result of a run.
+    /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
     pub judges: bool,
     /// The options of the instrument.
@@ -145,8 +144,7 @@ impl InstrumentSpec {
     /// plugin's.
     ///
     /// `make` gets a value for each field. If it returns a [`ConfigError`], this error names the field that the author
-    /// of the
-    /// pipeline has to change.
+    /// of the pipeline has to change.
     pub fn untyped(
         name: &str,
         summary: &str,
@@ -209,8 +207,7 @@ impl InstrumentSpec {
     }
 
     /// Returns the `[[instruments]]` table with the instrument's name and options. Paths are made absolute, so that it
-    /// is
-    /// valid in any directory.
+    /// is valid in any directory.
     pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
         let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
         table.extend(options.clone());
@@ -236,8 +233,7 @@ impl InstrumentSpec {
 
 impl<'a> InstrumentSetup<'a> {
     /// Creates a setup with paths relative to the current directory, text on standard output without colours, and the
-    /// passes
-    /// of the registry.
+    /// passes of the registry.
     pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
         InstrumentSetup {
             base: Path::new(""),

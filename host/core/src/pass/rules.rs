@@ -105,8 +105,7 @@ impl RulesFile {
     }
 
     /// Parses the patterns in a text: match-only rules, which may end before the arrow. Rejects a pattern that never
-    /// matches
-    /// according to the op definitions.
+    /// matches according to the op definitions.
     ///
     /// # Errors
     /// The first error in the text, with the location underlined.
@@ -149,8 +148,7 @@ impl RulesFile {
 
     /// Rejects rules that never match according to the op definitions: because of unknown operators, of operands or
     /// attributes that an operator doesn't have, or of versions before it existed. Loads the plugins that define the
-    /// named
-    /// operators.
+    /// named operators.
     ///
     /// # Errors
     /// The first such location, underlined, with the nearest candidate.

@@ -53,8 +53,7 @@ pub trait FunctionPass: Send + Sync {
     ///
     /// # Errors
     /// If the pass fails. The function is then unchanged. An error of another type is converted to its message. For an
-    /// error
-    /// with a code and help, emit a diagnostic with `cx.emit`.
+    /// error with a code and help, emit a diagnostic with `cx.emit`.
     fn run(&self, function: &mut sdk::Function, cx: &sdk::PassContext) -> sdk::PassResult;
 
     /// Converts to a [`PassRef`], which can be registered, called, or added to a [`Sequential`](super::Sequential).
@@ -80,8 +79,7 @@ pub trait ModulePass: Send + Sync {
     ///
     /// # Errors
     /// If the pass fails. The module is then unchanged. An error of another type is converted to its message. For an
-    /// error
-    /// with a code and help, emit a diagnostic with `cx.emit`.
+    /// error with a code and help, emit a diagnostic with `cx.emit`.
     fn run(&self, module: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult;
 
     /// Converts to a [`PassRef`], which can be registered, called, or added to a [`Sequential`](super::Sequential).

@@ -83,8 +83,7 @@ struct Resolver<'c> {
 
 impl Sequential {
     /// Returns the passes that would run under a context, in order, without running any. The passes that a pass
-    /// requires
-    /// come before it, those of a nested Sequential after it.
+    /// requires come before it, those of a nested Sequential after it.
     ///
     /// # Errors
     /// For an unknown name, a cycle, or a required pass that is disabled.

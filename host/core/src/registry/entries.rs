@@ -71,8 +71,7 @@ impl Entries {
     }
 
     /// Replaces the active entry with one of the program. A plugin's entry becomes an overridden one; the program's own
-    /// is
-    /// removed.
+    /// is removed.
     pub(super) fn replace(&mut self, name: String, entry: Entry) {
         let replaced = self.in_force.insert(name.clone(), entry);
         if let Some(hidden) = replaced.filter(|replaced| replaced.plugin().is_some()) {

@@ -11,8 +11,7 @@ pub(super) type Importer = dyn Fn(&str, bool) -> Result<PassRef, PassError> + Se
 
 impl Registry {
     /// Sets the function that finds passes for `python` entries of pipelines, `package.module:name`. Its second
-    /// argument is
-    /// whether the pipeline is trusted. For programs that run Python.
+    /// argument is whether the pipeline is trusted. For programs that run Python.
     pub fn set_importer(
         &self,
         importer: impl Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync + 'static,

@@ -64,8 +64,7 @@ struct Inner {
     /// The errors about unusable plugin files, which errors about missing passes list.
     unreadable: Vec<PluginError>,
     /// The errors about skipped libraries: of other systems, or next to the program. Errors about missing passes may
-    /// list
-    /// them.
+    /// list them.
     passed_over: Vec<PluginError>,
     config: ConfigTable,
     instruments: InstrumentTable,
@@ -97,8 +96,7 @@ impl Registry {
     ///
     /// # Errors
     /// If there is no such pass or option, or a value is invalid. For a plugin's Sequential also if it has an unknown
-    /// child,
-    /// or contains itself.
+    /// child, or contains itself.
     pub fn get_pass_with_options(
         &self,
         name: &str,
@@ -190,8 +188,7 @@ impl Registry {
     }
 
     /// Registers plugin files, in their order. `options` are by plugin name, with `None` for all others. `refused` is
-    /// called
-    /// with the error of each plugin that conflicts with others. If it returns an error, that ends the call.
+    /// called with the error of each plugin that conflicts with others. If it returns an error, that ends the call.
     ///
     /// # Errors
     /// If a file isn't a plugin that this host can load, or `refused` returns an error.
@@ -236,8 +233,7 @@ impl Registry {
 
     /// Registers the plugins of directories, in their order. `options` are by plugin name, with `None` for all others.
     /// `refused` is called with the error of each plugin that conflicts with others. If it returns an error, that ends
-    /// the
-    /// call.
+    /// the call.
     ///
     /// # Errors
     /// If a required directory can't be read, or `refused` returns an error.
@@ -412,8 +408,7 @@ impl Registry {
     }
 
     /// Returns the passes that declare a phase, by name: those of the program, and of plugins in directories that the
-    /// user
-    /// named. Passes of the standard plugins run only where a pipeline lists them.
+    /// user named. Passes of the standard plugins run only where a pipeline lists them.
     pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
         let inner = self.read();
         let passes = inner.passes.iter();

@@ -100,10 +100,8 @@ impl Inner {
     }
 
     /// Resolves a name to its canonical name and entry. It is tried in this order as the name of a pass, as an alias,
-    /// as
-    /// either of them in a namespace of TVM, and as a short name for `transform.N` in one of the namespaces or in its
-    /// own
-    /// (`acme.N`).
+    /// as either of them in a namespace of TVM, and as a short name for `transform.N` in one of the namespaces or in
+    /// its own (`acme.N`).
     pub(super) fn resolve(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {

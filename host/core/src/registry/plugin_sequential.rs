@@ -19,8 +19,7 @@ const MAX_SIZE: usize = 1 << 16;
 
 impl Inner {
     /// Returns the pass of a name with options. `path` has the names of the Sequentials around it, outermost first.
-    /// After an
-    /// error it ends at the Sequential that caused the error.
+    /// After an error it ends at the Sequential that caused the error.
     pub(super) fn pass(
         &self,
         name: &str,

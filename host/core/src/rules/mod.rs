@@ -1,6 +1,5 @@
 //! The check of rules against the available op definitions: `mod.rs` looks up the operators, and `definitions.rs`
-//! checks
-//! operands, attributes and versions.
+//! checks operands, attributes and versions.
 
 mod definitions;
 
@@ -40,8 +39,7 @@ impl<'r> Mention<'r> {
 }
 
 /// Rejects rules that never match according to the op definitions. Such a rule creates an undefined operator, matches
-/// an
-/// operator that is misspelt or missing in its namespace, or matches operands and attributes that the definitions
+/// an operator that is misspelt or missing in its namespace, or matches operands and attributes that the definitions
 /// exclude. Loads the plugins that define the named operators.
 ///
 /// # Errors

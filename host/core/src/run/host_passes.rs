@@ -30,8 +30,7 @@ where
 ///
 /// The inner pass gets the other functions as external ones: they have the attribute `Extern`, so function passes skip
 /// them. They are restored afterwards, whatever the inner pass did to them. For that their ops are copied, but not
-/// their
-/// weights. If no function matches, no pass runs; with `error_if_no_function_matches_regex` that is an error.
+/// their weights. If no function matches, no pass runs; with `error_if_no_function_matches_regex` that is an error.
 ///
 /// # Errors
 /// If `regex` isn't a regular expression.

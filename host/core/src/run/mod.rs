@@ -39,8 +39,7 @@ use crate::verify::{self, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context. It runs at any level, and without the passes that it
-    /// requires,
-    /// which only a [`Sequential`] runs. The result shares unchanged parts with other clones of the module.
+    /// requires, which only a [`Sequential`] runs. The result shares unchanged parts with other clones of the module.
     ///
     /// # Errors
     /// If the pass, an instrument, or the verification of the pass's changes fails.
@@ -394,8 +393,7 @@ impl Run<'_> {
     }
 
     /// Returns an error if the input module of a failed pass is broken. Either an earlier pass broke it, or this one
-    /// did
-    /// before it failed.
+    /// did before it failed.
     fn broken_input(&self, pass: &dyn Pass, module: &Module) -> Option<PassError> {
         let name = &pass.info().name;
         let mut ran = match self.cx.verify() {
@@ -458,8 +456,7 @@ impl Done {
 static INTERRUPT: OnceLock<fn() -> Option<PassError>> = OnceLock::new();
 
 /// Sets a function that is called before each pass of a Sequential and before a pipeline's output is written. To end
-/// the
-/// run, it returns an error. Only the first call of `set_interrupt` has an effect.
+/// the run, it returns an error. Only the first call of `set_interrupt` has an effect.
 pub fn set_interrupt(interrupt: fn() -> Option<PassError>) {
     _ = INTERRUPT.set(interrupt);
 }

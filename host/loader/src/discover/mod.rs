@@ -1,10 +1,8 @@
 //! Finding plugins in directories.
 //!
 //! Directories are searched in the order in which the user named them, without subdirectories. In each of them, the
-//! files
-//! with the system's extension for libraries are opened in the order of their names. The error about an unusable file
-//! is
-//! stored, since it matters only if a pass is missing that the file may define.
+//! files with the system's extension for libraries are opened in the order of their names. The error about an unusable
+//! file is stored, since it matters only if a pass is missing that the file may define.
 //!
 //! Libraries of other systems are skipped if the directory has one of the same name for this system. In directories for
 //! all kinds of libraries, so are libraries that aren't plugins.
@@ -42,14 +40,12 @@ pub struct Discovered {
     /// The errors about files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
     /// The errors about skipped libraries: those of other systems in directories that have some for this one, and
-    /// libraries
-    /// that aren't plugins in mixed directories.
+    /// libraries that aren't plugins in mixed directories.
     pub passed_over: Vec<PluginError>,
 }
 
 /// The minimum number of files in a directory for opening them in parallel. For fewer files, starting threads costs
-/// more
-/// than it saves.
+/// more than it saves.
 const MANY: usize = 32;
 
 /// Finds the plugins in directories. A library that is reached by two paths counts once.
@@ -112,8 +108,7 @@ fn is_no_plugin(error: &PluginError) -> bool {
 }
 
 /// Whether an error is about an unrelated library: it has neither a plugin's symbol of another ABI version nor the
-/// SDK's
-/// name. This reads the file, so call it only after a pass wasn't found.
+/// SDK's name. This reads the file, so call it only after a pass wasn't found.
 pub fn is_unrelated(error: &PluginError) -> bool {
     let names_us = |bytes: Vec<u8>| bytes.windows(OURS.len()).any(|part| part == OURS);
     let path = error.origin.path().filter(|_| is_no_plugin(error));

@@ -111,8 +111,7 @@ fn map(file: &File, identity: &Identity) -> Result<Mmap, Kind> {
         return Err(Kind::Empty);
     }
     // SAFETY: the map is read-only and unmapped after the check. As with the system's loader, which maps the file next,
-    // no
-    // other process may change it meanwhile.
+    // no other process may change it meanwhile.
     unsafe { Mmap::map(file) }.map_err(Kind::Io)
 }
 

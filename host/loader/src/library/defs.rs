@@ -84,15 +84,13 @@ impl OpDefs {
     }
 
     /// Returns the definition of an op by its canonical name, in a version of its domain (`None` for the newest).
-    /// Definitions
-    /// of a plugin that can't be loaded are missing; [`OpDefs::failures`] returns its error.
+    /// Definitions of a plugin that can't be loaded are missing; [`OpDefs::failures`] returns its error.
     pub fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
         self.load(name, self.definition(name, version)?)
     }
 
     /// Returns the extensions of an op's definition, in the order in which they are tried. Extensions of a plugin that
-    /// can't
-    /// be loaded are missing; [`OpDefs::failures`] returns its error.
+    /// can't be loaded are missing; [`OpDefs::failures`] returns its error.
     pub fn extensions(&self, name: &str, version: Option<i64>) -> impl Iterator<Item = LoadedOp> {
         let all = self.extensions.get(name).map_or(&[][..], Vec::as_slice);
         let mut last = None;
@@ -172,8 +170,7 @@ impl OpDefs {
     }
 
     /// Describes all defined ops, sorted by name and version. Loads the plugins. The second list has the errors of
-    /// those
-    /// that can't be loaded.
+    /// those that can't be loaded.
     pub fn describe(&self) -> (Vec<OpInfo>, Vec<PluginError>) {
         let (mut ops, mut failures) = (Vec::new(), Vec::<PluginError>::new());
         let Some(host) = self.host else {

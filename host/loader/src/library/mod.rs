@@ -93,8 +93,7 @@ pub struct DefiningPlugin {
 }
 
 // SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, definitions may be called
-// from
-// any thread.
+// from any thread.
 unsafe impl Send for LoadedOp {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedOp {}
@@ -215,8 +214,7 @@ impl Plugin {
     }
 
     /// Records that a run depends on the plugin without its code: one of its Sequentials was requested, or a pass
-    /// crashed in
-    /// another process that had loaded the plugin.
+    /// crashed in another process that had loaded the plugin.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
@@ -235,8 +233,7 @@ impl Plugin {
     }
 
     /// Whether `other` was read from a different state of the file which this plugin can't adopt: its own code is
-    /// loaded, or
-    /// the manifests differ.
+    /// loaded, or the manifests differ.
     pub fn was_replaced_by(&self, other: &Plugin) -> bool {
         let is_used = self.loaded.get().is_some() || self.manifest != other.manifest;
         is_used && self.file() != other.file()
@@ -422,8 +419,7 @@ fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
 }
 
 /// Returns the path to pass to the system's loader. For a path that was loaded before, the loader returns the old
-/// library.
-/// So repeated loads of a path spell it differently: `dir/./lib.so`.
+/// library. So repeated loads of a path spell it differently: `dir/./lib.so`.
 fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
     let mut all_loads = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -443,8 +439,7 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
     use libloading::os::unix;
     let flags = unix::RTLD_NOW | unix::RTLD_LOCAL;
     // SAFETY: the library was validated. Its initializers are the plugin's code, which the user requested to run by
-    // naming
-    // its directory.
+    // naming its directory.
     let opened = unsafe { unix::Library::open(Some(path), flags) };
     opened.map(Into::into).map_err(|e| message(&e))
 }
@@ -455,8 +450,7 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
     // With an absolute path and this flag, dependencies are searched in the library's directory first.
     let flags = windows::LOAD_WITH_ALTERED_SEARCH_PATH;
     // SAFETY: the library was validated. Its initializers are the plugin's code, which the user requested to run by
-    // naming
-    // its directory.
+    // naming its directory.
     let opened = unsafe { windows::Library::load_with_flags(path, flags) };
     opened.map(Into::into).map_err(|e| message(&e))
 }

@@ -215,8 +215,7 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
         ));
     }
     // SAFETY: by the plugin ABI, a list in the table has `count` elements and lives as long as the library, which is
-    // never
-    // unloaded.
+    // never unloaded.
     Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 

@@ -81,8 +81,7 @@ impl From<PassInfo> for PassDeclaration {
 
 impl PassInfo {
     /// Returns a declaration with options: the fields of `T`, a struct of the SDK's `options!`. The body reads them
-    /// with
-    /// `cx.options::<T>()`.
+    /// with `cx.options::<T>()`.
     pub fn options<T: Options>(self) -> PassDeclaration {
         PassDeclaration {
             options: Field::from_options::<T>(),

@@ -17,8 +17,7 @@ pub(super) enum EntryError {
     /// The entry is invalid, and therefore the manifest.
     Wrong(Kind),
     /// The entry has an unknown enum value, such as "kind `shader`", so only this entry is skipped. The second string
-    /// is
-    /// help, if a known value is near.
+    /// is help, if a known value is near.
     Unknown(String, Option<String>),
 }
 
@@ -187,8 +186,7 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the warnings about an entry after reading it: one for each key that wasn't requested, with the nearest
-    /// one
-    /// that was.
+    /// one that was.
     pub(super) fn warnings(self) -> Vec<ManifestWarning> {
         let read = self.read.into_inner();
         let unread = self

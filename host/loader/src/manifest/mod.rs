@@ -1,10 +1,8 @@
 //! The manifest: a plugin's description of itself, which is read without running its code.
 //!
 //! A manifest is TOML text from an untrusted file. All of it is checked: length, encoding, syntax, names, numbers,
-//! types
-//! of defaults. For compatibility with newer plugins, unknown keys are ignored, and entries with unknown enum values
-//! are
-//! skipped.
+//! types of defaults. For compatibility with newer plugins, unknown keys are ignored, and entries with unknown enum
+//! values are skipped.
 
 mod declaration;
 mod entry;
@@ -412,8 +410,7 @@ impl ManifestPlugin {
             });
         }
         // Records of another minor version may be longer. Within a version, they only differ if one side was built from
-        // another
-        // draft of the ABI.
+        // another draft of the ABI.
         let layout = format!("{:08x}", abi::LAYOUT);
         if let Some(got) = self.layout.as_ref().filter(|_| self.abi == host_abi)
             && *got != layout

@@ -33,8 +33,7 @@ impl Question<'_> {
     }
 
     /// Inserts the body that one function of an op's definitions returns before the op. Returns the values that replace
-    /// the
-    /// op's results.
+    /// the op's results.
     fn body(
         &self,
         op: OpId,
@@ -142,8 +141,7 @@ fn replace_op(
     values.truncate(wanted);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value that replaces it. A contradiction is reported
-        // when the
-        // value replaces the result.
+        // when the value replaces the result.
         if value.is_none() || args.contains(&value) {
             continue;
         }

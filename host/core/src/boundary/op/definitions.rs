@@ -51,8 +51,7 @@ impl Question<'_> {
     }
 
     /// Returns the first result of an op's definitions. `ask` calls one of them, and returns a `NOT_FOUND` error with
-    /// the
-    /// reason if it has no result. If none has one, returns the last such error, or `none` as the reason.
+    /// the reason if it has no result. If none has one, returns the last such error, or `none` as the reason.
     pub(super) fn first_answer<T>(
         &self,
         name: SymbolId,
@@ -74,8 +73,7 @@ impl Question<'_> {
     }
 
     /// Returns the attributes that an op's definition lists: the entries, their number and stride. The table of a
-    /// definition
-    /// is valid forever, since libraries aren't unloaded.
+    /// definition is valid forever, since libraries aren't unloaded.
     pub(in crate::boundary) fn attributes(&self, op: OpId) -> Edit<(*const AttrEntry, u32, u32)> {
         let entry = self.required_definition(self.name(op)?)?.entry;
         if entry.attrs.is_null() {
@@ -140,8 +138,7 @@ impl QueriedDefinition<'_> {
     }
 
     /// Returns the error about a definition that failed, which is a bug of its plugin, or about an op that the
-    /// definition
-    /// rejected as invalid.
+    /// definition rejected as invalid.
     pub(super) fn wrong(&self, status: Status, reason: Option<String>) -> EditFailure {
         let message = match (status, reason) {
             (Status::PANICKED, Some(reason)) => format!("{} failed: {reason}", self.describe()),
@@ -156,8 +153,7 @@ impl QueriedDefinition<'_> {
     }
 
     /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the
-    /// reason
-    /// why there are none.
+    /// reason why there are none.
     pub(super) fn answers<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
         let status = call.run(function, self.definition)?;
         match (status, call.refusal.take()) {

@@ -1,5 +1,5 @@
-//! `OpApi::evaluate` and `evaluate_with`: evaluation of an op with constant operands.
-//! `OpApi::infer_with`: whether an op would be valid with other operands.
+//! `OpApi::evaluate` and `evaluate_with`: evaluation of an op with constant operands. `OpApi::infer_with`: whether an
+//! op would be valid with other operands.
 
 use passdock_abi as abi;
 use passdock_abi::{EvaluateDesc, OpId, Status, TypeId, ValueId};
@@ -178,8 +178,7 @@ impl Drop for OperandOverride<'_> {
 }
 
 /// Rejects operands that can't be used for evaluation: one isn't constant, or the splats among them would expand to
-/// more
-/// bytes than `MAX_SPLATS` and `max_bytes`.
+/// more bytes than `MAX_SPLATS` and `max_bytes`.
 fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     const MAX_SPLATS: u64 = 64 << 20;
     let mut splats = 0_u64;

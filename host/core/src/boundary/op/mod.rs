@@ -1,8 +1,7 @@
 //! `OpApi` and `DefinitionApi`: queries of passes about ops, and the calls of plugins' op definitions.
 //!
 //! A definition reads the op's function through a read-only view. Its results are collected in an [`OpCall`], and
-//! stored
-//! in the function after it returned without an error.
+//! stored in the function after it returned without an error.
 
 mod check_op;
 mod decompose;

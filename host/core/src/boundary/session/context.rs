@@ -73,8 +73,7 @@ struct Blamed {
 
 impl Blamed {
     /// Returns the definition that caused a message about an op. Either the message repeats the definition's error, or
-    /// it
-    /// is about that op and names the operator.
+    /// it is about that op and names the operator.
     fn of(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
         let about = op.and_then(|op| self.by_op.get(op));
         let about = about.filter(|(text, by)| message.contains(text) || message.contains(&by.op));
@@ -113,8 +112,7 @@ impl<'a> ContextSession<'a> {
     }
 
     /// Returns the version of the domain since which an operator has had its current meaning. It is 0 for functions,
-    /// whose
-    /// meaning doesn't depend on a version.
+    /// whose meaning doesn't depend on a version.
     pub(in crate::boundary) fn since(
         &self,
         symbols: &Symbols,

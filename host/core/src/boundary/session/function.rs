@@ -50,8 +50,7 @@ impl FunctionSession {
     }
 
     /// Finishes a stopped session. Returns the slot's new function, or `None` if it is unchanged, and the functions
-    /// that
-    /// the pass adds to the module.
+    /// that the pass adds to the module.
     #[cold]
     pub(in crate::boundary) fn finish(
         &self,
@@ -85,8 +84,7 @@ impl FunctionSession {
     /// Updates the view after the function changed.
     pub(in crate::boundary) fn refresh(&self) {
         // SAFETY: sessions are confined to one thread, and plugins read the header only between calls. The header
-        // belongs to
-        // a live slot or to the session.
+        // belongs to a live slot or to the session.
         self.change(|state| unsafe { *self.view.get() = state.function().view() });
     }
 

@@ -1,8 +1,7 @@
 //! Sessions: the objects that plugins' handles point to.
 //!
 //! This file has the parts that each pass call uses: creating, starting and stopping the sessions of a context, a
-//! module
-//! and a function. [`context`], [`module`] and [`function`] implement the ABI functions, and [`gate`] runs them.
+//! module and a function. [`context`], [`module`] and [`function`] implement the ABI functions, and [`gate`] runs them.
 
 pub(super) mod context;
 pub(super) mod ending;
@@ -310,8 +309,7 @@ impl FunctionSession {
     ///
     /// # Safety
     /// Until [`FunctionSession::stop`], the slot doesn't move, and no other code uses it. Its function lives as long as
-    /// the
-    /// session.
+    /// the session.
     #[inline]
     pub(in crate::boundary) unsafe fn start(
         &self,
@@ -330,8 +328,7 @@ impl FunctionSession {
     }
 
     /// Ends the session for the plugin. Returns `true` if the slot's function is unchanged and there is no other state,
-    /// so
-    /// that [`FunctionSession::finish`] isn't necessary.
+    /// so that [`FunctionSession::finish`] isn't necessary.
     #[inline]
     pub(in crate::boundary) fn stop(&self) -> bool {
         let is_same = self.with(|state| {

@@ -1,8 +1,7 @@
 //! `ModuleApi`: reading and editing a module.
 //!
 //! A module pass works on a copy of the module's list of functions. A function is copied at its first edit. Handles
-//! that
-//! have ended stay allocated until the pass returns, so that a plugin that uses one gets an error.
+//! that have ended stay allocated until the pass returns, so that a plugin that uses one gets an error.
 
 use std::sync::Arc;
 

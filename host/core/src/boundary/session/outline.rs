@@ -72,8 +72,7 @@ pub(super) struct Naming {
 
 impl ModuleState<'_> {
     /// Returns the name for a new function. A number is appended if a function of the module has the requested name, or
-    /// an
-    /// op that was in the module before outlining, which would become a call. Other modules don't count.
+    /// an op that was in the module before outlining, which would become a call. Other modules don't count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
         name::check_canonical(text).map_err(EditFailure::invalid)?;
         let Some(base) = OpName::parse(text) else {

@@ -1,6 +1,5 @@
 //! The instruments `print-before` and `print-after`, which print the module before or after passes in the format of
-//! `.ir`
-//! files. Documentation and metadata are included, the bytes of large constants omitted.
+//! `.ir` files. Documentation and metadata are included, the bytes of large constants omitted.
 
 use std::sync::Arc;
 

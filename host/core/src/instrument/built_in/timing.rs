@@ -1,6 +1,5 @@
 //! The `timing` instrument, which reports the time of each pass: as a tree of nested passes, as a table by name, and as
-//! a
-//! trace file.
+//! a trace file.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -121,8 +120,8 @@ impl PassTimingInstrument {
         self
     }
 
-    /// Formats the times as a tree, one line for each pass, indented by tabs: `name: TOTALus [SELFus] (P% of all; P% of
-    /// parent)`. Empty if no pass was timed since the context was entered.
+    /// Formats the times as a tree, one line for each pass, indented by tabs:
+    /// `name: TOTALus [SELFus] (P% of all; P% of parent)`. Empty if no pass was timed since the context was entered.
     pub fn render(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -146,8 +145,7 @@ impl PassTimingInstrument {
     }
 
     /// Formats the times by name, one line for each: the number of calls, their time with and without nested passes,
-    /// the
-    /// mean time of a call, and the share of all time. The most expensive passes come first.
+    /// the mean time of a call, and the share of all time. The most expensive passes come first.
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
