@@ -102,8 +102,8 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns the exit status of a program that ends with this error: 1 for a pass, the model or the output, 2
-            /// for the user's request, 3 for a plugin.
+            /// Returns the exit status of a program that ends with this error. It is 1 for a pass, the model or the
+            /// output, 2 for the user's request, and 3 for a plugin.
             pub fn exit_status(self) -> u8 {
                 match self {
                     $(ErrorKind::$kind => $exit_status,)*

@@ -97,7 +97,7 @@ pub struct HostAnalysis {
     pub name: &'static str,
     /// The entity that each record is about: an op, a value, a name.
     pub per: &'static str,
-    /// The type of the records in the C header.
+    /// The name of the record type in the C header.
     pub record: &'static str,
     /// A description of one sentence.
     pub summary: &'static str,

@@ -6,7 +6,7 @@
 //! `session/gate` and `session/input` check all input first. `run` calls the passes and `instrument` the instruments;
 //! the rest of the host uses only these two.
 //!
-//! **Invariant:** this code never unwinds into a plugin, never holds a `&mut` of the IR across a call into one, and
+//! **Invariant:** this code never unwinds into a plugin, and never holds a `&mut` of the IR across a call into one. It
 //! never returns memory that a plugin has to free.
 
 pub(crate) mod handles;

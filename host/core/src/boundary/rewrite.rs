@@ -1,6 +1,6 @@
 //! `ContextApi::rewrite`: rewriting by rules in text form, for plugins without an SDK that parses rules.
 //!
-//! The host parses and applies such rules with its own SDK. The sessions below don't depend on it.
+//! The host parses and applies such rules with its own SDK. The sessions don't depend on that.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,7 @@ use super::run::tables;
 use super::session::input;
 use crate::{rules, util};
 
-/// The maximum number of cached rule texts. Plugins have fewer.
+/// The maximum number of cached texts. Plugins have fewer.
 const MAX_CACHED: usize = 1024;
 
 impl Question<'_> {

@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Takes its time to refuse.
+    /// Rejects the host after a delay.
     extern "C" fn load(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
         sleep(LONG);
         std::ptr::null()
@@ -282,7 +282,7 @@ mod tests {
         let manifest = b"[plugin]\n\
             name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\
             panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { sdk::StaticPlugin::new(load, manifest) };
         registry.load_static(plugin).unwrap();
         let recorder = Arc::new(Recorder::default());
@@ -293,7 +293,7 @@ mod tests {
             .shared_instrument(timing.clone())
             .recorder(recorder.clone());
         let pass = create_module_pass(PassInfo::new("pass"), |m, cx| {
-            // It can't be loaded.
+            // The plugin can't be loaded.
             let _ = m.run_pass(cx, "slow.transform.Slow");
             Ok(())
         });

@@ -209,7 +209,7 @@ impl Drop for PluginInstrument {
         let Some(instance) = util::lock(&self.instance).take() else {
             return;
         };
-        // The call has no number, since a run that omits it doesn't get further.
+        // The call isn't numbered: a rerun that skipped it wouldn't get further.
         let entered = Callee::new(CallKind::Instrument, self.name(), plugin).enter();
         let failure = instance.end();
         entered.leave();

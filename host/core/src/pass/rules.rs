@@ -146,9 +146,8 @@ impl RulesFile {
         format!("rules.{}", stem.to_string_lossy())
     }
 
-    /// Rejects rules that never match according to the op definitions: because of unknown operators, of operands or
-    /// attributes that an operator doesn't have, or of versions before it existed. Loads the plugins that define the
-    /// named operators.
+    /// Rejects rules that never match according to the op definitions. Reasons are unknown operators, invalid operands
+    /// or attributes, and versions before the operator existed. Loads the plugins that define the named operators.
     ///
     /// # Errors
     /// The first such location, underlined, with the nearest candidate.

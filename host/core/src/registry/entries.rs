@@ -168,7 +168,7 @@ mod tests {
         std::ptr::null()
     }
 
-    /// A plugin that gives one pass.
+    /// Registers a plugin with one pass. Returns the owner, or the error.
     #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
         let manifest = format!(
@@ -177,7 +177,7 @@ mod tests {
              [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
              [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"
         );
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
         let plugin = Plugin::from_static(plugin);
         let overrides = match overrides {
@@ -188,7 +188,7 @@ mod tests {
         added.map_or_else(|error| error.to_string(), |()| owner(registry))
     }
 
-    /// The origins of the pass and of the config option.
+    /// Returns the owners of the pass and of the config option.
     fn owner(registry: &Registry) -> String {
         let pass = match registry.pass_spec("x.transform.Fold") {
             Some((plugin, _)) => plugin.name().to_owned(),

@@ -99,9 +99,9 @@ impl Inner {
         canonical.or_else(|| self.aliases.get(name)).unwrap_or(name)
     }
 
-    /// Resolves a name to its canonical name and entry. It is tried in this order as the name of a pass, as an alias,
-    /// as either of them in a namespace of TVM, and as a short name for `transform.N` in one of the namespaces or in
-    /// its own (`acme.N`).
+    /// Resolves a name to its canonical name and entry. It is tried in this order: as the name of a pass, as an alias,
+    /// and as either of them in a namespace of TVM. Last it is tried as a short name for `transform.N`, in one of the
+    /// namespaces or in its own (`acme.N`).
     pub(super) fn resolve(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {

@@ -120,7 +120,7 @@ mod tests {
         std::ptr::null()
     }
 
-    /// Registers a plugin that offers one Sequential.
+    /// Registers a plugin with one Sequential.
     #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(
         registry: &Registry,
@@ -132,14 +132,14 @@ mod tests {
             "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
              [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
         );
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
         let plugin = Plugin::from_static(plugin);
         let overrides = overrides.split_whitespace().map(str::to_owned).collect();
         registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
     }
 
-    /// The children of the Sequential, and the plugin that it is of.
+    /// Returns the names of the Sequential's children, and of its plugin.
     fn children(registry: &Registry) -> String {
         let pass = registry.get_pass("x.transform.All").unwrap();
         let names = pass.as_sequential().unwrap().passes().iter();
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(overrides["b"], ["x.transform.All"]);
         r.unregister_plugin("b").unwrap();
         assert_eq!(children(r), "a: x.transform.One");
-        // A program's own pass takes the name, too.
+        // A pass of the program takes the name, too.
         r.unregister_plugin("a").unwrap();
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();

@@ -39,7 +39,7 @@ use crate::verify::{self, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context. It runs at any level, and without the passes that it
-    /// requires, which only a [`Sequential`] runs. The result shares unchanged parts with other clones of the module.
+    /// requires, which a [`Sequential`] runs. The result shares unchanged parts with other clones of the module.
     ///
     /// # Errors
     /// If the pass, an instrument, or the verification of the pass's changes fails.
@@ -190,7 +190,8 @@ struct Run<'c> {
     watched: bool,
     /// The passes that ran.
     done: Done,
-    /// The names of the Sequentials around the current pass except the outermost, and of the passes that run them.
+    /// The names of the Sequentials and passes around the current pass, outermost first. The outermost Sequential isn't
+    /// included.
     parents: Vec<String>,
     depth: u32,
     /// Whether a pass runs these passes.

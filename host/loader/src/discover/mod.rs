@@ -4,8 +4,9 @@
 //! files with the system's extension for libraries are opened in the order of their names. The error about an unusable
 //! file is stored, since it matters only if a pass is missing that the file may define.
 //!
-//! Libraries of other systems are skipped if the directory has one of the same name for this system. In directories for
-//! all kinds of libraries, so are libraries that aren't plugins.
+//! A library of another system is ignored if the directory has one of the same name for this system. Errors about other
+//! such libraries are stored separately if there are libraries for this system. So are errors about libraries that
+//! aren't plugins, in directories for all kinds of libraries.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -20,7 +20,7 @@ pub struct OpDefs {
     by_name: HashMap<String, Vec<Definition>>,
     /// The extensions by name. Plugins registered later come first, then newer versions.
     extensions: HashMap<String, Vec<Definition>>,
-    /// The host table that plugins are loaded with, or `None` for an empty set.
+    /// The host table that plugins are loaded with. `None` for the default, which is empty.
     host: Option<HostTable>,
     failures: Mutex<Vec<MissingDefinition>>,
 }

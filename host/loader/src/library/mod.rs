@@ -213,8 +213,8 @@ impl Plugin {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Records that a run depends on the plugin without its code: one of its Sequentials was requested, or a pass
-    /// crashed in another process that had loaded the plugin.
+    /// Records that a run depends on the plugin without its code. Either one of its Sequentials was requested, or a
+    /// pass crashed in another process that had loaded the plugin.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }

@@ -67,7 +67,7 @@ impl Question<'_> {
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
         let Question { context, session } = *self;
-        // SAFETY: data behind pointers in the description is valid during the call, by the plugin ABI.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (given_text, args) = unsafe {
             (
                 input::long_text(desc.text, "text", MAX_BODY)?,

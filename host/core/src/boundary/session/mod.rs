@@ -32,8 +32,8 @@ use self::module::ModuleExtras;
 use crate::analyses::SharedNames;
 use crate::config::ConfigValue;
 
-/// The part that is common to all sessions: the thread that created the session, the only one that may use its handle,
-/// and the message of the last error.
+/// The part that is common to all sessions: the thread that created the session, and the message of the last error.
+/// Only that thread may use the session's handle.
 pub(in crate::boundary) struct SessionBase {
     /// The address of a thread-local variable of that thread.
     thread: usize,

@@ -12,7 +12,7 @@ use super::{gate, input};
 
 impl ModuleSession<'_> {
     pub(in crate::boundary) unsafe fn outline(&self, desc: &OutlineDesc) -> Edit<(SymbolId, OpId)> {
-        // SAFETY: data behind pointers in the description is valid during the call, by the plugin ABI.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (ops, text) = unsafe {
             (
                 input::list(desc.ops, desc.op_count, "ops to outline")?,
@@ -71,8 +71,9 @@ pub(super) struct Naming {
 }
 
 impl ModuleState<'_> {
-    /// Returns the name for a new function. A number is appended if a function of the module has the requested name, or
-    /// an op that was in the module before outlining, which would become a call. Other modules don't count.
+    /// Returns the name for a new function. A number is appended if a function of the module has the requested name.
+    /// The same applies if an op had that name before outlining, since that op would become a call. Other modules don't
+    /// count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
         name::check_canonical(text).map_err(EditFailure::invalid)?;
         let Some(base) = OpName::parse(text) else {

@@ -10,7 +10,7 @@ use crate::boundary::session::{FunctionSession, FunctionState, input, with_curre
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn clone_region(&mut self, desc: &CloneDesc) -> Edit {
-        // SAFETY: data behind pointers in the description is valid during the call, by the plugin ABI.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         unsafe {
             let args = input::list(desc.args, desc.arg_count, "arguments")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;

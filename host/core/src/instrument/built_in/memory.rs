@@ -172,7 +172,7 @@ mod tests {
     /// A lock for the tests, since the peak is the whole process's.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    /// The report without numbers: for each pass, whether its numbers are plausible.
+    /// Returns the report without numbers: for each pass, whether its numbers are plausible.
     fn shape(memory: &PassMemory) -> String {
         let passes = util::lock(&memory.passes);
         let lines = passes.iter().map(|pass| {

@@ -10,7 +10,7 @@ use crate::instrument::{InstrumentRef, Sink};
 use crate::pass::{PassInfo, PassRef, Sequential, create_function_pass};
 use crate::run::create_host_pass;
 
-/// The text of a module with two Relus, one after the other, and a second function.
+/// A module with two consecutive Relus, and a second function.
 pub(super) const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x) : f32[2]

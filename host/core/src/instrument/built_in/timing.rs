@@ -145,7 +145,7 @@ impl PassTimingInstrument {
     }
 
     /// Formats the times by name, one line for each: the number of calls, their time with and without nested passes,
-    /// the mean time of a call, and the share of all time. The most expensive passes come first.
+    /// the mean time, and the share of all time. The most expensive passes come first.
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -385,7 +385,7 @@ mod tests {
             		a: #us [#us] (#%; #%)"#]]
         .assert_eq(&numberless(tree));
         let mut lines: Vec<String> = table.lines().map(numberless).collect();
-        // Sorted by time, which isn't the same twice.
+        // The order depends on the times, which vary.
         lines.sort();
         expect![[r#"
             a  #  TIME  TIME  TIME  #
@@ -461,7 +461,7 @@ mod tests {
             let (outer, inner) = (span(outer), span(inner));
             assert!(outer.start <= inner.start && inner.end <= outer.end);
         }
-        // A failed pass is in it, too; and nothing else is left behind.
+        // The trace has the failed pass, too. No other files remain.
         let context = PassContext::builder().instrument(timing());
         reported(context, &fail("p"), module()).unwrap_err();
         let text = std::fs::read_to_string(&path).unwrap();
