@@ -52,7 +52,7 @@ impl FunctionAnalysis for LivenessAnalysis {
     }
 }
 
-/// The depth of the region that defines a value.
+/// Returns the depth of the region that defines a value.
 fn home_depth(f: &Function, value: ValueId) -> usize {
     let record = f.value(value);
     let region = match record.flags & Value::KIND {

@@ -90,7 +90,7 @@ pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operator
         .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
 }
 
-/// An analysis that the host offers to passes.
+/// An analysis that the host provides for passes.
 #[derive(Clone, Copy, Debug)]
 pub struct HostAnalysis {
     /// The name that passes use to request it.
@@ -104,7 +104,7 @@ pub struct HostAnalysis {
     column: fn(&Function, &Operators<'_>) -> abi::Column,
 }
 
-/// The analyses that the host offers to passes.
+/// Returns the analyses that the host provides for passes.
 pub fn list() -> &'static [HostAnalysis] {
     macro_rules! analysis {
         ($name:ident, $analysis:ident, $per:literal, $record:literal, $summary:literal) => {

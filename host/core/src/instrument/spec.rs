@@ -64,7 +64,8 @@ pub struct InstrumentSetup<'a> {
     /// Whether the text may have colours.
     pub color: bool,
     names: &'a dyn PassNames,
-    /// Returns a description if a path is a file of the run, which instruments must not overwrite.
+    /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
+    /// files.
     pub taken: &'a dyn Fn(&Path) -> Option<String>,
     /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,

@@ -496,7 +496,8 @@ impl Registry {
 }
 
 impl Inner {
-    /// Rejects a name that is taken. An entry with `overrides` conflicts only with another overriding one.
+    /// Rejects a name that is taken. An overriding entry conflicts only with another overriding entry, or with an alias
+    /// of the program.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
             Some(entry) => {

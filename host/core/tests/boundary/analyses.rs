@@ -223,7 +223,7 @@ fn a_host_without_analyses_keeps_none_and_has_no_columns() {
     same.expect("works");
 }
 
-/// The table, as plugins get it.
+/// Returns the table of analyses for plugins.
 pub(crate) fn raw() -> &'static abi::AnalysisApi {
     // SAFETY: the host's table and the extension of that name are `'static`.
     unsafe {

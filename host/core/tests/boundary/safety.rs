@@ -21,7 +21,7 @@ use passdock_plugin_api::{
 
 use crate::support::{Around, module, run, run_module};
 
-/// The tables of a second host, which has the functions of this one.
+/// Returns the tables of a second host, which has the functions of this one.
 fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
     // SAFETY: the host's own tables except for the changes, leaked.
     unsafe {

@@ -204,7 +204,7 @@ pub(crate) fn ops(f: &ir::Function) -> Vec<String> {
         .collect()
 }
 
-/// The function table, as plugins get it.
+/// Returns the function table for plugins.
 pub(crate) fn raw() -> &'static abi::FunctionApi {
     // SAFETY: the host's tables are `'static`.
     unsafe { &*host().get().functions }

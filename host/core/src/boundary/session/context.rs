@@ -22,7 +22,7 @@ use crate::error::PassError;
 pub struct CallFailure {
     /// Whether the plugin panicked.
     pub panicked: bool,
-    /// Whether the cause is a wrong option of the pass.
+    /// Whether an option of the pass is invalid for the model.
     pub is_config: bool,
     /// Whether the pass gave no reason. The cause may be among its diagnostics.
     pub silent: bool,

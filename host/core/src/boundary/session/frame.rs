@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, PassError};
 /// implementations are for destructors of plugin-owned data, which aren't called by a run.
 #[allow(unused_variables, reason = "by default nothing runs")]
 pub trait Frame: Sync {
-    /// The opt level of the run.
+    /// Returns the opt level of the run.
     fn opt_level(&self) -> u32 {
         0
     }

@@ -34,7 +34,7 @@ pub(super) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// A pass that replaces `Relu(Relu(x))` by `Relu(x)`.
+/// Creates a pass that replaces `Relu(Relu(x))` by `Relu(x)`.
 pub(super) fn fuse() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Fuse"), |f, _| {
         for op in f.ops_named("onnx.Relu") {
@@ -47,7 +47,7 @@ pub(super) fn fuse() -> PassRef {
     })
 }
 
-/// A pass that replaces each `Abs` by a `Neg`.
+/// Creates a pass that replaces each `Abs` by a `Neg`.
 pub(super) fn negate() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Negate"), |f, _| {
         for op in f.ops_named("onnx.Abs") {
@@ -61,19 +61,19 @@ pub(super) fn negate() -> PassRef {
     })
 }
 
-/// A pass that changes nothing.
+/// Creates a pass that changes nothing.
 pub(super) fn keep(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |module, _| Ok(module.clone()))
 }
 
-/// A pass that fails.
+/// Creates a pass that fails.
 pub(super) fn fail(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |_, _| {
         Err(PassError::new(ErrorKind::Failed, "It is broken."))
     })
 }
 
-/// A Sequential of some passes.
+/// Creates a Sequential.
 pub(super) fn all(name: &str, passes: impl IntoIterator<Item = PassRef>) -> PassRef {
     Sequential::new(passes).name(name).into_pass()
 }
