@@ -101,7 +101,7 @@ pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
 /// Returns the current state of a module, edits included.
 ///
 /// # Errors
-/// If the host panicked during an edit of one of its functions.
+/// If one of its functions is being edited, or the host panicked during an edit of it.
 pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
     // SAFETY: as above.
     let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;

@@ -12,7 +12,7 @@ use super::ending::Endings;
 use crate::error::{ErrorKind, PassError};
 
 /// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame. The default
-/// implementations are for destructors of plugin-owned data, which aren't called by a run.
+/// implementations are for destructors of plugin-owned data, which are called outside of a run.
 #[allow(unused_variables, reason = "by default nothing runs")]
 pub trait Frame: Sync {
     /// Returns the opt level of the run.

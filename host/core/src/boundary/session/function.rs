@@ -120,7 +120,8 @@ impl FunctionSession {
 }
 
 impl FunctionSession {
-    /// Returns the name of an op, as a [`Subject`] has it.
+    /// Returns the name of an op, for a [`Callee`](passdock_crash::Callee). Reads only the view, without borrowing the
+    /// state.
     pub(in crate::boundary) fn op_name(&self, op: OpId) -> Option<&str> {
         let (view, symbols) = self.header()?;
         let ops = view.ops;
