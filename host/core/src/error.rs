@@ -1,4 +1,4 @@
-//! The error type of the host, which says in which pass, function and op something went wrong.
+//! The error type of the host, with the pass, the function and the op that it is about.
 
 use std::any::Any;
 use std::error::Error;
@@ -12,13 +12,12 @@ use passdock_diagnostic::{Diagnostic, Snippet, suggest};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
 use serde::{Deserialize, Serialize};
 
-/// An underlying error of any type: an instrument's, the system's.
+/// An underlying error of any type, for example of an instrument or of the operating system.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
-/// The error of passes that didn't run, or not to the end. The module that was handed in is
-/// unchanged.
+/// The error of passes that didn't run or didn't complete. The input module is unchanged.
 ///
-/// One pointer, so that a result is small; its parts are read and set as fields.
+/// A `PassError` is a single pointer, so results are small. Its parts are accessible as fields.
 ///
 /// ```
 /// # mod passdock {
@@ -45,35 +44,35 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PassError(Box<ErrorParts>);
 
-/// The parts of an error: a diagnostic, whose fields can be read and set as the error's own, and what programs need
-/// besides. Another process gets all of them but the underlying error and the site.
+/// The parts of an error: a diagnostic, whose fields are accessible as the error's own, and data for programs. All
+/// parts except the underlying error and the site are serialized to other processes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ErrorParts {
     /// The kind of error.
     pub kind: ErrorKind,
-    /// The message, without the names that the other fields hold, and all that it is about. The code is the kind's.
+    /// The message without the names that other fields hold, and everything that it refers to. Its code is unused: the
+    /// code is that of `kind`.
     pub diagnostic: Diagnostic,
-    /// Whether a pass asked for what is wrong: then the pass has failed, and not the user's request.
+    /// Whether the request that failed came from a pass. Then the pass failed, not the user's request.
     pub is_inner: bool,
-    /// The fault of the pass that [`ErrorKind::Failed`] doesn't distinguish.
+    /// A fault of the pass that [`ErrorKind::Failed`] doesn't distinguish.
     pub fault: Option<PassFault>,
     /// The underlying error.
     #[serde(skip)]
     pub source: Option<Cause>,
-    /// The termination of the process, of a kind [`ErrorKind::Crashed`].
+    /// The termination of the process, for [`ErrorKind::Crashed`].
     pub termination: Option<Box<Termination>>,
-    /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
-    /// [`PassError::site`].
+    /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see [`PassError::site`].
     #[serde(skip)]
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A failure that is the fault of the pass, whatever module it was given: checks of plugins report it.
+/// A failure that is the fault of the pass, whatever the module. Checks of plugins report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PassFault {
     /// The pass returned a status and no message.
     Unexplained,
-    /// The pass changed an interface without having declared it.
+    /// The pass changed an interface without declaring it.
     UndeclaredChange,
 }
 
@@ -82,7 +81,7 @@ pub enum PassFault {
 pub struct Provider {
     /// The plugin's name.
     pub plugin: String,
-    /// The plugin's file, or that it is a part of this program.
+    /// The plugin's file, or that it is built into the program.
     pub origin: Origin,
 }
 
@@ -96,15 +95,15 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// The stable code that diagnostics carry.
+            /// Returns the stable code for diagnostics.
             pub fn code(self) -> &'static str {
                 match self {
                     $(ErrorKind::$kind => $code,)*
                 }
             }
 
-            /// The exit status of a program that ends with this error: 1 for a pass, the model or the
-            /// output, 2 for the user's request, 3 for a plugin.
+            /// Returns the exit status of a program that ends with this error. It is 1 for a pass, the model or the
+            /// output, 2 for the user's request, and 3 for a plugin.
             pub fn exit_status(self) -> u8 {
                 match self {
                     $(ErrorKind::$kind => $exit_status,)*
@@ -114,9 +113,9 @@ macro_rules! kinds {
     };
 }
 
-// Each kind with its code and its exit status.
+// Each row is a kind, its code and its exit status.
 kinds! {
-    /// A name that a pass can't have.
+    /// The name of a pass is invalid.
     Name "pass-name" 2,
     /// No pass has that name.
     UnknownPass "unknown-pass" 2,
@@ -136,49 +135,50 @@ kinds! {
     Pipeline "pipeline" 2,
     /// A file of rules is invalid.
     Rules "rules" 2,
-    /// Arguments of the command line, or files and directories that they name, are invalid.
+    /// Arguments of the command line, or the files and directories they name, are invalid.
     Usage "usage" 2,
-    /// A context can't be built, entered or left.
+    /// A context can't be built, entered or exited.
     Context "context" 1,
-    /// A plugin can't be used.
+    /// A plugin can't be loaded or is invalid.
     Plugin "plugin" 3,
-    /// The pass emitted error diagnostics, which say why it failed.
+    /// The pass emitted error diagnostics, which explain the failure.
     Diagnostics "error-diagnostics" 1,
     /// The pass returned a failure.
     #[default]
     Failed "pass-failed" 1,
     /// The pass panicked.
     Panicked "pass-panicked" 1,
-    /// The process terminated in a pass: by a signal, by `exit`, or because it took too long.
+    /// The process terminated during a pass: by a signal, by `exit`, or by a timeout.
     Crashed "crashed" 1,
     /// The pass left invalid IR.
     Verify "verify" 1,
-    /// The IR that a pass was given, or that is to be written, is invalid: a pass before wrote where it may only read.
+    /// The input of a pass, or the module to be written, is invalid: an earlier pass wrote to read-only memory of the
+    /// IR.
     Broken "broken" 1,
     /// An instrument failed.
     Instrument "instrument" 1,
-    /// The pass changed what the model computes.
+    /// The pass changed the numerical results of the model.
     Numerics "numerics" 1,
-    /// The check of what the model computes couldn't be made.
+    /// The numerical results of the model couldn't be checked.
     NotChecked "not-checked" 1,
     /// The model can't be read.
     Read "read" 1,
     /// The result can't be written.
     Write "write" 1,
-    /// A check of a model can't be made, or its result leaves nothing to look for.
+    /// A check of a model can't run, or its result leaves nothing to search for.
     Check "check" 1,
 }
 
 impl PassError {
-    /// An error with a kind and a message only.
+    /// Creates an error that has only a kind and a message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> PassError {
         let mut error = PassError(Box::default());
         (error.kind, error.message) = (kind, message.into());
         error
     }
 
-    /// The error of a pass that emitted error diagnostics. They are shown by themselves, so the
-    /// error doesn't repeat them.
+    /// Creates the error of a pass that emitted error diagnostics. They are shown separately, so the error doesn't
+    /// repeat them.
     pub fn diagnostics() -> PassError {
         PassError::new(
             ErrorKind::Diagnostics,
@@ -186,7 +186,7 @@ impl PassError {
         )
     }
 
-    /// Creates the error of a process that plugin code terminated. A caller that knows the pass adds it.
+    /// Creates the error of a process that plugin code terminated. A caller that has the pass adds it.
     pub fn from_termination(termination: &Termination) -> PassError {
         let (cause, culprit) = (&termination.cause, termination.culprit.as_ref());
         let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
@@ -208,7 +208,7 @@ impl PassError {
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
         }
-        // A corrupted heap shows later, in other code.
+        // A corrupted heap causes crashes later, in other code.
         let before = termination.called_before.as_ref().filter(|before| {
             let plugin = culprit.and_then(|culprit| culprit.plugin.as_ref());
             before.plugin.is_some() && before.plugin.as_ref() != plugin
@@ -232,7 +232,8 @@ impl PassError {
         error
     }
 
-    /// The exit status of a program that ends with this error: that of its kind, but for what a pass asked for.
+    /// Returns the exit status of a program that ends with this error. It is that of the kind, except that the user
+    /// isn't blamed for requests of passes.
     pub fn exit_status(&self) -> u8 {
         match self.kind.exit_status() {
             2 if self.is_inner => 1,
@@ -240,9 +241,9 @@ impl PassError {
         }
     }
 
-    /// Names the failed pass, if none is named yet.
+    /// Sets the failed pass, unless it is set already.
     pub fn in_pass(mut self, name: &str, provider: Option<&Provider>) -> PassError {
-        // Of IR that was broken before, it is the wrong one.
+        // The pass that finds broken IR isn't the one that broke it.
         if self.pass.is_none() && self.kind != ErrorKind::Broken {
             self.pass = Some(name.to_owned());
             self.set_provider(provider);
@@ -250,8 +251,7 @@ impl PassError {
         self
     }
 
-    /// Adds the pass that ran the failed one. The failed pass itself and passes that are named
-    /// already aren't added, so that of passes that run each other each is named once.
+    /// Adds the pass that ran the failed one. Each pass is added only once, even if passes run each other.
     pub(crate) fn run_by(mut self, name: &str) -> PassError {
         let is_other = self.pass.as_deref().is_some_and(|pass| pass != name);
         if is_other && self.run_by.iter().all(|outer| outer != name) {
@@ -260,7 +260,7 @@ impl PassError {
         self
     }
 
-    /// Sets the plugin that the failed pass is of.
+    /// Sets the plugin that provides the failed pass.
     pub(crate) fn set_provider(&mut self, provider: Option<&Provider>) {
         self.plugin = provider.map(|provider| provider.plugin.clone());
         self.file = provider.and_then(Provider::file);
@@ -273,13 +273,13 @@ impl PassError {
         self
     }
 
-    /// Adds the advice on what to do.
+    /// Adds help on how to fix the error.
     pub fn help(mut self, help: impl Into<String>) -> PassError {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a further remark.
+    /// Adds a note.
     pub fn note(mut self, note: impl Into<String>) -> PassError {
         self.notes.push(note.into());
         self
@@ -291,7 +291,7 @@ impl PassError {
         self
     }
 
-    /// The error as a diagnostic, for reports and terminals.
+    /// Returns the error as a diagnostic, for reports and terminals.
     pub fn to_diagnostic(&self) -> Diagnostic {
         Diagnostic {
             code: self.kind.code().to_owned(),
@@ -301,7 +301,7 @@ impl PassError {
 }
 
 impl Provider {
-    /// The provider that a plugin is.
+    /// Creates the provider of a plugin.
     pub fn new(plugin: &Plugin) -> Provider {
         Provider {
             plugin: plugin.name().to_owned(),
@@ -309,7 +309,7 @@ impl Provider {
         }
     }
 
-    /// The path of the plugin's file, if it has one.
+    /// Returns the path of the plugin's file, if it has one.
     pub fn file(&self) -> Option<String> {
         self.origin.path().map(|path| path.display().to_string())
     }
@@ -343,7 +343,7 @@ impl DerefMut for ErrorParts {
     }
 }
 
-/// The whole error on one line: pass, plugin, function, op, location, message, help and notes.
+/// Formats the whole error on one line: pass, plugin, function, op, location, message, help and notes.
 impl fmt::Display for PassError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pass) = &self.pass {

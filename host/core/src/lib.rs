@@ -1,10 +1,9 @@
 //! The core of the pass host: registry, context, run loop, instruments, plugins.
 //!
-//! The other crates of the host use this one. Programs embed `passdock`, which re-exports the part
-//! that is meant for them.
+//! The other crates of the host use this one. Programs embed `passdock`, which re-exports the public part of it.
 //!
-//! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
-//! `unsafe` is in [`boundary`] and in the loading of libraries only.
+//! **Invariant:** a failed pass changes nothing, and results don't depend on the number of threads. `unsafe` is only in
+//! [`boundary`] and in the loading of libraries.
 
 pub mod analyses;
 pub mod boundary;
@@ -68,7 +67,7 @@ pub fn register_config_option<T: sdk::Options>(key: &str) -> Result<(), ConfigEr
     Registry::global().register_config_option::<T>(key)
 }
 
-/// The config options of the process-wide registry, sorted by key.
+/// Returns the config options of the process-wide registry, sorted by key.
 pub fn list_configs() -> Vec<ConfigInfo> {
     Registry::global().list_configs()
 }

@@ -1,5 +1,5 @@
-//! Edits that the fuzz target `edits` found once, and what is like them: made as the target makes
-//! them. Rules that the target `rules` found.
+//! Edits that the fuzz target `edits` found, and similar ones, which are decoded as in the target. Also rules that the
+//! target `rules` found.
 
 #![allow(
     dead_code,
@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 use std::{panic, process};
 
-/// What the files in a folder below the project's have, of which the last one read is shown if the test fails.
+/// Reads the files in a folder of the repository. The last path is printed if the test fails.
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
 fn files(folder: &str) -> impl Iterator<Item = Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -32,7 +32,7 @@ fn files(folder: &str) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Makes a panic of the host, which it would make an error of the call, the end of the test.
+/// Aborts the test if the host panics. Otherwise the host would convert the panic to an error of the call.
 #[allow(
     clippy::print_stderr,
     reason = "the last output of the test: the panic"
@@ -62,7 +62,7 @@ fn rules_that_were_read_or_did_wrong() {
     }
 }
 
-/// Steps at random: many passes end well.
+/// Random steps, since many passes succeed.
 #[test]
 fn steps_at_random() {
     abort_on_panic();

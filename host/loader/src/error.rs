@@ -1,5 +1,5 @@
-//! Errors about plugins that can't be used: one variant for each reason, each a sentence that says
-//! what was found, what this host supports and what to do about it.
+//! Errors about plugins that can't be used: one variant for each reason. The messages have what was found, what this
+//! host supports, and a fix.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use serde::{Deserialize, Serialize};
 
-/// The place that a plugin comes from: a file, or this program.
+/// The origin of a plugin: a file, or this program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -20,7 +20,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The path of the library file, if it is one.
+    /// Returns the path of the library file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Origin::File(path) => Some(path),
@@ -42,7 +42,7 @@ impl fmt::Display for Origin {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("plugin {origin} can't be used: {kind}")]
 pub struct PluginError {
-    /// The plugin's file, or that it is a part of this program.
+    /// The plugin's file, or that it is built into this program.
     pub origin: Origin,
     /// The reason why it can't be used.
     #[source]
@@ -50,12 +50,12 @@ pub struct PluginError {
 }
 
 impl PluginError {
-    /// An error about a plugin file.
+    /// Creates an error about a plugin file.
     pub fn file(path: &Path, kind: PluginErrorKind) -> PluginError {
         PluginError::new(Origin::File(path.to_path_buf()), kind)
     }
 
-    /// An error about any plugin.
+    /// Creates an error about any plugin.
     pub fn new(origin: Origin, kind: PluginErrorKind) -> PluginError {
         PluginError {
             origin,
@@ -195,7 +195,7 @@ pub enum PluginErrorKind {
     },
 }
 
-/// A plugin directory that was asked for and can't be used.
+/// An error about a requested plugin directory that can't be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the plugin directory `{}` can't be read ({error}); correct its name or create it", .path.display())]
 pub struct DirError {
@@ -206,12 +206,12 @@ pub struct DirError {
     pub error: io::Error,
 }
 
-/// A version as messages write it.
+/// A version in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ver {
-    /// The major version; another one breaks compatibility.
+    /// The major version. Different major versions are incompatible.
     pub major: u32,
-    /// The minor version; a later one only adds.
+    /// The minor version. Later minor versions are compatible extensions.
     pub minor: u32,
 }
 

@@ -1,15 +1,12 @@
-//! Plugins: shared libraries, and parts of a program, that bring passes, op definitions and
-//! instruments.
+//! Plugins: shared libraries, or parts of a program, that provide passes, op definitions and instruments.
 //!
-//! The modules in the order of a plugin's way: [`discover`](mod@discover) finds files in the
-//! directories that the user named,
-//! [`file`](mod@file) checks a file without running any of it and takes out its manifest,
-//! [`manifest`] reads that as untrusted text, [`library`] loads the few plugins that a pipeline
-//! needs, checks their tables, and finds the definition of an op among all plugins. [`error`] has a
-//! message for each failure on the way.
+//! The modules process a plugin in this order: [`discover`](mod@discover) finds files in directories.
+//! [`file`](mod@file) validates a file without running it, and extracts its manifest. [`manifest`] parses the manifest
+//! as untrusted input. [`library`] loads the few plugins that a pipeline needs, checks their tables, and finds op
+//! definitions among all plugins. [`error`] has a message for each failure.
 //!
-//! **Invariant:** a library file is checked before the system's loader sees it, and never unloaded.
-//! `unsafe` is in `library/`, and the one call in `file/` that maps a file.
+//! **Invariant:** a library file is validated before the system's loader sees it, and never unloaded. `unsafe` is in
+//! `library/`, and the one call in `file/` that maps a file.
 
 pub mod discover;
 pub mod error;

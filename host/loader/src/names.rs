@@ -1,28 +1,28 @@
-//! The rules for names that come from manifests, and how a doubtful one is shown in a message.
+//! The rules for names in manifests, and how invalid ones are shown in messages.
 
 use passdock_diagnostic::terminal;
 
-/// The longest name, in bytes.
+/// The maximum length of a name, in bytes.
 pub(super) const MAX_LEN: usize = 256;
 
-/// The rule that `is_pass` checks, as a sentence.
+/// The rule that `is_pass` checks, for messages.
 pub(super) const PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, of letters, \
                                     digits, `_` and `-`";
 
-/// The rule that `is_namespaced` checks of a Sequential's name, as a sentence.
+/// The rule that `is_namespaced` checks for a Sequential's name, for messages.
 pub(super) const SEQUENTIAL_RULE: &str =
     "a Sequential is called `<namespace>.<Name>`, of letters, digits, `_` and `-`";
 
-/// The rule that `is_namespaced` checks of a name that may be a pass's or a Sequential's, as a sentence.
+/// The rule that `is_namespaced` checks for the name of a pass or a Sequential, for messages.
 pub(super) const ANY_PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, a \
                                         Sequential `<namespace>.<Name>`, of letters, digits, `_` \
                                         and `-`";
 
-/// The rule that `is_dotted` checks, as a sentence.
+/// The rule that `is_dotted` checks, for messages.
 pub(super) const DOTTED_RULE: &str =
     "names are made of letters, digits, `_` and `-`, joined by dots";
 
-/// The rule that `is_namespaced` checks of an instrument's name, as a sentence.
+/// The rule that `is_namespaced` checks for an instrument's name, for messages.
 pub(super) const INSTRUMENT_RULE: &str =
     "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`";
 
@@ -33,12 +33,12 @@ pub(super) fn is_pass(name: &str) -> bool {
 }
 
 /// Whether a name has a namespace: that of a pass, a Sequential (`acme.Cleanup`) or a plugin's instrument
-/// (`acme.op-histogram`). The host's own have none.
+/// (`acme.op-histogram`). Names of the host's own instruments have none.
 pub(super) fn is_namespaced(name: &str) -> bool {
     is_dotted(name) && name.contains('.')
 }
 
-/// Whether a name is made of words with dots between them.
+/// Whether a name consists of words joined by dots.
 pub(super) fn is_dotted(name: &str) -> bool {
     name.len() <= MAX_LEN && name.split('.').all(is_word)
 }
@@ -52,22 +52,22 @@ pub(super) fn is_word(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a name can be an op's canonical name: printable, without blanks, not overlong. Domains
-/// may hold odd characters.
+/// Whether a name is valid as an op's canonical name: printable, without whitespace, not too long. Domains may have
+/// unusual characters.
 pub(super) fn is_op(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_LEN
         && !name.chars().any(|c| c.is_control() || c.is_whitespace())
 }
 
-/// Whether a terminal may show a text: no control characters but newline and tab.
+/// Whether a string can be printed on a terminal: it has no control characters except newline and tab.
 pub(super) fn is_text(text: &str) -> bool {
     !text
         .chars()
         .any(|c| c.is_control() && c != '\n' && c != '\t')
 }
 
-/// A text of a manifest as a message shows it: shortened, with control characters escaped.
+/// Prepares a string from a manifest for a message: shortens it, and escapes control characters.
 pub(super) fn shown(text: &str) -> String {
     terminal::shortened(terminal::safe_line(text).into_owned(), 120)
 }

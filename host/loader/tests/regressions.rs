@@ -1,5 +1,4 @@
-//! Manifests and libraries that the fuzz targets found once, and what is like them: read as the
-//! targets do it.
+//! Manifests and libraries that the fuzz targets found, and similar ones, which are read as in the targets.
 
 #![allow(
     dead_code,
@@ -35,7 +34,7 @@ fn manifests_that_were_read_wrong() {
     assert!(whole > 0, "none is a manifest");
 }
 
-/// Those that are whole have names that say so: one of each system, or more.
+/// Files with complete libraries are recognized by their names. There is at least one per system.
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
 fn libraries_that_were_read_wrong() {

@@ -1,12 +1,11 @@
-//! The definitions of ops, cached per op symbol, since passes ask for the traits of every op; and the results of
-//! type inference, since types are inferred again after each pass.
+//! A cache of op definitions and of type inference. Definitions are cached by op symbol, since passes look up the
+//! traits of every op. Results of inference are cached since types are inferred again after each pass.
 //!
-//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which
-//! of both an op means (ONNX Runtime takes the operator, others the function): such ops are
-//! ambiguous, and have no definition.
+//! If a function of the module has an operator's name, ONNX leaves it to the runtime which of both an op refers to.
+//! (ONNX Runtime takes the operator, other runtimes the function.) Such ops are ambiguous, and have no definition.
 //!
-//! Each thread has a memory of its own, so nothing is locked. The memory is for one module's
-//! symbols and one set of definitions, and is cleared for others.
+//! Each thread has its own cache, so there are no locks. A cache is for one module's symbols and one set of
+//! definitions. It is cleared when a different one is used.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -19,23 +18,23 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 struct Memory {
     defs: u64,
-    /// A weak pointer keeps the address from being given to other symbols.
+    /// A weak pointer, so that the address isn't reused for other symbols.
     symbols: Weak<Symbols>,
-    /// The remembered definitions, by op symbol.
+    /// The cached definitions, by op symbol.
     slots: Vec<Option<Slot>>,
-    /// The premises from which nothing new follows, with the constants whose addresses are among them.
+    /// The premises from which inference derives nothing new, with the constants whose addresses the keys contain.
     settled: FxHashMap<Vec<u8>, Vec<Weak<ConstantData>>>,
     settled_bytes: usize,
 }
 
-/// The most bytes of premises that are remembered.
+/// The maximum total size of cached premises, in bytes.
 const MAX_SETTLED: usize = 16 << 20;
 
 struct Slot {
     domain: SymbolId,
     version: Option<i64>,
     definition: Option<LoadedOp>,
-    /// The traits that follow from all that is said of the op.
+    /// The traits of the definition and of the plugins' extensions to it.
     traits: u64,
 }
 
@@ -43,8 +42,8 @@ thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// The traits of an op in a function; 0 if no plugin defines it. `names_function` says whether a
-/// function of the module has the op's name.
+/// Returns the traits of an op in a function, or 0 if no plugin defines it. `names_function` returns whether a function
+/// of the module has the op's name.
 pub(crate) fn definition_traits(
     defs: &OpDefs,
     function: &Function,
@@ -53,15 +52,15 @@ pub(crate) fn definition_traits(
 ) -> u64 {
     match look_up(defs, function, name, |slot| slot.traits) {
         0 => 0,
-        // An operator that isn't there yet isn't meant.
+        // The opset is older than the operator, so an op of this name is a call if there is such a function.
         OpEntry::LATER => OpEntry::LATER * u64::from(!names_function()),
         _ if names_function() => OpEntry::AMBIGUOUS,
         traits => traits,
     }
 }
 
-/// The definition of an op in a function; none if it is ambiguous, for `names_function` says that a
-/// function of the module has the op's name.
+/// Returns the definition of an op in a function. There is none if the op is ambiguous: `names_function` returns
+/// whether a function of the module has its name.
 pub(crate) fn definition(
     defs: &OpDefs,
     function: &Function,
@@ -72,8 +71,8 @@ pub(crate) fn definition(
     definition.filter(|_| !names_function())
 }
 
-/// What is said of an op in a function, in the order in which it is asked: what plugins add to its definition, and the
-/// definition; nothing if it is ambiguous.
+/// Returns all definitions of an op in a function in the order in which they are tried: the extensions by plugins, then
+/// the definition. Empty if the op is ambiguous.
 pub(crate) fn all_definitions(
     defs: &OpDefs,
     function: &Function,
@@ -89,7 +88,7 @@ pub(crate) fn all_definitions(
     }
 }
 
-/// Returns `true` if inference from these premises, with the types that results have now, finds nothing new.
+/// Whether inference from these premises derives nothing new, given the current types of the results.
 pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
@@ -97,7 +96,7 @@ pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises
     })
 }
 
-/// Remembers premises from which nothing new follows.
+/// Caches premises from which inference derives nothing new.
 pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
@@ -112,12 +111,12 @@ pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
     });
 }
 
-/// What `pick` takes out of a slot, of which most of those who ask need little.
+/// Returns `pick` of an op's slot. Most callers need only a small part of it.
 fn look_up<T>(defs: &OpDefs, function: &Function, name: SymbolId, pick: fn(&Slot) -> T) -> T {
     let remembered =
         MEMORY.with_borrow_mut(|memory| memory.remembered(defs, function, name).map(pick));
     remembered.unwrap_or_else(|| {
-        // Not under the borrow: this may load a plugin, whose entry may run any code.
+        // Without borrowing the cache: this may load a plugin, whose entry point may run any code.
         let slot = make_slot(defs, function, name);
         let picked = pick(&slot);
         MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
@@ -151,7 +150,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
 }
 
 impl Memory {
-    /// The remembered definition of a name, if it is still valid for this function.
+    /// Returns the cached definition of a name, if it is valid for this function.
     fn remembered(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<&Slot> {
         self.clear_for_others(defs, function);
         let slot = self.slots.get(name.index())?.as_ref()?;
@@ -170,7 +169,7 @@ impl Memory {
     }
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {
-        // An invalid symbol must not make the list long.
+        // An invalid symbol must not make the vector long.
         let symbols = self.symbols.upgrade();
         if symbols.is_none_or(|symbols| symbols.get(name).is_none()) {
             return;

@@ -1,4 +1,4 @@
-//! The effects of running an op, beside its results.
+//! The side effects of ops.
 
 use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{FunctionAnalysis, NameAnalysis, Operators, get};
 
-/// The effects that an op has if one nested in it has them.
+/// The effects that an op inherits from ops nested in it.
 const ANY: u64 =
     OpEntry::RANDOM | OpEntry::STATEFUL | OpEntry::READS | OpEntry::WRITES | OpEntry::ALLOCATES;
 
@@ -15,7 +15,7 @@ const ANY: u64 =
 pub struct EffectAnalysis(pub(super) Vec<OpEffects>);
 
 impl EffectAnalysis {
-    /// The traits and effects of an op; `None` if the function never had it.
+    /// Returns the traits and effects of an op, or `None` if the function never had it.
     pub fn of(&self, op: OpId) -> Option<OpEffects> {
         self.0.get(op.index()).copied()
     }
@@ -46,7 +46,7 @@ impl FunctionAnalysis for EffectAnalysis {
                 nested.push(op);
             }
         }
-        // In reverse order, since nested ops come after the op that they are nested in.
+        // In reverse order, since nested ops come after the op that contains them.
         for op in nested.into_iter().rev() {
             let inner = all[op.index()].effects;
             let holder = f.region(f.op(op).parent).parent;

@@ -21,8 +21,8 @@ use super::{FunctionAnalysis, Operators};
 pub struct LivenessAnalysis(pub(super) Vec<abi::Liveness>);
 
 impl LivenessAnalysis {
-    /// The last op, in the region of the value, that uses it or has a nested op that does; `None`
-    /// if there is no use.
+    /// Returns the last user of a value in its own region. The user is an op that has the value as an operand, or
+    /// contains an op that does. `None` if the value is unused.
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
         self.0.get(value.index())?.last_use.option()
     }
@@ -36,7 +36,7 @@ impl FunctionAnalysis for LivenessAnalysis {
             last_use: OpId::NONE,
         };
         let mut liveness = vec![nobody; f.value_ids()];
-        // The op at each depth: the current op and the ops that it is nested in.
+        // The current op and the ops around it, indexed by depth.
         let mut around: Vec<OpId> = Vec::new();
         for op in f.walk(f.body()) {
             around.truncate(f.depth(f.op(op).parent) as usize);
@@ -52,7 +52,7 @@ impl FunctionAnalysis for LivenessAnalysis {
     }
 }
 
-/// The depth of the region that defines a value.
+/// Returns the depth of the region that defines a value.
 fn home_depth(f: &Function, value: ValueId) -> usize {
     let record = f.value(value);
     let region = match record.flags & Value::KIND {

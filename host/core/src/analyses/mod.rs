@@ -1,10 +1,9 @@
-//! Analyses: results about a function, computed on demand and kept as long as the function doesn't
-//! change.
+//! Analyses: results that are computed from a function on demand, and cached until the function changes.
 //!
-//! [`get`] (or `PassContext::analysis`) returns the result that is kept beside the function, or
-//! computes it. Results live as long as that version of the function, from pass to
-//! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
-//! through the contract; an embedder may have analyses of its own by implementing [`FunctionAnalysis`].
+//! [`get`] (or `PassContext::analysis`) returns the cached result, or computes it. Results belong to a version of the
+//! function. Later passes and copies of the module share them, and the first edit invalidates them. Passes request
+//! those of [`list`] through the plugin ABI. A program that embeds the host defines its own by implementing
+//! [`FunctionAnalysis`].
 //!
 //! ```
 //! # mod passdock {
@@ -38,9 +37,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** a result depends on the function and its [`Operators`], and on nothing else, so
-//! nothing else invalidates it.
-//! **Invariant:** all analyses take time linear in the function, however deep its regions nest.
+//! **Invariant:** a result depends only on the function and its [`Operators`], so only their changes invalidate it.
+//! **Invariant:** all analyses take time linear in the size of the function, whatever the depth of its regions.
 
 mod definitions;
 mod effects;
@@ -61,20 +59,20 @@ pub use order::OrderAnalysis;
 use passdock_abi as abi;
 use passdock_ir::{CacheKey, Function};
 
-/// An analysis: a result computed from a function.
+/// An analysis of a function.
 pub trait FunctionAnalysis: Send + Sync + 'static {
-    /// The unique name that the result is kept under.
+    /// The unique name of the analysis, which is its cache key.
     const NAME: &'static str;
 
     /// Computes the result. It may [`get`] other analyses.
     fn compute(function: &Function, operators: &Operators<'_>) -> Self;
 }
 
-/// The owner in the keys of the host's analyses; those of plugins have addresses, and those that
-/// plugins share 0.
+/// The owner in the cache keys of the host's analyses. Owners of plugins' analyses are addresses, and that of analyses
+/// shared by plugins is 0.
 const HOST: usize = 1;
 
-/// The result of an analysis of a function: the kept one, or one that is computed and kept now.
+/// Returns the result of an analysis of a function. It is computed and cached unless it is in the cache.
 ///
 /// # Panics
 /// If two types of analyses have the same name.
@@ -92,21 +90,21 @@ pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operator
         .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
 }
 
-/// An analysis that the host offers to passes.
+/// An analysis that the host provides for passes.
 #[derive(Clone, Copy, Debug)]
 pub struct HostAnalysis {
-    /// The name that passes ask for.
+    /// The name that passes use to request it.
     pub name: &'static str,
-    /// The unit that there is a record for: an op, a value, a name.
+    /// The entity that each record is about: an op, a value, a name.
     pub per: &'static str,
-    /// The record in the contract's header.
+    /// The name of the record type in the C header.
     pub record: &'static str,
-    /// A description, in one sentence.
+    /// A description of one sentence.
     pub summary: &'static str,
     column: fn(&Function, &Operators<'_>) -> abi::Column,
 }
 
-/// The analyses that the host offers to passes.
+/// Returns the analyses that the host provides for passes.
 pub fn list() -> &'static [HostAnalysis] {
     macro_rules! analysis {
         ($name:ident, $analysis:ident, $per:literal, $record:literal, $summary:literal) => {
@@ -154,8 +152,8 @@ pub fn list() -> &'static [HostAnalysis] {
     ALL
 }
 
-/// The result of a host analysis, as passes see it; `None` if there is no analysis of that name. It
-/// is valid as long as the borrow of the function.
+/// Returns the result of a host analysis in the form that passes read, or `None` if there is no analysis of that name.
+/// It is valid as long as the function is borrowed.
 pub(crate) fn column(
     function: &Function,
     operators: &Operators<'_>,

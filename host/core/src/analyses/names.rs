@@ -1,7 +1,7 @@
-//! The names that a function uses: those of its ops, and those of the functions that they call.
+//! The names that a function uses: those of its ops, and those of its callees.
 //!
-//! Even a long function uses few names. So a pass finds out whether an op occurs, which functions
-//! are called, or whether there are effects, without a look at each op.
+//! Even a long function uses few names. With them, a pass checks whether an op occurs, which functions are called, or
+//! whether there are effects, without a walk over all ops.
 
 use passdock_abi::{self as abi, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;
@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use super::{FunctionAnalysis, Operators, definition_traits};
 
-/// The used names, in the order in which the function first uses them.
+/// The used names, in the order of their first use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameAnalysis(pub(super) Vec<NameUse>);
 
 impl NameAnalysis {
-    /// The used names, in program order.
+    /// Iterates over the used names, in the order of their first use.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &NameUse> {
         self.0.iter()
     }
@@ -57,7 +57,7 @@ impl FunctionAnalysis for NameAnalysis {
     }
 }
 
-/// The traits of ops of a name, by their definition or by the IR itself.
+/// Returns the traits of an op name, by its definition or by the IR itself.
 fn traits(f: &Function, operators: &Operators<'_>, name: SymbolId) -> u64 {
     match name {
         symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,

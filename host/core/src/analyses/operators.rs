@@ -1,4 +1,4 @@
-//! The operators of a module: the op definitions, and which of their names its functions have, too.
+//! The operators of a module: op definitions, and the operator names that its functions also have.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -8,56 +8,55 @@ use passdock_ir::Module;
 use passdock_loader::OpDefs;
 use rustc_hash::FxBuildHasher;
 
-/// The op definitions, as they hold in a module: an operator is ambiguous where one of the module's
-/// functions has its name.
+/// The op definitions, from the perspective of a module: an operator is ambiguous if a function of the module has its
+/// name.
 pub struct Operators<'a> {
     defs: &'a OpDefs,
     shared: SharedNames,
 }
 
-/// The names that functions of a module share with operators that are defined. Hardly any module has
-/// one.
+/// The names that functions of a module share with defined operators. Modules rarely have any.
 #[derive(Clone)]
 pub(crate) struct SharedNames {
-    /// The names in order; `None` if there are none.
+    /// The sorted names, or `None` if there are none.
     names: Option<Arc<[SymbolId]>>,
-    /// The number of the op definitions.
+    /// The id of the op definitions.
     of: u64,
     stamp: u64,
 }
 
 impl<'a> Operators<'a> {
-    /// The operators of a module.
+    /// Returns the operators of a module.
     pub fn new(defs: &'a OpDefs, module: &Module) -> Operators<'a> {
         Operators::with(defs, SharedNames::new(defs, module))
     }
 
-    /// The operators of a module whose names were compared before.
+    /// Returns the operators of a module whose shared names were computed before.
     pub(crate) fn with(defs: &'a OpDefs, shared: SharedNames) -> Operators<'a> {
         Operators { defs, shared }
     }
 
-    /// The op definitions.
+    /// Returns the op definitions.
     pub fn defs(&self) -> &'a OpDefs {
         self.defs
     }
 
-    /// Whether a function of the module has the name of this operator, which is defined.
+    /// Whether a function of the module has the name of this defined operator.
     pub fn is_ambiguous(&self, name: SymbolId) -> bool {
         let names = self.shared.names.as_ref();
         names.is_some_and(|names| names.binary_search(&name).is_ok())
     }
 
-    /// A number for all that results may depend on: others for other definitions, and where other
-    /// operators are ambiguous.
+    /// Returns a number that identifies everything that results may depend on. It changes with the definitions and with
+    /// the set of ambiguous operators.
     pub fn stamp(&self) -> u64 {
         self.shared.stamp
     }
 }
 
 impl SharedNames {
-    /// The names that a module's functions share with defined operators: a look at the functions or at
-    /// the operators, whichever are fewer.
+    /// Computes the names that a module's functions share with defined operators. Iterates over the functions or the
+    /// operators, whichever are fewer.
     pub(crate) fn new(defs: &OpDefs, module: &Module) -> SharedNames {
         let symbols = module.symbols();
         let mut names: Vec<SymbolId> = match module.len() <= defs.len() {
@@ -83,7 +82,7 @@ impl SharedNames {
         }
     }
 
-    /// Those of no functions.
+    /// Returns the shared names of a module without functions.
     pub(crate) fn none(defs: &OpDefs) -> SharedNames {
         SharedNames {
             names: None,
@@ -92,12 +91,12 @@ impl SharedNames {
         }
     }
 
-    /// Whether these are the names by these definitions.
+    /// Whether these are the shared names for `defs`.
     pub(crate) fn is_of(&self, defs: &OpDefs) -> bool {
         self.of == defs.id()
     }
 
-    /// [`Operators::stamp`].
+    /// Returns [`Operators::stamp`].
     pub(crate) fn stamp(&self) -> u64 {
         self.stamp
     }

@@ -1,7 +1,7 @@
 //! The positions of ops in the whole function.
 //!
-//! Each op has the interval of positions that it and what is nested in it take, in program order:
-//! so "runs before" and "is nested in" are comparisons, however far apart two ops are.
+//! Each op has an interval of positions in program order, for itself and its nested ops. "Runs before" and "is nested
+//! in" are therefore comparisons of numbers, whatever the distance of two ops.
 
 use passdock_abi::{self as abi, OpId};
 use passdock_ir::Function;
@@ -13,7 +13,7 @@ use super::{FunctionAnalysis, Operators};
 pub struct OrderAnalysis(pub(super) Vec<abi::OpOrder>);
 
 impl OrderAnalysis {
-    /// The position of an op; `None` if there is no such op.
+    /// Returns the position of an op, or `None` if the op is dead or doesn't exist.
     pub fn of(&self, op: OpId) -> Option<abi::OpOrder> {
         let order = self.0.get(op.index()).copied();
         order.filter(|order| order.position != u32::MAX)

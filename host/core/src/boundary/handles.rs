@@ -1,5 +1,5 @@
-//! What a program may do with the handles that its own passes get, beyond what plugins can: take the
-//! IR itself out of them, and hold a function for reading without any pass.
+//! Extra operations on handles for passes of the embedding program: access to the IR itself, and reading a function
+//! outside of a pass.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use super::session::fixed::Fixed;
 use super::session::gate::Session;
 use super::session::{Access, FunctionSession, ModuleSession};
 
-/// A function as passes read it, held as it is for as long as this lives.
+/// A snapshot of a function, in the form that passes read.
 pub struct FunctionSnapshot {
-    // Before the session that it reads.
+    // The fields are dropped in order: the handle before the session that it reads.
     handle: FunctionHandle,
     _session: Fixed<FunctionSession>,
 }
 
 impl FunctionSnapshot {
-    /// The snapshot of a function.
+    /// Creates a snapshot of a function.
     pub fn new(function: Arc<Function>) -> FunctionSnapshot {
         FunctionSnapshot::of(FunctionSession::held(function, Access::Read))
     }
 
-    /// The snapshot of a function of a module: which ops are calls is that module's to know, whatever pass runs.
+    /// Creates a snapshot of a function of a module. The module determines which ops are calls, whatever pass runs.
     pub fn in_module(function: Arc<Function>, module: Module) -> FunctionSnapshot {
         FunctionSnapshot::of(FunctionSession::held_in(function, module))
     }
@@ -37,7 +37,7 @@ impl FunctionSnapshot {
         let Some(tables) = tables() else {
             unreachable!("the host's own tables are of its own version");
         };
-        // SAFETY: the session stays where it is, and longer than the handle; nobody edits.
+        // SAFETY: the session has a stable address and outlives the handle. It allows no edits.
         let handle = unsafe { sdk::Function::from_raw(tables, session.reference()) };
         FunctionSnapshot {
             handle,
@@ -54,7 +54,7 @@ impl Deref for FunctionSnapshot {
     }
 }
 
-/// The data of a constant, to be held longer than the pass runs.
+/// Returns the data of a constant, which may outlive the pass.
 ///
 /// # Errors
 /// If the function has no such constant, or its handle has ended.
@@ -65,17 +65,17 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
     })?
 }
 
-/// Calls `look` with the function behind a handle as it is now, edits included: to print it, say.
+/// Calls `look` with the current state of a handle's function, edits included. Useful for printing it.
 ///
 /// # Errors
 /// If its handle has ended.
 pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -> Edit<T> {
-    // SAFETY: a handle that is lent is one of this host, and its session lives.
+    // SAFETY: every handle that a program can borrow comes from this host, and its session lives.
     let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
     session.with(|state| Ok(look(state.read()?)))
 }
 
-/// A copy of a function of any module, as one of the module that another function is in: to copy from it into that one.
+/// Copies a function of any module into the symbols of another function's module, so that the latter can copy from it.
 ///
 /// # Errors
 /// If the handle has ended.
@@ -84,8 +84,8 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
     Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
 }
 
-/// Adds a copy of a function of any module to the module of the function that a function pass edits, once the pass
-/// has run: one that the function's ops call. A function of its name that the module has must be equal to it.
+/// Adds a copy of a callee from any module to the module of the function that a function pass edits. It is added after
+/// the pass. If the module has a function of the same name, it must be equal.
 ///
 /// # Errors
 /// If no function pass edits the function.
@@ -98,20 +98,20 @@ pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
     })
 }
 
-/// A module as it is now, edits included.
+/// Returns the current state of a module, edits included.
 ///
 /// # Errors
-/// If a function of it is in no state to be taken.
+/// If one of its functions is being edited, or the host panicked during an edit of it.
 pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
     // SAFETY: as above.
     let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
     session.now()
 }
 
-/// Puts another module in the place of the one that a module pass edits. Handles of its functions end.
+/// Replaces the module that a module pass edits. Handles of its functions end.
 ///
 /// # Errors
-/// If the module is there to be read only.
+/// If the module is read-only.
 pub fn replace_module(module: &mut sdk::Module<'_>, by: Module) -> Edit {
     // SAFETY: as above.
     let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;

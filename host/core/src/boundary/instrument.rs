@@ -1,4 +1,4 @@
-//! The calls of a plugin's instrument: an instance, the pass that it gets, and its answer.
+//! Calls of plugins' instruments: creation, callbacks and reports.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -15,28 +15,28 @@ use super::session::{ContextSession, ModuleSession, ending, entry, input};
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
-/// The most bytes of an instrument's report that are kept.
+/// The maximum size of an instrument's report in bytes. Longer ones are cut.
 const MAX_REPORT: usize = 1 << 20;
 
-/// An instance, which is destroyed when this is dropped, at the latest.
+/// An instance of an instrument. Dropping it destroys the plugin's instance.
 pub struct Instance {
     pub(crate) entry: abi::InstrumentEntry,
     handle: *mut c_void,
     /// The values of all options.
     options: ConfigValue,
-    /// Buffers that each call uses again.
+    /// Buffers that calls reuse.
     functions: Vec<FunctionEntry>,
     required: Vec<abi::Str>,
 }
 
-// SAFETY: the contract says that an instance is called on any thread, one call at a time, for which
-// `&mut` stands here; the list of texts is empty between calls.
+// SAFETY: by the plugin ABI, an instance is called on any thread, one call at a time, which `&mut self` guarantees. The
+// list `required` is empty between calls.
 unsafe impl Send for Instance {}
 
-/// The pass that an instrument's callback is about.
+/// The pass of an instrument's callback.
 #[derive(Clone, Copy)]
 pub struct PassCall<'a> {
-    /// The module that the pass works on, or that it made.
+    /// The module before or after the pass.
     pub module: &'a Module,
     /// The name, level and requirements of the pass.
     pub info: &'a PassInfo,
@@ -46,10 +46,10 @@ pub struct PassCall<'a> {
     pub frame: &'a dyn Frame,
 }
 
-/// The result of a callback, and what the callback reported; `None` if it succeeded and emitted no diagnostics.
+/// The result of a callback, and its report, which is `None` if it succeeded and emitted no diagnostics.
 pub type CallbackOutcome<T = ()> = (T, Option<Box<CallbackReport>>);
 
-/// What a callback reported.
+/// The failure and the diagnostics of a callback.
 #[derive(Default)]
 pub struct CallbackReport {
     /// The failure, if the callback failed.
@@ -65,7 +65,7 @@ fn has_failure(report: &Option<Box<CallbackReport>>) -> bool {
 }
 
 impl Instance {
-    /// Makes an instance of an instrument with some options.
+    /// Creates an instance of an instrument. `options` has the values of all options.
     pub fn new(
         instrument: &LoadedInstrument,
         frame: &dyn Frame,
@@ -74,8 +74,8 @@ impl Instance {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
         let ((), report) = speak(frame, &options, ptr::null(), |context| {
-            // SAFETY: the function and its state come from the table of a plugin that stays loaded;
-            // the context lives until it returns.
+            // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The context
+            // lives until the call returns.
             unsafe { create(entry.state, context, &mut handle) }
         });
         let mut instance = Instance {
@@ -86,7 +86,7 @@ impl Instance {
             required: Vec::new(),
         };
         if has_failure(&report) {
-            // There is nothing to free.
+            // The plugin created nothing that could be destroyed.
             instance.entry.destroy = None;
         }
         (instance, report)
@@ -101,8 +101,8 @@ impl Instance {
         let Some(callback) = callback else {
             return ((), None);
         };
-        // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
-        // this call's alone, and the context lives until it returns.
+        // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this the
+        // only call on the instance, and the context lives until it returns.
         speak(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context)
         })
@@ -115,13 +115,13 @@ impl Instance {
         };
         let mut runs = 1;
         let ((), report) = self.with_pass(pass, "", |instance, context, module, pass| {
-            // SAFETY: as in `watch_pass`; `runs` lives until the function returns.
+            // SAFETY: as in `watch_pass`. `runs` lives until the function returns.
             unsafe { callback(instance, context, module, pass, &mut runs) }
         });
         (runs != 0, report)
     }
 
-    /// Calls a callback around a pass, if the instrument has it; `error` is the message of the pass's error.
+    /// Calls a callback around a pass, if the instrument has it. `error` is the message of the pass's error, or empty.
     #[inline]
     pub fn watch_pass(
         &mut self,
@@ -133,13 +133,13 @@ impl Instance {
             return ((), None);
         };
         self.with_pass(pass, error, |instance, context, module, pass| {
-            // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
-            // is this call's alone; handles and records live until it returns.
+            // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this
+            // the only call on the instance. Handles and records live until it returns.
             unsafe { callback(instance, context, module, pass) }
         })
     }
 
-    /// Calls `call` with the instance, and with a context, the module and the pass as plugins read them.
+    /// Calls `call` with the instance, and with a context, the module and the pass in the form of the plugin ABI.
     #[inline]
     fn with_pass(
         &mut self,
@@ -171,20 +171,20 @@ impl Instance {
         outcome
     }
 
-    /// The instrument's report; `None` if it has none.
+    /// Returns the instrument's report, if any.
     pub fn report(&mut self, frame: &dyn Frame) -> CallbackOutcome<Option<String>> {
         let Some(callback) = self.entry.report else {
             return (None, None);
         };
         let mut text = abi::Str::EMPTY;
-        // SAFETY: as in `watch_context`; `text` lives until the function returns.
+        // SAFETY: as in `watch_context`. `text` lives until the function returns.
         let ((), mut report) = speak(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
         if has_failure(&report) {
             return (None, report);
         }
-        // SAFETY: the contract: the text lives until the next call on the instance.
+        // SAFETY: by the plugin ABI, the text lives until the next call on the instance.
         let text = unsafe { input::lossy_text(text, "report", MAX_REPORT) };
         let text = text.unwrap_or_else(|error| {
             let failure = CallFailure::new(error.message);
@@ -194,15 +194,15 @@ impl Instance {
         (Some(text).filter(|text| !text.is_empty()), report)
     }
 
-    /// Frees the instance; the failure that it reported.
+    /// Destroys the instance. Returns the failure that it reported.
     pub fn end(mut self) -> Option<CallFailure> {
         self.free()
     }
 
     fn free(&mut self) -> Option<CallFailure> {
         let destroy = self.entry.destroy.take()?;
-        // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
-        // was made by it and isn't used any more.
+        // SAFETY: the function comes from the table of a plugin, which is never unloaded. The plugin created the
+        // instance, and `take` above prevents further calls.
         ending::free(|| unsafe { destroy(self.handle) })
     }
 }
@@ -213,7 +213,7 @@ impl Drop for Instance {
     }
 }
 
-/// Calls an instrument with a context of its own, in which diagnostics may be about a module.
+/// Calls an instrument with a new context, whose diagnostics may refer to a module.
 #[inline]
 fn speak(
     frame: &dyn Frame,
@@ -242,7 +242,7 @@ fn report(
 ) -> Box<CallbackReport> {
     let failure = match (status, missing) {
         (Status::OK, None) => None,
-        // Without the definition the answer may be wrong.
+        // A result that was computed without the definition may be wrong.
         (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),
         (Status(code), _) => Some(CallFailure {
             panicked: status == Status::PANICKED,

@@ -1,14 +1,13 @@
-//! The boundary: the contract's tables over the IR, and the calls into passes.
+//! The boundary: the host's side of the plugin ABI, and the calls into passes.
 //!
-//! A pass gets handles: pointers to sessions that live on the host's stack while it runs
-//! (`session/`: for a function, a module, and the context of everything else). It reads through
-//! views, and edits through the tables that [`host`] gives to every plugin (`tables.rs`, which is
-//! generated; what their functions do is in `table/`, `session/` and `op/`).
-//! Whatever comes in goes through `session/gate` and `session/input` first. `run` calls the passes
-//! and `instrument` the instruments; they are all that the rest of the host sees of this.
+//! A pass gets handles, which are pointers to sessions on the host's stack (`session/`: for a function, a module, and
+//! the context of everything else). It reads through views. It edits through the tables that [`host`] passes to every
+//! plugin (`tables.rs`, which is generated; the functions are implemented in `table/`, `session/` and `op/`).
+//! `session/gate` and `session/input` check all input first. `run` calls the passes and `instrument` the instruments;
+//! the rest of the host uses only these two.
 //!
-//! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
-//! one, or gives out memory that a plugin has to free.
+//! **Invariant:** this code never unwinds into a plugin, and never holds a `&mut` of the IR across a call into one. It
+//! never returns memory that a plugin has to free.
 
 pub(crate) mod handles;
 mod instrument;
@@ -39,7 +38,7 @@ use session::{gate, input};
 
 struct Shared(abi::Host);
 
-// SAFETY: the table and the tables it points to are immutable and live for good.
+// SAFETY: the table and the tables it points to are immutable and `'static`.
 unsafe impl Sync for Shared {}
 
 static HOST: Shared = Shared(TABLE);
@@ -62,16 +61,17 @@ const TABLE: abi::Host = abi::Host {
     ..abi::Host::EMPTY
 };
 
-/// The host's table, as every plugin gets it.
+/// Returns the host's table, which every plugin gets.
 pub fn host() -> HostTable {
     // SAFETY: the table is a constant.
     unsafe { HostTable::new(&HOST.0) }
 }
 
-/// The oldest host that a plugin may meet whose manifest asks for this minor of the contract: it has no extension.
-/// `None` for a minor that this host doesn't serve. For checks of plugins: they report how old a host may be.
+/// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. It has no
+/// extensions. `None` if this host doesn't support the version. Checks of plugins use it.
 ///
-/// A contract whose minor is over ends its tables earlier: it gets copies of them here, with a smaller `struct_size`.
+/// If a later ABI version appends functions, older versions get copies of the tables here, with a smaller
+/// `struct_size`.
 pub fn older_host(minor: u32) -> Option<HostTable> {
     // SAFETY: the table is a constant.
     (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&OLDEST.0) })
@@ -79,7 +79,7 @@ pub fn older_host(minor: u32) -> Option<HostTable> {
 
 unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const c_void {
     gate::guard(ptr::null(), || {
-        // SAFETY: the contract: the text is there during the call.
+        // SAFETY: the text is valid during the call, by the plugin ABI.
         match unsafe { input::text(id, "id of the extension") } {
             Ok(abi::ANALYSIS_EXTENSION) => ptr::from_ref(&tables::ANALYSES).cast(),
             _ => ptr::null(),

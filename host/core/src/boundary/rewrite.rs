@@ -1,6 +1,6 @@
-//! `ContextApi`, with its rewriting by rules in text, for plugins that have no SDK to read them.
+//! `ContextApi::rewrite`: rewriting by rules in text form, for plugins without an SDK that parses rules.
 //!
-//! The host reads such rules with its own SDK, on tables that the sessions below know nothing of.
+//! The host parses and applies such rules with its own SDK. The sessions don't depend on that.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,18 +15,18 @@ use super::run::tables;
 use super::session::input;
 use crate::{rules, util};
 
-/// The most texts of rules that are kept: more than plugins have.
+/// The maximum number of cached texts. Plugins have fewer.
 const MAX_CACHED: usize = 1024;
 
 impl Question<'_> {
     pub(super) unsafe fn rewrite(&self, desc: &RewriteDesc) -> Edit {
-        // SAFETY: the contract: the text is there as long as the call.
+        // SAFETY: the text is valid during the call, by the plugin ABI.
         let text = unsafe { input::text(desc.rules, "text of the rules")? };
         let rules = read(text, self.context.op_defs())?;
         let Some(tables) = tables() else {
             return Err(EditFailure::invalid("The host has no tables."));
         };
-        // SAFETY: both sessions live until the call returns, and nobody edits meanwhile.
+        // SAFETY: both sessions live until the call returns, and the plugin doesn't edit meanwhile.
         let (mut function, cx) = unsafe {
             (
                 sdk::Function::from_raw(tables, self.session.reference()),
@@ -41,10 +41,10 @@ impl Question<'_> {
     }
 }
 
-/// Texts that were read and held to definitions.
+/// Parsed and checked rules, by their text and the id of the op definitions.
 type RulesCache = HashMap<(String, u64), Arc<sdk::Rules>>;
 
-/// The rules of a text, which is read once, and held to these definitions.
+/// Parses rules and checks them against op definitions. Results are cached.
 fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     static CACHE: OnceLock<Mutex<RulesCache>> = OnceLock::new();
     let key = (text.to_owned(), ops.id());

@@ -1,4 +1,4 @@
-//! The calls of passes: the same way for loaded plugins, static ones and closures.
+//! Calls of passes: of loaded plugins, static plugins and closures alike.
 
 use std::panic::AssertUnwindSafe;
 use std::ptr;
@@ -20,15 +20,15 @@ use super::session::rewrites::Rewrites;
 use super::session::{ContextSession, FunctionSession, FunctionSlot, ModuleSession, entries};
 use crate::config::ConfigValue;
 
-/// A closure that is a function pass, or a prim-function pass.
+/// A closure that implements a function pass or a prim function pass.
 pub type FunctionClosure =
     dyn Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
-/// A closure that is a module pass.
+/// A closure that implements a module pass.
 pub type ModuleClosure =
     dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
-/// The code of a pass on one function.
+/// The code of a function pass.
 #[derive(Clone, Copy)]
 pub enum FunctionCode<'p> {
     /// The code of a plugin's pass.
@@ -37,7 +37,7 @@ pub enum FunctionCode<'p> {
     Closure(&'p FunctionClosure),
 }
 
-/// The code of a pass on the module.
+/// The code of a module pass.
 #[derive(Clone, Copy)]
 pub enum ModuleCode<'p> {
     /// The code of a plugin's pass.
@@ -46,22 +46,22 @@ pub enum ModuleCode<'p> {
     Closure(&'p ModuleClosure),
 }
 
-/// A module as passes see it, created once for a pass and shared by the threads that run it.
+/// A module in the form that passes read, created once for a pass and shared by its threads.
 pub struct ModuleInput<'m> {
     module: &'m Module,
     functions: Vec<FunctionEntry>,
-    /// The version of the list of functions: no other input has it.
+    /// The version of the list of functions, unique to this input.
     version: u64,
 }
 
-/// The list and the slots, as they are cached for the next pass on the same state of a module.
+/// The list and the slots, cached for the next pass on the same state of a module.
 type CachedInput = (Vec<FunctionEntry>, Vec<FunctionSlot>);
 
 impl<'m> ModuleInput<'m> {
-    /// Returns the input for a module, and a slot for each function. List and slots that an earlier pass on the same
-    /// state of the module cached are used again.
+    /// Returns the input for a module, and a slot for each function. Reuses the list and the slots that an earlier pass
+    /// on the same state of the module cached.
     pub fn new(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
-        // Greater than the version of any list that is edited.
+        // Greater than the version of any list in an editing session.
         static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
         let cached = module.take_cached();
         let cached = cached.and_then(|cached| cached.downcast::<CachedInput>().ok());
@@ -88,8 +88,8 @@ impl<'m> ModuleInput<'m> {
     }
 }
 
-/// Runs a pass on the function of each slot. Calls `report` with the outcome on each function that the pass
-/// changed, failed on or emitted diagnostics about; an error of `report` ends the run.
+/// Runs a pass on the function of each slot. Calls `report` with the outcome for each function that the pass changed,
+/// failed on or emitted diagnostics about. An error of `report` ends the run.
 pub fn run_function_pass<'s, E>(
     pass: FunctionCode<'_>,
     input: &ModuleInput<'_>,
@@ -109,17 +109,17 @@ pub fn run_function_pass<'s, E>(
         if let Some(entered) = &entered {
             entered.set_function(|| slot.function().text(slot.function().name()));
         }
-        // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
+        // SAFETY: the loop borrows the slot exclusively and calls `stop` below. A pass doesn't unwind.
         function.view = unsafe { session.start(slot) };
         let status = match pass {
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
-                // SAFETY: the function and its state come from the table of a plugin that stays
-                // loaded; the handles live until it returns.
+                // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
+                // handles live until the call returns.
                 Some(run) => unsafe { run(pass.entry.state, context_handle, &function, &module) },
                 None => Status::UNSUPPORTED,
             },
             FunctionCode::Closure(run) => gated(&context, |tables| {
-                // SAFETY: the handles live until the closure returns, and nobody else edits.
+                // SAFETY: the handles live until the closure returns, and no other code edits.
                 let mut function = unsafe { sdk::Function::from_raw(tables, function) };
                 // SAFETY: as above.
                 let cx = unsafe { sdk::PassContext::from_raw(tables, context_handle, &module) };
@@ -144,18 +144,18 @@ pub fn run_function_pass<'s, E>(
 
 /// The outcome of a pass on a function or on a module.
 pub struct PassOutcome<T> {
-    /// The function or the module; `None` if the pass changed nothing.
+    /// The changed function or module, or `None` if it is unchanged.
     pub result: Result<Option<T>, Box<CallFailure>>,
-    /// The functions that a function pass brought to the module.
+    /// The functions that a function pass adds to the module.
     pub brought: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
     pub diagnostics: Vec<Diagnostic>,
-    /// How often the pass applied each of its rules, whether it failed afterwards or not.
+    /// The number of rewrites by rule, also if the pass failed afterwards.
     pub rewrites: Rewrites,
 }
 
 impl<T> PassOutcome<T> {
-    /// The outcome of a pass that returned `status`.
+    /// Creates the outcome of a pass that returned `status`, with the diagnostics and rewrites of the context.
     fn new(
         context: &ContextSession<'_>,
         status: Status,
@@ -189,13 +189,13 @@ pub fn run_module_pass(
         let module = session.reference();
         match pass {
             ModuleCode::Loaded(pass) => match pass.entry.run_module {
-                // SAFETY: the function and its state come from the table of a plugin that stays loaded;
-                // the handles live until it returns.
+                // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
+                // handles live until the call returns.
                 Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
                 None => Status::UNSUPPORTED,
             },
             ModuleCode::Closure(run) => gated(context, |tables| {
-                // SAFETY: the handles live until the closure returns, and nobody else edits.
+                // SAFETY: the handles live until the closure returns, and no other code edits.
                 let mut module = unsafe { sdk::Module::from_raw(tables, module) };
                 // SAFETY: as above.
                 let cx =
@@ -206,7 +206,7 @@ pub fn run_module_pass(
     })
 }
 
-/// Edits a module as a module pass does; `None` if nothing changed.
+/// Edits a module as a module pass does. Returns `None` if nothing changed.
 pub fn edit_module(
     module: &Module,
     frame: &dyn Frame,
@@ -214,7 +214,7 @@ pub fn edit_module(
 ) -> Result<Option<Module>, Box<CallFailure>> {
     let outcome = with_module(module, frame, &ConfigValue::new(), |session, context| {
         gated(context, |tables| {
-            // SAFETY: the handle lives until the closure returns, and nobody else edits.
+            // SAFETY: the handle lives until the closure returns, and no other code edits.
             body(&mut unsafe { sdk::Module::from_raw(tables, session.reference()) })
         })
     });
@@ -240,7 +240,7 @@ fn with_module(
     PassOutcome::new(&context, status, result, Vec::new())
 }
 
-/// Runs a closure as a plugin's shim runs a pass: catches its panic, and reports its error.
+/// Runs a closure as the SDK runs a plugin's pass: catches panics, and reports errors.
 fn gated(
     context: &ContextSession<'_>,
     body: impl FnOnce(&'static Tables) -> sdk::PassResult,
@@ -267,13 +267,13 @@ fn gated(
     })
 }
 
-/// The SDK's tables for closures, and its panic hook.
+/// Returns the SDK's tables for closures. The first call installs the SDK's panic hook.
 pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
     static NOTHING: PluginSpec = PluginSpec::new("", true);
     let tables = TABLES.get_or_init(|| {
-        // SAFETY: the host's tables are as the contract says and live for good.
+        // SAFETY: the host's tables are valid by the plugin ABI, and `'static`.
         unsafe {
             let mut attached = abi::Attach::EMPTY;
             attach(&HOST, &NOTHING, host().get(), &mut attached);

@@ -1,12 +1,11 @@
-//! The host's own config options, which every registry has.
+//! The host's own config options, which are in every registry.
 
 use passdock_loader::{Field, FieldType, Schema};
 
-/// The key of the fallback device: the device of ops that no device is named for, by its number in
-/// DLPack.
+/// The config key of the fallback device: the device of ops without an assigned device, as DLPack's number.
 pub(crate) const FALLBACK_DEVICE: &str = "relax.fallback_device_type";
 
-/// The key of the check that no pass changes the module that it was given.
+/// The config key of the check that no pass changes its input module.
 pub(crate) const IMMUTABLE_MODULE: &str = "testing.immutable_module";
 
 pub(super) fn schemas() -> [Schema; 2] {

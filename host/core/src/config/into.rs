@@ -1,10 +1,10 @@
-//! The values that a context's builder takes for a config option.
+//! The types of values that a context's builder accepts for a config option.
 
 use passdock_loader::toml_value;
 use passdock_plugin_api::OptionValue;
 
-/// A value that a config option can be set to: a struct of [`sdk::options!`](crate::sdk::options),
-/// TOML, or what is one value in TOML: `true`, `8`, `"fast"`. `Kind` only tells these apart.
+/// A value for a config option: a struct of [`sdk::options!`](crate::sdk::options), TOML, or a single value that TOML
+/// has: `true`, `8`, `"fast"`. `Kind` only distinguishes the implementations.
 ///
 /// ```
 /// # extern crate passdock_core as passdock;
@@ -34,7 +34,7 @@ use passdock_plugin_api::OptionValue;
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 pub trait IntoConfig<Kind> {
-    /// The value as TOML.
+    /// Converts the value to TOML.
     fn into_config(self) -> toml::Value;
 }
 

@@ -1,9 +1,8 @@
-//! Typed config: options are registered with fields, types, defaults, ranges and docs. An invalid
-//! key, field, type or number is an error that says what would be valid.
+//! Typed config: options are registered with fields, types, defaults, ranges and documentation. An invalid key, field,
+//! type or number is an error that lists the valid ones.
 //!
-//! A [`Schema`] checks values, and reads them as the structs that [`sdk::options!`](crate::sdk::options)
-//! declares; `table` holds the registered options. Plugins register through their manifests, Rust
-//! programs through a registry.
+//! A [`Schema`] checks values, and reads them into structs that [`sdk::options!`](crate::sdk::options) declares.
+//! `table` has the registered options. Plugins register options in their manifests, Rust programs in a registry.
 
 mod built_in;
 mod into;
@@ -18,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use table::ConfigTable;
 pub use table::{ConfigInfo, KEYS_OF_TVM, canonical_key};
 
-/// The layer that the value of an option comes from; a later layer wins.
+/// The layer that the value of an option comes from. A later layer overrides an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptionSource {
@@ -30,5 +29,5 @@ pub enum OptionSource {
     Options,
 }
 
-/// The config values that a context was given, by key, with only the fields that were set.
+/// The config values of a context, by key, with only the fields that are set.
 pub type GivenConfig = BTreeMap<String, ConfigValue>;

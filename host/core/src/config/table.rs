@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::{ConfigError, Schema, Wrong, built_in};
 
-/// What TVM's releases call options that hold the same, and what they are called here.
+/// Keys of TVM's releases, and the equivalent keys of passdock.
 pub const KEYS_OF_TVM: [(&str, &str); 3] = [
     ("relay.fallback_device_type", "relax.fallback_device_type"),
     ("tirx.UnrollLoop", "tir.UnrollLoop"),
     ("s_tir.UnrollLoop", "tir.UnrollLoop"),
 ];
 
-/// The key that stands for an option, with a field behind it or not: one of TVM's becomes the option's own.
+/// Returns the canonical key of an option, with or without a field appended: a key of TVM becomes passdock's.
 pub fn canonical_key(path: &str) -> Cow<'_, str> {
     let own = KEYS_OF_TVM.iter().find_map(|(theirs, ours)| {
         let rest = path.strip_prefix(theirs)?;
@@ -24,7 +24,7 @@ pub fn canonical_key(path: &str) -> Cow<'_, str> {
     own.map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
-/// The config options by key; the host's own are always there.
+/// The config options by key, including the host's own.
 pub(crate) struct ConfigTable {
     entries: BTreeMap<String, ConfigInfo>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct ConfigTable {
 /// A config option, and the plugin that registered it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigInfo {
-    /// The plugin that registered it; `None`: the program itself.
+    /// The plugin that registered it. `None` for the program itself.
     pub plugin: Option<String>,
     /// The option's key and fields.
     #[serde(flatten)]
@@ -63,7 +63,7 @@ impl ConfigTable {
         Ok(())
     }
 
-    /// Refuses a key that is registered already.
+    /// Rejects a key that is registered already, or that is an alias.
     pub(crate) fn check_free(&self, key: &str) -> Result<(), ConfigError> {
         let own = canonical_key(key);
         if own != key {
@@ -82,13 +82,13 @@ impl ConfigTable {
         Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
     }
 
-    /// The option of a key, or of TVM's key for it, if there is one.
+    /// Returns the option of a key, or of TVM's key for it, if any.
     pub(crate) fn find(&self, key: &str) -> Option<&ConfigInfo> {
         let own = || self.entries.get(&*canonical_key(key));
         self.entries.get(key).or_else(own)
     }
 
-    /// The option of a key, or of TVM's key for it.
+    /// Returns the option of a key, or of TVM's key for it. The error lists the nearest keys.
     pub(crate) fn get(&self, key: &str) -> Result<&ConfigInfo, ConfigError> {
         self.find(key).ok_or_else(|| {
             let keys = || self.entries.keys().map(String::as_str);

@@ -1,4 +1,4 @@
-//! The builder of contexts, which checks all settings, so that every context is valid.
+//! The builder of contexts. It checks all settings, so that every context is valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::pass::check_name;
 use crate::registry::Registry;
 use crate::verify::Verify;
 
-/// A context that is being built.
+/// A builder of a [`PassContext`].
 #[derive(Default)]
 pub struct ContextBuilder {
     settings: ContextSettings,
@@ -24,18 +24,18 @@ pub struct ContextBuilder {
     judges: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
-    /// Whether it becomes a thread's default context.
+    /// Whether the context becomes a thread's default one.
     is_default: bool,
 }
 
 impl ContextBuilder {
-    /// Sets all settings at once, in place of those that were made before.
+    /// Sets all settings at once, replacing earlier ones.
     pub fn settings(mut self, settings: ContextSettings) -> ContextBuilder {
         self.settings = settings;
         self
     }
 
-    /// Sets the opt level: passes of a higher one aren't run. The default is 2.
+    /// Sets the opt level: passes of a higher level don't run. The default is 2.
     pub fn opt_level(mut self, level: u32) -> ContextBuilder {
         self.settings.opt_level = level;
         self
@@ -71,13 +71,13 @@ impl ContextBuilder {
         self
     }
 
-    /// Ends all rewriting by rules after so many rewrites in a call of a pass or of a Sequential.
+    /// Disables all rules after a number of rewrites in a call of a pass or of a Sequential.
     pub fn rewrite_limit(mut self, rewrites: u64) -> ContextBuilder {
         self.settings.rewrite_limit = Some(rewrites);
         self
     }
 
-    /// Sets a config option. A later value of the same key wins.
+    /// Sets a config option. A later value of the same key replaces an earlier one.
     pub fn config<K>(mut self, key: impl Into<String>, value: impl IntoConfig<K>) -> Self {
         self.settings.config.insert(key.into(), value.into_config());
         self
@@ -95,7 +95,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Adds an instrument that the caller keeps too, to ask it for results.
+    /// Adds an instrument that the caller shares, for example to read its results.
     pub fn shared_instrument(mut self, instrument: InstrumentRef) -> ContextBuilder {
         self.instruments.push(instrument);
         self
@@ -122,7 +122,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Sets a handler for diagnostics, which gets each one in order, in place of a renderer.
+    /// Sets a handler for diagnostics instead of a renderer. It is called with each one, in order.
     pub fn on_diagnostic(
         self,
         handler: impl Fn(Diagnostic) + Send + Sync + 'static,
@@ -130,14 +130,13 @@ impl ContextBuilder {
         self.renderer(move |diagnostics| diagnostics.iter().cloned().for_each(&handler))
     }
 
-    /// Sets the recorder that keeps what each pass did.
+    /// Sets the recorder for what each pass did.
     pub fn recorder(mut self, recorder: Arc<Recorder>) -> ContextBuilder {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Sets whether calls resume where another one failed, so that the passes which the first pass
-    /// requires have run.
+    /// Sets whether calls resume a failed run. Then the passes that the first pass requires count as done.
     pub fn resumes(mut self, resumes: bool) -> ContextBuilder {
         self.settings.resumes = resumes;
         self
@@ -149,11 +148,10 @@ impl ContextBuilder {
         self
     }
 
-    /// The context, if all settings are valid.
+    /// Builds the context.
     ///
     /// # Errors
-    /// What is wrong with the settings: a name that no pass can have, a config key or value, more
-    /// threads than the system gives.
+    /// If a setting is invalid: a pass name, or a config key or value. Also if the system can't start the threads.
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let settings = self.settings;
@@ -162,7 +160,7 @@ impl ContextBuilder {
             disabled_pass,
             config: values,
             jobs,
-            // The run asks the context for these.
+            // The run reads these from the settings.
             opt_level: _,
             disabled_rule: _,
             rewrite_limit: _,
@@ -186,7 +184,7 @@ impl ContextBuilder {
         };
         let (mut required, mut disabled) = (canonical(required_pass), canonical(disabled_pass));
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
-        // A pass that isn't registered may have the short name of a registered one.
+        // The name of an unregistered pass may be the short name of a registered one.
         required.extend(required_pass.iter().cloned());
         disabled.extend(disabled_pass.iter().cloned());
         let pool = match *jobs {
@@ -229,7 +227,7 @@ impl ContextBuilder {
 }
 
 impl PassContext {
-    /// The default context of a thread that entered none.
+    /// Creates the default context of a thread, which is current if the thread entered none.
     pub(super) fn thread_default() -> PassContext {
         let builder = ContextBuilder {
             is_default: true,

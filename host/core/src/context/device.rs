@@ -1,30 +1,29 @@
-//! The fallback device: the device of ops that no device is named for.
+//! The fallback device: the device of ops without an assigned device.
 
 use super::{ContextBuilder, PassContext};
 use crate::config::FALLBACK_DEVICE;
 
-/// A kind of device, by its number in DLPack.
+/// A kind of device, as DLPack's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceType(pub i64);
 
 impl DeviceType {
-    /// The processor that the host runs on.
+    /// The host's processor.
     pub const CPU: DeviceType = DeviceType(1);
-    /// A GPU of NVIDIA, through CUDA.
+    /// An NVIDIA GPU, through CUDA.
     pub const CUDA: DeviceType = DeviceType(2);
-    /// A device of OpenCL.
+    /// An OpenCL device.
     pub const OPENCL: DeviceType = DeviceType(4);
-    /// A device of Vulkan.
+    /// A Vulkan device.
     pub const VULKAN: DeviceType = DeviceType(7);
-    /// A GPU of Apple, through Metal.
+    /// An Apple GPU, through Metal.
     pub const METAL: DeviceType = DeviceType(8);
-    /// A GPU of AMD, through ROCm.
+    /// An AMD GPU, through ROCm.
     pub const ROCM: DeviceType = DeviceType(10);
 }
 
 impl PassContext {
-    /// The device of ops that no device is named for: the CPU, unless `relax.fallback_device_type`
-    /// is set to another one.
+    /// Returns the device of ops without an assigned device: the CPU, unless `relax.fallback_device_type` is set.
     pub fn fallback_device(&self) -> DeviceType {
         match self.config(FALLBACK_DEVICE).and_then(|value| value.get("")) {
             Some(toml::Value::Integer(number)) => DeviceType(*number),
@@ -34,7 +33,7 @@ impl PassContext {
 }
 
 impl ContextBuilder {
-    /// Sets `relax.fallback_device_type`, the device of ops that no device is named for.
+    /// Sets `relax.fallback_device_type`, the device of ops without an assigned device.
     pub fn fallback_device(self, device: DeviceType) -> ContextBuilder {
         self.config(FALLBACK_DEVICE, device.0)
     }

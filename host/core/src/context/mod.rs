@@ -1,7 +1,7 @@
 //! [`PassContext`]: the level, names, config, instruments and diagnostics that passes run under.
 //!
-//! A context doesn't change once it is built, except for its instruments. [`PassContext::scope`]
-//! enters it; the stack behind [`PassContext::current`] is in [`running`].
+//! A context is immutable once it is built, except for its instruments. [`PassContext::scope`] enters it. [`running`]
+//! has the stack that [`PassContext::current`] reads.
 
 mod builder;
 mod device;
@@ -41,9 +41,8 @@ use crate::pass::PassInfo;
 use crate::registry::Registry;
 use crate::verify::Verify;
 
-/// The context that passes run under: the level, names, config, instruments and diagnostics. A
-/// clone is the same context. The one that a pass is given has the pass's own
-/// [`PassContext::diag_ctx`].
+/// The context that passes run under: the level, names, config, instruments and diagnostics. Clones share the context.
+/// The context that a pass gets has a separate [`PassContext::diag_ctx`] for this pass.
 ///
 /// ```
 /// # extern crate passdock_core as passdock;
@@ -70,14 +69,14 @@ pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 /// The instruments of a context.
 struct Instruments {
     list: Arc<[InstrumentRef]>,
-    /// The number of times that the context was entered and not yet left.
+    /// The number of times that the context was entered and not yet exited.
     entered: u32,
-    /// What each call holds that is under way while the context isn't entered.
+    /// A token that all active calls share while the context isn't entered.
     calls: Weak<()>,
 }
 
 impl Instruments {
-    /// The instruments of a context that isn't entered.
+    /// Creates the instruments of a context that isn't entered.
     fn new(list: Arc<[InstrumentRef]>) -> Instruments {
         Instruments {
             list,
@@ -93,10 +92,10 @@ struct Inner {
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
     met: Mutex<Met>,
-    /// What rules did since the last call began, if there is a limit.
+    /// The rewrites since the start of the last call, if they are limited.
     rewritten: Mutex<Rewritten>,
     config: BTreeMap<String, ConfigValue>,
-    /// The config with only the fields that were given.
+    /// The config, with only the fields that are set.
     given: GivenConfig,
     /// The value of `testing.immutable_module`.
     watches_input: bool,
@@ -104,7 +103,7 @@ struct Inner {
     instruments: Mutex<Instruments>,
     /// The `[[instruments]]` tables of the instruments that judge the passes.
     judges: Vec<toml::Table>,
-    /// Whether this is the thread's default context, which is entered as long as the thread lives.
+    /// Whether this is a thread's default context, which is entered as long as the thread lives.
     is_default: bool,
     pool: Option<Pool>,
     renderer: Option<Arc<Renderer>>,
@@ -113,46 +112,47 @@ struct Inner {
 }
 
 impl PassContext {
-    /// A builder of a context, with level 2 and otherwise empty settings.
+    /// Returns a builder of a context, with level 2 and otherwise empty settings.
     pub fn builder() -> ContextBuilder {
         ContextBuilder::default()
     }
 
-    /// The innermost context that this thread entered, or the thread's default one.
+    /// Returns the innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
         running::current()
     }
 
-    /// Returns the failures of freeing what plugins own under this context: instruments, when it is dropped, and
-    /// cached analyses. [`PassContext::scope`] fails with those until it ends; so does the call of a pass outside
-    /// of a scope, and of calls at the same time the last one to end. Later failures can be taken from the result.
-    /// Those that the caller doesn't take are shown as diagnostics.
+    /// Returns the failures of destructors of plugin-owned data: of instruments and cached analyses.
+    ///
+    /// [`PassContext::scope`] returns an error for failures before its end. So does a call of a pass outside of a
+    /// scope; if several run at the same time, it is the last one to end. Later failures can be taken from the result.
+    /// Failures that the caller doesn't take are shown as diagnostics.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }
 
-    /// The settings that the context was built with.
+    /// Returns the settings that the context was built with.
     pub fn settings(&self) -> &ContextSettings {
         &self.0.settings
     }
 
-    /// The opt level: passes of a higher one aren't run.
+    /// Returns the opt level: passes of a higher level don't run.
     pub fn opt_level(&self) -> u32 {
         self.0.settings.opt_level
     }
 
-    /// The registry in which names are looked up.
+    /// Returns the registry in which names are looked up.
     pub fn registry(&self) -> &Registry {
         &self.0.registry
     }
 
-    /// The instruments of the context, in order.
+    /// Returns the instruments of the context, in order.
     pub fn instruments(&self) -> Vec<Arc<dyn PassInstrument>> {
         self.instrument_list().to_vec()
     }
 
-    /// The instruments, if nothing else holds the context, and no thread changes them: for programs of a language
-    /// whose collector looks for cycles of objects.
+    /// Returns the instruments if this is the only reference to the context, and no thread changes them. For garbage
+    /// collectors of embedding languages, which look for reference cycles.
     #[doc(hidden)]
     pub fn sole_instruments(&self) -> Option<Arc<[Arc<dyn PassInstrument>]>> {
         let is_sole = Arc::strong_count(&self.0) == 1;
@@ -167,17 +167,17 @@ impl PassContext {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The value of a config option, or `None` if this context doesn't set it.
+    /// Returns the value of a config option, or `None` if this context doesn't set it.
     ///
     /// # Errors
-    /// If the key isn't registered, or registered with another type.
+    /// If the key isn't registered, or is registered with another type.
     pub fn get_config<T: Options>(&self, key: &str) -> Result<Option<T>, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
         let set = self.0.config.get(&schema.key);
         set.map(|value| schema.read(value)).transpose()
     }
 
-    /// A config value, or the default that the key is registered with if this context doesn't set it.
+    /// Returns a config value, or the registered default if this context doesn't set it.
     ///
     /// # Errors
     /// As [`PassContext::get_config`], and if a field without a default isn't set.
@@ -189,37 +189,36 @@ impl PassContext {
         }
     }
 
-    /// What a config option holds, which has to be a `T`.
+    /// Returns the schema of a config option, after checking that its type is `T`.
     fn typed_schema<T: Options>(&self, key: &str) -> Result<Schema, ConfigError> {
         let schema = self.0.registry.config_schema(key)?;
         schema.check_type::<T>()?;
         Ok(schema)
     }
 
-    /// The value of a config option as the context holds it, if the context sets it.
+    /// Returns the value of a config option without conversion, if the context sets it.
     pub fn config(&self, key: &str) -> Option<&ConfigValue> {
         self.0.config.get(&*canonical_key(key))
     }
 
-    /// Runs `body` with this context as the current one, without entering it, to carry a context
-    /// that is entered on another thread to a worker. Its instruments aren't called.
+    /// Runs `body` with this context as the current one, without entering it. Use it in a worker thread for a context
+    /// that is entered on another thread. Its instruments aren't called.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
         let _pushed = running::pushed(self);
         body()
     }
 
-    /// The `[[instruments]]` tables of the instruments that judge the passes: a failure of theirs
-    /// is one of the run.
+    /// Returns the `[[instruments]]` tables of the instruments that judge the passes: if one fails, the run fails.
     pub fn judges(&self) -> &[toml::Table] {
         &self.0.judges
     }
 
-    /// Whether passes are watched for changes to the module that they were given.
+    /// Whether the host checks that passes don't change their input modules.
     pub(crate) fn watches_input(&self) -> bool {
         self.0.watches_input
     }
 
-    /// The part of the IR that is verified after each pass.
+    /// Returns which functions are verified after each pass.
     pub fn verify(&self) -> Verify {
         self.0.settings.verify
     }
@@ -228,12 +227,12 @@ impl PassContext {
         self.0.recorder.as_deref()
     }
 
-    /// The config options that this context sets, with only the fields that were given.
+    /// Returns the config options that this context sets, with only the fields that are set.
     pub fn config_given(&self) -> &GivenConfig {
         &self.0.given
     }
 
-    /// The threads that function passes run on; `None`: the calling thread only.
+    /// Returns the threads that function passes run on, or `None` for the calling thread only.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
         let pool = match self.0.settings.jobs {
             0 => Pool::shared(),
@@ -243,14 +242,14 @@ impl PassContext {
         Some(threads).filter(|threads| threads.current_num_threads() > 1)
     }
 
-    /// The collected diagnostics of the running pass; `None` outside of passes. Each pass that
-    /// isn't a Sequential has its own, and a pass that runs others gets its own back afterwards.
+    /// Returns the collected diagnostics of the running pass, or `None` outside of passes. Each pass that isn't a
+    /// Sequential has a separate collection.
     pub fn diag_ctx(&self) -> Option<&DiagnosticContext> {
         self.1.as_ref()
     }
 
-    /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes.
-    /// An error makes the pass count as failed.
+    /// Emits a diagnostic. It is shown when the running pass has returned, or at once outside of passes. An error makes
+    /// the pass fail.
     pub fn emit(&self, diagnostic: Diagnostic) {
         match &self.1 {
             Some(collected) => collected.emit(diagnostic),
@@ -258,27 +257,26 @@ impl PassContext {
         }
     }
 
-    /// Emits a diagnostic after which the pass can't go on: `return
-    /// Err(cx.emit_fatal(diagnostic))`.
+    /// Emits a diagnostic after which the pass can't continue: `return Err(cx.emit_fatal(diagnostic))`.
     #[must_use = "the pass goes on until it returns the error"]
     pub fn emit_fatal(&self, diagnostic: Diagnostic) -> PassError {
         self.emit(diagnostic);
         PassError::diagnostics()
     }
 
-    /// The renderer of diagnostics: the context's own, or the process-wide one.
+    /// Returns the renderer of diagnostics: the context's own, or the process-wide one.
     pub fn renderer(&self) -> Arc<Renderer> {
         self.0.renderer.clone().unwrap_or_else(get_renderer)
     }
 
-    /// The same context with an empty collection of diagnostics, for a pass that starts.
+    /// Returns the same context with an empty collection of diagnostics, for a pass that starts.
     pub(crate) fn for_pass(&self, name: &str) -> PassContext {
         let collected = DiagnosticContext::new(name, self.diag_ctx(), self.renderer());
         PassContext(self.0.clone(), Some(collected))
     }
 
     /// Returns the reason why a pass doesn't run: it is disabled, or its level is too high and it isn't required.
-    /// `None`: it runs. `also_disabled` is a Sequential's own list.
+    /// `None` if it runs. `also_disabled` has the names that its Sequential disables.
     pub fn skip_reason(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Option<String> {
         let (name, limit) = (&info.name, self.0.settings.opt_level);
         self.meet(name);
@@ -296,24 +294,24 @@ impl PassContext {
         }
     }
 
-    /// Whether `required_pass` names a pass.
+    /// Whether `required_pass` contains a pass.
     pub fn is_forced(&self, name: &str) -> bool {
         self.0.required.contains(name)
     }
 
-    /// Whether `disabled_pass` names a pass.
+    /// Whether `disabled_pass` contains a pass.
     pub(crate) fn is_disabled(&self, name: &str) -> bool {
         self.0.disabled.contains(name)
     }
 
-    /// The reports of the instruments, and the errors of those that fail over it. Some instruments
-    /// forget their results when the context is left, so ask before.
+    /// Returns the reports of the instruments, or the errors of failed reports. Call it before the context is exited:
+    /// some instruments discard their results then.
     pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
         calls::reports(&self.instrument_list(), &ContextFrame::watching(self))
     }
 
-    /// An analysis of a function of a module, with the op definitions of this context's registry: the
-    /// same result that its passes get.
+    /// Returns an analysis of a function of a module, with the op definitions of this context's registry. Passes under
+    /// this context get the same result.
     ///
     /// # Panics
     /// Under the same condition as [`analyses::get`].
@@ -328,12 +326,12 @@ impl PassContext {
         )
     }
 
-    /// The frame of an instrument under this context, for code that calls instruments itself.
+    /// Returns the frame of an instrument under this context, for code that calls instruments itself.
     pub fn frame(&self) -> impl Frame + '_ {
         ContextFrame::watching(self)
     }
 
-    /// Prepares the instruments: loads their plugins.
+    /// Prepares the instruments, which loads their plugins.
     pub(crate) fn prepare_instruments(&self) -> Result<(), PassError> {
         let frame = ContextFrame::watching(self);
         let list = self.instrument_list();

@@ -1,5 +1,5 @@
-//! The names in `required_pass`, `disabled_pass` and `disabled_rule`: a name that no pass has is an error,
-//! and a rule that none was about to apply a warning.
+//! The check of the names in `required_pass`, `disabled_pass` and `disabled_rule`. An unknown pass is an error. A rule
+//! that no pass tried to apply is a warning.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,27 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, Work};
 use crate::util;
 
-/// The names of the lists that occurred while a context was entered.
+/// The names in these lists that occurred while a context was entered.
 #[derive(Clone, Default)]
 pub(super) struct Met {
-    /// The names that a pass has.
+    /// The names of passes.
     names: BTreeSet<String>,
-    /// Whether a pass of the host's own code was kept from running: only its body knows which
-    /// passes it would have run. (Other passes run registered ones only.)
+    /// Whether a host pass didn't run. Only its body determines which passes it would have run. (Other passes run only
+    /// registered ones.)
     is_incomplete: bool,
-    /// The rules that were about to be applied, if some are disabled.
+    /// The rules that passes tried to apply, if some are disabled.
     rules: BTreeSet<String>,
 }
 
 impl PassContext {
-    /// Remembers that a pass of this name occurred, if one of the lists names it.
+    /// Records that a pass of this name occurred, if it is in one of the lists.
     pub(crate) fn meet(&self, name: &str) {
         if self.0.required.contains(name) || self.0.disabled.contains(name) {
             util::lock(&self.0.met).names.insert(name.to_owned());
         }
     }
 
-    /// Remembers a pass that is kept from running, and the passes in it. The depth of Sequentials
-    /// is limited.
+    /// Records a pass that doesn't run, and the passes in it. The recursion is bounded by the depth of Sequentials.
     pub(crate) fn meet_unrun(&self, pass: &dyn Pass) {
         if self.0.required.is_empty() && self.0.disabled.is_empty() {
             return;
@@ -45,7 +44,7 @@ impl PassContext {
         }
     }
 
-    /// Remembers that a rule was about to be applied.
+    /// Records that a pass tried to apply a rule.
     pub(super) fn meet_rule(&self, rule: &str) {
         let mut met = util::lock(&self.0.met);
         if !met.rules.contains(rule) {
@@ -53,7 +52,7 @@ impl PassContext {
         }
     }
 
-    /// Warns of disabled rules that no pass was about to apply: they have no effect.
+    /// Warns about disabled rules that no pass tried to apply.
     fn check_rules(&self) {
         let met = util::lock(&self.0.met).rules.clone();
         for name in &self.settings().disabled_rule {
@@ -69,8 +68,8 @@ impl PassContext {
         }
     }
 
-    /// An error about a name in the lists that is neither registered nor occurred. A warning if it
-    /// may be the name of a pass inside one that didn't run.
+    /// Returns an error about a name in the lists that is neither registered nor occurred. It is only a warning if a
+    /// pass that didn't run may run a pass of that name.
     pub(super) fn check_names(&self) -> Result<(), PassError> {
         self.check_rules();
         let met = util::lock(&self.0.met);

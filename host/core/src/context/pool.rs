@@ -1,4 +1,4 @@
-//! The threads that function passes run on. A process that was forked has none of them.
+//! The threads that function passes run on. They don't exist in a forked process.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,16 +8,17 @@ use rayon::ThreadPoolBuilder;
 use crate::error::{ErrorKind, PassError};
 use crate::util;
 
-/// The largest number of threads of a context: more than any machine has use for.
+/// The maximum number of threads of a context.
 const MAX_JOBS: usize = 1024;
 
-/// How many times this process, or one that it comes from, was forked.
+/// The number of forks between the initial process and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The pool with a thread for each core, unless the system refuses to start them; how often this was forked before.
+/// The pool with a thread for each core, or `None` if the system can't start them, with the value of `FORKS` at its
+/// creation.
 static SHARED: Mutex<Option<(u32, Option<&Pool>)>> = Mutex::new(None);
 
-/// Forgets the threads of the process that this one was forked from.
+/// Invalidates the threads of the process that this one was forked from.
 pub(crate) fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
@@ -29,7 +30,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Starts so many threads; 0: one for each core.
+    /// Starts `jobs` threads, or one for each core if it is 0.
     pub(super) fn new(jobs: usize) -> Result<Pool, PassError> {
         let refused = |kind, why| PassError::new(kind, why).help("Ask for fewer jobs.");
         if jobs > MAX_JOBS {
@@ -56,7 +57,7 @@ impl Pool {
         pool
     }
 
-    /// Its threads, if they are this process's.
+    /// Returns the threads, if they belong to this process.
     pub(super) fn threads(&self) -> Option<&rayon::ThreadPool> {
         (self.forks == FORKS.load(Ordering::Relaxed)).then_some(&self.threads)
     }

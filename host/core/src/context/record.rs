@@ -29,7 +29,7 @@ pub enum PassStatus {
 }
 
 impl PassStatus {
-    /// The status as reports spell it.
+    /// Returns the status as spelled in reports.
     pub fn name(self) -> &'static str {
         match self {
             PassStatus::Changed => "changed",
@@ -40,37 +40,37 @@ impl PassStatus {
     }
 }
 
-/// The record of one run of a pass, or of one that was skipped.
+/// The record of a pass that ran or was skipped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PassRecord {
     /// The pass's name.
     pub name: String,
     /// The name of the pass's plugin.
     pub plugin: Option<String>,
-    /// The path of the plugin's file, or of the file of rules that the pass is.
+    /// The path of the plugin's file, or of the rules file.
     pub file: Option<String>,
-    /// The Sequential that the pass is in, if it isn't the pipeline itself, or the pass that ran it.
+    /// The Sequential that contains the pass, unless it is the pipeline itself, or the pass that ran it.
     pub parent: Option<String>,
-    /// The number of Sequentials around the pass, without the pipeline itself, and of passes that run each
-    /// other down to it.
+    /// The nesting depth: the number of Sequentials around the pass except the pipeline itself, and of passes that run
+    /// each other.
     pub depth: u32,
     /// The pass that required it.
     pub requested_by: Option<String>,
     /// The outcome of the pass.
     pub status: PassStatus,
-    /// The reason why the pass was skipped or failed; else empty.
+    /// The reason why the pass was skipped or failed, otherwise empty.
     pub reason: String,
-    /// The time that the pass took: with the passes that it ran and the verifier, without instruments
-    /// and the loading of plugins.
+    /// The time of the pass in seconds. It includes the passes that it ran and the verifier, but not instruments and
+    /// the loading of plugins.
     pub seconds: f64,
     /// The number of ops in the module before the pass.
     pub ops_before: usize,
     /// The number of ops in the module after the pass.
     pub ops_after: usize,
-    /// How often the pass applied each of its rules; nothing of a pass that failed.
+    /// The number of rewrites by rule. Empty for a pass that failed.
     #[serde(skip_serializing_if = "Rewrites::is_empty", default)]
     pub rewrites: Rewrites,
-    /// What a pass changed that left as many ops as there were: how many things of which name, as in
+    /// The changes by a pass that didn't change the number of ops: counts by name, as in
     /// [`Function::differences`](passdock_ir::Function::differences).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub changes: BTreeMap<String, usize>,
@@ -79,23 +79,23 @@ pub struct PassRecord {
 }
 
 impl PassRecord {
-    /// The reason why a required pass is skipped that ran before.
+    /// The reason why a required pass is skipped if it ran before.
     pub const RAN_BEFORE: &'static str = "it ran and nothing changed since";
 }
 
 /// A function that is called with the name of each pass that starts, to show progress.
 pub type OnPass = dyn Fn(&str) + Send + Sync;
 
-/// A recorder of each pass, in the order in which they started.
+/// A recorder of passes, in the order in which they started.
 #[derive(Default)]
 pub struct Recorder {
     records: Mutex<Vec<PassRecord>>,
     on_pass: Option<Box<OnPass>>,
-    /// The modules around each pass, if they are kept.
+    /// The modules around each pass, if they are recorded.
     runs: Option<Mutex<Vec<PassRun>>>,
     /// The passes that changed each function, by the function's name.
     changed: Mutex<BTreeMap<String, Vec<String>>>,
-    /// The time that instruments took, in nanoseconds.
+    /// The time spent in instruments, in nanoseconds.
     watching: AtomicU64,
 }
 
@@ -103,7 +103,7 @@ pub struct Recorder {
 #[derive(Clone, Copy)]
 pub struct PassStart {
     at: Instant,
-    /// The time spent by then on instruments and on loading plugins.
+    /// The time spent on instruments and on loading plugins before the pass.
     aside: Duration,
 }
 
@@ -116,12 +116,12 @@ pub struct PassRun {
     pub requested_by: Option<String>,
     /// The module before the pass.
     pub before: Module,
-    /// The module after the pass; the same one if it changed nothing.
+    /// The module after the pass, the same one if nothing changed.
     pub after: Module,
 }
 
 impl Recorder {
-    /// A recorder that keeps records only, and calls `on_pass` for each pass that starts.
+    /// Creates a recorder of records only, which calls `on_pass` for each pass that starts.
     pub fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             on_pass,
@@ -129,7 +129,7 @@ impl Recorder {
         }
     }
 
-    /// A recorder that keeps the modules around each pass, too: clones of pointers.
+    /// Creates a recorder that also stores the modules around each pass, which copies only pointers.
     pub fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             runs: Some(Mutex::default()),
@@ -137,18 +137,18 @@ impl Recorder {
         }
     }
 
-    /// The names of the passes that changed the module, without Sequentials, each once, in order.
+    /// Returns the names of the passes that changed the module except Sequentials, without duplicates, in order.
     pub fn changing(&self) -> Vec<String> {
         self.names(|record| record.status == PassStatus::Changed)
     }
 
-    /// The names of the passes that ran and are in files of plugins, each once, in order.
+    /// Returns the names of the passes from files that ran, without duplicates, in order.
     pub fn foreign(&self) -> Vec<String> {
         let has_run = |status| matches!(status, PassStatus::Changed | PassStatus::Unchanged);
         self.names(|record| record.file.is_some() && has_run(record.status))
     }
 
-    /// Returns the names of the passes with such records, without Sequentials, each once, in order.
+    /// Returns the names of the passes with matching records except Sequentials, without duplicates, in order.
     fn names(&self, is_meant: impl Fn(&PassRecord) -> bool) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for record in util::lock(&self.records).iter() {
@@ -159,13 +159,13 @@ impl Recorder {
         names
     }
 
-    /// The names of the passes that changed a function, each once, the last one last.
+    /// Returns the names of the passes that changed a function, without duplicates, ordered by their last change.
     pub fn changing_function(&self, name: &str) -> Vec<String> {
         let changed = util::lock(&self.changed);
         changed.get(name).cloned().unwrap_or_default()
     }
 
-    /// Notes which functions a pass that isn't a Sequential changed, or made.
+    /// Records which functions a pass that isn't a Sequential changed or added.
     pub(crate) fn note_changes(&self, pass: &str, before: &Module, after: &Module) {
         let mut changed = util::lock(&self.changed);
         for (name, function, _) in after.changed_since(before) {
@@ -175,20 +175,20 @@ impl Recorder {
         }
     }
 
-    /// Keeps one run of a pass that isn't a Sequential, if modules are kept.
+    /// Records a run of a pass that isn't a Sequential, if modules are recorded.
     pub(crate) fn keep(&self, run: impl FnOnce() -> PassRun) {
         if let Some(runs) = &self.runs {
             util::lock(runs).push(run());
         }
     }
 
-    /// Takes the runs that were kept.
+    /// Takes the recorded runs.
     pub fn take_runs(&self) -> Vec<PassRun> {
         let runs = self.runs.as_ref();
         runs.map_or_else(Vec::new, |runs| std::mem::take(&mut util::lock(runs)))
     }
 
-    /// The start of a pass that starts now.
+    /// Returns the start time for a pass that starts now.
     pub fn now(&self) -> PassStart {
         PassStart {
             at: Instant::now(),
@@ -196,7 +196,7 @@ impl Recorder {
         }
     }
 
-    /// The seconds that passes ran since a start.
+    /// Returns the time that a pass took since its start, in seconds.
     pub fn seconds_since(&self, start: PassStart) -> f64 {
         let aside = self.aside().saturating_sub(start.aside);
         start.at.elapsed().saturating_sub(aside).as_secs_f64()
@@ -207,7 +207,7 @@ impl Recorder {
         Duration::from_nanos(watching) + loading_time()
     }
 
-    /// Runs callbacks of instruments, whose time isn't charged to the pass.
+    /// Runs callbacks of instruments, whose time doesn't count as the pass's.
     pub fn watching<T>(&self, callbacks: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = callbacks();
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Takes its time to refuse.
+    /// Rejects the host after a delay.
     extern "C" fn load(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
         sleep(LONG);
         std::ptr::null()
@@ -282,7 +282,7 @@ mod tests {
         let manifest = b"[plugin]\n\
             name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\
             panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { sdk::StaticPlugin::new(load, manifest) };
         registry.load_static(plugin).unwrap();
         let recorder = Arc::new(Recorder::default());
@@ -293,7 +293,7 @@ mod tests {
             .shared_instrument(timing.clone())
             .recorder(recorder.clone());
         let pass = create_module_pass(PassInfo::new("pass"), |m, cx| {
-            // It can't be loaded.
+            // The plugin can't be loaded.
             let _ = m.run_pass(cx, "slow.transform.Slow");
             Ok(())
         });

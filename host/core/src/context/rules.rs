@@ -1,4 +1,4 @@
-//! What a context says of rewriting by rules: the rules that are disabled, and how many rewrites there may be.
+//! The settings of a context for rewrite rules: disabled rules, and the rewrite limit.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,16 +7,16 @@ use passdock_crash::trace_rewrites;
 use super::{ContextSettings, Inner, Instruments, PassContext};
 use crate::util;
 
-/// What rules did in a call.
+/// The rewrites in a call.
 #[derive(Default)]
 pub(super) struct Rewritten {
     count: u64,
-    /// The rule that was allowed to rewrite, or did, last.
+    /// The last rule that rewrote, or was allowed to.
     last: Option<String>,
 }
 
 impl PassContext {
-    /// Whether a rule of this name may rewrite once more.
+    /// Whether a rule may rewrite again.
     pub(super) fn may_rewrite(&self, rule: &str) -> bool {
         let settings = self.settings();
         if !settings.disabled_rule.is_empty() {
@@ -37,7 +37,7 @@ impl PassContext {
         may
     }
 
-    /// Counts a rewrite, if they are limited.
+    /// Counts a rewrite, if there is a limit.
     pub(super) fn rewrote(&self, rule: &str) {
         if self.settings().rewrite_limit.is_some() {
             let mut rewritten = util::lock(&self.0.rewritten);
@@ -47,22 +47,21 @@ impl PassContext {
         }
     }
 
-    /// Begins to count, for a call that no pass makes.
+    /// Resets the count, for a call from outside of passes.
     pub(crate) fn count_rewrites_anew(&self) {
         if self.settings().rewrite_limit.is_some() {
             *util::lock(&self.0.rewritten) = Rewritten::default();
         }
     }
 
-    /// The number of rewrites in the last call under a context with a `rewrite_limit`, and the rule
-    /// that was the last one to rewrite, or to begin with it.
+    /// Returns the number of rewrites in the last call under a context with a `rewrite_limit`, and the last rule that
+    /// rewrote or started to.
     pub fn last_rewrite(&self) -> (u64, Option<String>) {
         let rewritten = util::lock(&self.0.rewritten);
         (rewritten.count, rewritten.last.clone())
     }
 
-    /// A context like this one, in which rules stop after so many rewrites. It has the same
-    /// instruments, and records nothing.
+    /// Returns a copy of this context with another `rewrite_limit`. It has the same instruments and no recorder.
     pub fn limited(&self, rewrites: u64) -> PassContext {
         let inner = &*self.0;
         let limited = Inner {
@@ -72,7 +71,7 @@ impl PassContext {
             },
             required: inner.required.clone(),
             disabled: inner.disabled.clone(),
-            // The other passes with these names don't run again.
+            // Names that occurred remain: their passes don't run again.
             met: Mutex::new(util::lock(&inner.met).clone()),
             rewritten: Mutex::default(),
             config: inner.config.clone(),

@@ -1,8 +1,7 @@
-//! The context of a running pass: the frame that it asks, its diagnostics, and its place on the thread's stack of
-//! contexts.
+//! The context of a running pass: its frame, its diagnostics, and the thread's stack of contexts.
 //!
-//! Only what users call reads the stack (`PassContext::current`, `Pass::call`), once; inside the host the
-//! context is an argument.
+//! Only the functions for users read the stack (`PassContext::current`, `Pass::call`), once per call. Inside the host,
+//! the context is an argument.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -22,24 +21,24 @@ use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError};
 use crate::util;
 
-/// A function that runs a registered pass on a module for the running pass, under the context of that.
+/// A function that runs a registered pass on a module, under the context of the running pass.
 pub(crate) type RunPass<'c> =
     dyn Fn(&PassContext, &Module, &str) -> Result<Module, PassError> + Sync + 'c;
 
-/// A call under a context. Information that nobody asks for isn't computed.
+/// The frame of a call under a context. Its data is computed on demand.
 pub(crate) struct ContextFrame<'c> {
     cx: &'c PassContext,
     /// The values of all registered config options.
     config: OnceLock<BTreeMap<String, ConfigValue>>,
     ops: OnceLock<Arc<OpDefs>>,
     text: Option<Arc<TextSource>>,
-    /// Runs passes for the running one; `None` for an instrument, which watches passes and runs none.
+    /// The function that runs other passes. `None` for an instrument, which can't run any.
     run_pass: Option<&'c RunPass<'c>>,
     callee: Option<Callee<'c>>,
 }
 
 impl<'c> ContextFrame<'c> {
-    /// The frame of an instrument.
+    /// Creates the frame of an instrument.
     pub(crate) fn watching(cx: &'c PassContext) -> ContextFrame<'c> {
         ContextFrame {
             cx,
@@ -51,7 +50,7 @@ impl<'c> ContextFrame<'c> {
         }
     }
 
-    /// The frame of an instrument that is called around a pass.
+    /// Creates the frame of an instrument that is called around a pass.
     pub(crate) fn around(cx: &'c PassContext, pass: Callee<'c>) -> ContextFrame<'c> {
         ContextFrame {
             callee: Some(pass),
@@ -59,7 +58,7 @@ impl<'c> ContextFrame<'c> {
         }
     }
 
-    /// The frame of a pass on a module.
+    /// Creates the frame of a pass on a module.
     pub(crate) fn running(
         cx: &'c PassContext,
         module: &Module,
@@ -74,7 +73,7 @@ impl<'c> ContextFrame<'c> {
         }
     }
 
-    /// The context, with the diagnostics of the running pass.
+    /// Returns the context, which collects the diagnostics of the running pass.
     pub(crate) fn context(&self) -> &'c PassContext {
         self.cx
     }
@@ -165,7 +164,7 @@ impl Frame for ContextFrame<'_> {
 /// A function that shows a pass's diagnostics, in order. It isn't called for a pass without any.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
 
-/// The collected diagnostics of a pass. A clone is the same collection.
+/// The collected diagnostics of a pass. Clones share the collection.
 #[derive(Clone)]
 pub struct DiagnosticContext(Arc<Inner>);
 
@@ -173,13 +172,13 @@ struct Inner {
     pass: String,
     run_by: Vec<String>,
     renderer: Arc<Renderer>,
-    /// What the pass emitted, if it emitted anything.
+    /// The emitted diagnostics, allocated on demand.
     emitted: OnceLock<Mutex<DiagnosticBuffer>>,
 }
 
 impl DiagnosticContext {
-    /// An empty collection for a pass that starts, perhaps inside another one. It keeps its
-    /// renderer whatever [`override_renderer`] sets later.
+    /// Creates an empty collection for a pass that starts, perhaps inside another one. A later [`override_renderer`]
+    /// doesn't change its renderer.
     pub(crate) fn new(
         pass: &str,
         outer: Option<&DiagnosticContext>,
@@ -198,23 +197,22 @@ impl DiagnosticContext {
         }))
     }
 
-    /// The name of the pass.
+    /// Returns the name of the pass.
     pub fn pass(&self) -> &str {
         &self.0.pass
     }
 
-    /// The passes that ran the pass, innermost first.
+    /// Returns the passes that ran the pass, innermost first.
     pub fn run_by(&self) -> &[String] {
         &self.0.run_by
     }
 
-    /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as
-    /// failed.
+    /// Adds a diagnostic, which is shown when the pass has returned. An error makes the pass fail.
     pub fn emit(&self, diagnostic: Diagnostic) {
         util::lock(self.0.emitted.get_or_init(Mutex::default)).push(diagnostic);
     }
 
-    /// The diagnostics that aren't shown yet.
+    /// Returns the diagnostics that aren't shown yet.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let emitted = self.0.emitted.get();
         emitted.map_or_else(Vec::new, |emitted| {
@@ -222,7 +220,7 @@ impl DiagnosticContext {
         })
     }
 
-    /// The renderer that will show the diagnostics.
+    /// Returns the renderer that will show the diagnostics.
     pub fn renderer(&self) -> &Arc<Renderer> {
         &self.0.renderer
     }
@@ -249,13 +247,13 @@ impl std::fmt::Debug for DiagnosticContext {
 
 static OVERRIDE: RwLock<Option<Arc<Renderer>>> = RwLock::new(None);
 
-/// Sets the renderer of all passes that start from now on in contexts without a renderer of their
-/// own; `None`: standard error again.
+/// Sets the renderer of all passes that start from now on in contexts without their own renderer. `None` restores the
+/// default, which writes to standard error.
 pub fn override_renderer(renderer: Option<Arc<Renderer>>) {
     *OVERRIDE.write().unwrap_or_else(PoisonError::into_inner) = renderer;
 }
 
-/// The renderer of contexts without one of their own.
+/// Returns the renderer of contexts without their own.
 pub fn get_renderer() -> Arc<Renderer> {
     let renderer = OVERRIDE.read().unwrap_or_else(PoisonError::into_inner);
     renderer.clone().unwrap_or_else(|| Arc::new(to_stderr))
@@ -274,7 +272,7 @@ fn to_stderr(diagnostics: &[Diagnostic]) {
 /// A context on the thread's stack.
 struct StackEntry {
     context: PassContext,
-    /// Whether a program entered it, and not the host, for as long as a pass runs.
+    /// Whether the program entered it. The host pushes a context while a pass runs.
     is_entered: bool,
 }
 
@@ -283,7 +281,7 @@ thread_local! {
     static DEFAULT: OnceCell<PassContext> = const { OnceCell::new() };
 }
 
-/// The innermost context, or the thread's default one, which is always the same.
+/// Returns the innermost context, or the thread's default one, which is always the same.
 pub(super) fn current() -> PassContext {
     let top = STACK.with_borrow(|stack| stack.last().map(|top| top.context.clone()));
     top.unwrap_or_else(|| {
@@ -291,7 +289,7 @@ pub(super) fn current() -> PassContext {
     })
 }
 
-/// Pushes a context; returns the number of those below it.
+/// Pushes a context, and returns the number of contexts below it.
 pub(super) fn push(context: &PassContext, is_entered: bool) -> usize {
     let context = context.clone();
     STACK.with_borrow_mut(|stack| {
@@ -303,7 +301,7 @@ pub(super) fn push(context: &PassContext, is_entered: bool) -> usize {
     })
 }
 
-/// Pops a context if it is the innermost one, and no pass runs under it; otherwise returns the innermost one.
+/// Pops a context if it is the innermost one and the program entered it. Otherwise returns the innermost one.
 pub(super) fn pop(context: &PassContext) -> Result<(), Option<PassContext>> {
     STACK.with_borrow_mut(|stack| match stack.last() {
         Some(top) if top.is_entered && top.context.is(context) => {
@@ -314,13 +312,13 @@ pub(super) fn pop(context: &PassContext) -> Result<(), Option<PassContext>> {
     })
 }
 
-/// A guard that keeps a context on the stack until it is dropped, without calling instruments: for
-/// the host's own workers, and as long as a pass runs.
+/// A guard that removes a context from the stack on drop, without calling instruments. The host uses it in its workers,
+/// and while a pass runs.
 #[must_use = "the context is taken off when this is dropped"]
 pub(crate) struct Pushed {
-    /// How many are below it.
+    /// The number of contexts below it.
     depth: usize,
-    /// The stack is this thread's.
+    /// The stack is thread-local, so the guard isn't `Send`.
     _here: PhantomData<*const ()>,
 }
 
@@ -334,7 +332,7 @@ pub(crate) fn pushed(context: &PassContext) -> Pushed {
 
 impl Drop for Pushed {
     fn drop(&mut self) {
-        // What a pass entered and didn't leave stays entered: a program of another language may do that.
+        // Contexts that the pass entered and didn't exit stay on the stack: programs in other languages may do that.
         let taken = STACK.with_borrow_mut(|stack| stack.remove(self.depth));
         drop(taken);
     }

@@ -1,7 +1,7 @@
-//! Entering and leaving a context, and replacing its instruments meanwhile.
+//! Entering and exiting a context, and replacing its instruments meanwhile.
 //!
-//! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
-//! that inside both `PassContext::current()` is the outer one.
+//! Enter callbacks run before the context is on the stack, and exit callbacks after it is removed. So inside both,
+//! `PassContext::current()` is the outer context.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -13,8 +13,8 @@ use super::{ContextFrame, PassContext, running};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, calls};
 
-/// An entered context. Leave it with [`Entered::exit`]. If it is dropped it is left, too, and an
-/// error of that becomes a diagnostic.
+/// An entered context, which [`Entered::exit`] exits. Dropping it exits the context, too, and shows an error of that as
+/// a diagnostic.
 ///
 /// ```
 /// # extern crate passdock_core as passdock;
@@ -38,26 +38,26 @@ use crate::instrument::{InstrumentRef, calls};
 pub struct Entered {
     context: PassContext,
     state: Stay,
-    /// The stack is the thread's.
+    /// The stack is thread-local, so the guard isn't `Send`.
     on_thread: PhantomData<*const ()>,
 }
 
-/// Where a guard stands with its context.
+/// The state of an [`Entered`].
 #[derive(PartialEq, Eq)]
 enum Stay {
     Inside,
-    /// Leaving was refused, and the caller knows.
+    /// `exit` was rejected, and the caller got the error.
     Refused,
     Left,
 }
 
 impl PassContext {
-    /// Runs `body` with this context entered, and leaves it.
+    /// Runs `body` with this context entered, and exits it.
     ///
     /// # Errors
-    /// The body's; an instrument's that fails when the context is entered or left; that of a
-    /// name in `required_pass` or `disabled_pass` that no pass bears; and that of [`PassContext::endings`]. If
-    /// the body fails, another error's message is a note of a [`PassError`], and a diagnostic beside any other error.
+    /// If `body` fails, an instrument fails when the context is entered or exited, `required_pass` or `disabled_pass`
+    /// has an unknown name, or [`PassContext::endings`] has failures. If `body` fails, the other error becomes a note
+    /// of its [`PassError`], or a diagnostic if `E` is another type.
     pub fn scope<T, E: From<PassError> + 'static>(
         &self,
         body: impl FnOnce(&PassContext) -> Result<T, E>,
@@ -80,10 +80,10 @@ impl PassContext {
         }
     }
 
-    /// Enters this context until the returned value is left or dropped.
+    /// Enters this context until the returned value is exited or dropped.
     ///
     /// # Errors
-    /// An instrument's that fails over it; the context is not entered then.
+    /// If an instrument fails. The context isn't entered then.
     pub fn enter(&self) -> Result<Entered, PassError> {
         self.instrument_enter_pass_ctx()?;
         running::push(self, true);
@@ -97,7 +97,7 @@ impl PassContext {
     /// Calls `enter_pass_ctx` of the instruments, as [`PassContext::enter`] does.
     ///
     /// # Errors
-    /// That of an instrument; the context has none then.
+    /// If an instrument fails. The context has no instruments then.
     pub fn instrument_enter_pass_ctx(&self) -> Result<(), PassError> {
         let (list, before) = {
             let now = self.lock_instruments();
@@ -124,12 +124,12 @@ impl PassContext {
         exited.inspect_err(|_| self.drop_instruments())
     }
 
-    /// Replaces the instruments of a context, which may be entered: the old ones are exited, the
-    /// new ones entered. A pass that is running keeps the instruments that it started with.
+    /// Replaces the instruments of a context, which may be entered: the old ones are exited, the new ones entered. A
+    /// running pass continues with its old instruments.
     ///
     /// # Errors
-    /// An instrument's that fails over it, and the context has none then; or that of a call from
-    /// inside an instrument's callback.
+    /// If an instrument fails, and the context has no instruments then. Also if it is called from an instrument's
+    /// callback.
     pub fn override_instruments(&self, new: Vec<InstrumentRef>) -> Result<(), PassError> {
         if calls::in_callback() {
             return Err(PassError::new(
@@ -138,7 +138,7 @@ impl PassContext {
             )
             .help("Replace them before or after the pass."));
         }
-        // The list is empty until all calls have succeeded.
+        // The list stays empty unless all calls succeed.
         let (old, entered) = {
             let mut now = self.lock_instruments();
             // The thread's default context counts as entered.
@@ -156,8 +156,8 @@ impl PassContext {
         Ok(())
     }
 
-    /// Returns what the calls share that are under way while the context isn't entered, for a call of a pass outside of
-    /// passes. The last of them to end fails of what comes to [`PassContext::endings`] meanwhile.
+    /// Returns the token that all active calls share while the context isn't entered, for a call of a pass outside of
+    /// passes. The last call to end returns the failures of [`PassContext::endings`] as its error.
     pub(crate) fn begin_call(&self) -> Option<Arc<()>> {
         let mut now = self.lock_instruments();
         if self.1.is_some() || !self.0.is_default && now.entered > 0 {
@@ -180,7 +180,7 @@ impl PassContext {
         call: Option<Arc<()>>,
         result: Result<T, PassError>,
     ) -> Result<T, PassError> {
-        // No call begins before this one has taken what failed.
+        // No other call can begin before this one has taken the failures.
         let _now = call.is_some().then(|| self.lock_instruments());
         match call.and_then(Arc::into_inner) {
             Some(()) => self.told(result),
@@ -188,7 +188,7 @@ impl PassContext {
         }
     }
 
-    /// The result, or what failed while it was freed.
+    /// Returns the result, or an error if destructors failed meanwhile.
     fn told<T>(&self, result: Result<T, PassError>) -> Result<T, PassError> {
         match (result, self.0.endings.take()) {
             (result, None) => result,
@@ -197,7 +197,7 @@ impl PassContext {
         }
     }
 
-    /// Shows what came since the context was left, if that is so: what begins now doesn't fail of it.
+    /// Shows the failures of destructors since the context was exited, so that they don't fail a new scope or call.
     fn show_endings(&self, was_left: bool) {
         if was_left && let Some(ending) = self.0.endings.take() {
             self.emit(ending.to_diagnostic());
@@ -207,30 +207,29 @@ impl PassContext {
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
         self.lock_instruments().list = [].into();
-        // The returned error says why.
+        // The returned error has the reason.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
     }
 }
 
 impl Entered {
-    /// The context that was entered.
+    /// Returns the context that was entered.
     pub fn context(&self) -> &PassContext {
         &self.context
     }
 
-    /// Leaves the context; once it is left, this does nothing.
+    /// Exits the context. Does nothing if it is exited already.
     ///
     /// # Errors
-    /// If the context isn't the innermost one: it stays entered, and can be left later. Also an
-    /// instrument's that fails over it, that of a name in `required_pass` or `disabled_pass`
-    /// that no pass bears, and that of what failed while it was freed; the context is left then.
+    /// If the context isn't the innermost one. It stays entered, and can be exited later. After any other error the
+    /// context is exited: an instrument failed, `required_pass` or `disabled_pass` has an unknown name, or a destructor
+    /// failed.
     pub fn exit(&mut self) -> Result<(), PassError> {
         self.leave(false)
     }
 
-    /// Leaves the context after something failed inside of it, which the caller tells of: names that no
-    /// pass bears aren't an error then.
+    /// Exits the context after a failure inside of it, which the caller reports. Unknown names aren't an error then.
     ///
     /// # Errors
     /// As [`Entered::exit`].
@@ -238,7 +237,7 @@ impl Entered {
         self.leave(true)
     }
 
-    /// Whether the context is left.
+    /// Whether the context is exited.
     pub fn is_left(&self) -> bool {
         self.state == Stay::Left
     }
@@ -255,7 +254,7 @@ impl Entered {
     }
 }
 
-/// Takes a context off the stack, which it must be on top of.
+/// Pops a context from the stack. An error unless it is the innermost one.
 fn take_off(context: &PassContext) -> Result<(), PassError> {
     if let Err(top) = running::pop(context) {
         let instead = match top {
@@ -273,10 +272,10 @@ fn take_off(context: &PassContext) -> Result<(), PassError> {
     Ok(())
 }
 
-/// Calls the instruments of a context that is off the stack, and checks its names.
+/// Calls the instruments of a context that was popped from the stack, and checks its names.
 fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
     context.instrument_exit_pass_ctx()?;
-    // Where the context is still entered, a pass with such a name may yet be called.
+    // If the context is still entered elsewhere, a pass with such a name may be called later.
     match in_flight || context.lock_instruments().entered > 0 {
         true => Ok(()),
         false => context.check_names(),

@@ -1,4 +1,4 @@
-//! The settings of a context: plain data, the same where a context is built, kept and written down.
+//! The settings of a context: plain data, which is the same in builders, contexts and files.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::verify::Verify;
 
-/// The settings of a context. Written, they are the table `[context]` of a pipeline that makes them. Code that reads
-/// all of them destructures the struct without `..`, so that a new field doesn't compile until it is read.
+/// The settings of a context. They serialize to the table `[context]` of an equivalent pipeline. Code that reads all of
+/// them destructures the struct without `..`, so that a new field can't be forgotten.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextSettings {
-    /// The opt level: passes of a higher one aren't run.
+    /// The opt level: passes of a higher level don't run.
     pub opt_level: u32,
     /// The passes that run at any level and that instruments can't veto.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -18,23 +18,23 @@ pub struct ContextSettings {
     /// The passes that don't run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_pass: Vec<String>,
-    /// The rules of rewriting passes that aren't applied, by name.
+    /// The names of rewrite rules that aren't applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_rule: Vec<String>,
-    /// The number of rewrites by rules that each call of a pass, with all passes in it, ends at;
-    /// `None`: there is no limit. With one, functions are rewritten in their order, on one thread.
+    /// The maximum number of rewrites by rules in a call of a pass, nested passes included. `None` for no limit. With a
+    /// limit, functions are rewritten in module order, on one thread.
     pub rewrite_limit: Option<u64>,
-    /// The config options by their keys, with the fields that were given.
+    /// The config options by their keys, with the fields that are set.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, toml::Value>,
-    /// The part of the IR that is verified after each pass; a reproducer says it beside its pipeline.
+    /// Which functions are verified after each pass. A reproducer stores it outside of its pipeline.
     #[serde(skip)]
     pub verify: Verify,
-    /// The number of threads that function passes run on; 0: one for each core. Results don't depend on it.
+    /// The number of threads that function passes run on; 0 for one per core. Results don't depend on it.
     #[serde(skip)]
     pub jobs: usize,
-    /// Whether calls resume where another one failed, so that the passes which the first pass
-    /// requires have run. Whoever runs a reproducer says so.
+    /// Whether calls resume a failed run, as replaying a reproducer does. Then the passes that the first pass requires
+    /// count as done.
     #[serde(skip)]
     pub resumes: bool,
 }

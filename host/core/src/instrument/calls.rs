@@ -1,5 +1,4 @@
-//! The calls of instruments: in the order of the list, one at a time, and no panic unwinds out of
-//! them.
+//! Calls of instruments: in the order of the list, one at a time, with panics caught.
 
 use std::cell::Cell;
 use std::iter;
@@ -15,12 +14,11 @@ use crate::error::{Cause, ErrorKind, PassError};
 use crate::util;
 
 thread_local! {
-    /// The number of callbacks that run on this thread, one inside another.
+    /// The number of nested callbacks that run on this thread.
     static CALLBACKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether a callback of an instrument is running on this thread. Passes that run meanwhile aren't
-/// watched.
+/// Whether an instrument's callback is running on this thread. Instruments aren't called for passes that run meanwhile.
 pub(crate) fn in_callback() -> bool {
     CALLBACKS.get() > 0
 }
@@ -41,7 +39,8 @@ impl Drop for Inside {
     }
 }
 
-/// Records a call of one of the host's instruments, so that a run that hangs in it names it. A plugin's records itself.
+/// Records the call of a host instrument, so that a report about a hang names it. Plugins' instruments record
+/// themselves.
 fn named(instrument: &dyn PassInstrument) -> Option<RunningCall> {
     let is_plugin = instrument.provider().is_some();
     (!is_plugin).then(|| Callee::new(CallKind::Instrument, instrument.name(), None).enter())
@@ -62,8 +61,8 @@ fn call<T>(
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // The error is about the pass, the model or the options, not about the instrument; or it says itself which
-            // one it is about.
+            // These errors are about the pass, the model or the options instead of the instrument, or name their
+            // subject themselves.
             Ok(error)
                 if matches!(
                     error.kind,
@@ -89,7 +88,7 @@ fn call<T>(
     let inner = cause.downcast_ref::<PassError>();
     let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
     let message = sentence(instrument, did, callback, &why);
-    // The places that an inner error names stay in their own fields.
+    // The locations of an inner error stay in their own fields.
     let error = match inner.cloned() {
         Some(mut error) => {
             (error.kind, error.message) = (ErrorKind::Instrument, message);
@@ -100,8 +99,8 @@ fn call<T>(
     Err(error.caused_by(cause))
 }
 
-/// The message about a failed callback: the instrument and its plugin, the verb, the callback, the
-/// place and the reason.
+/// Returns the message about a failed callback: the instrument and its plugin, the verb, the callback, the location and
+/// the reason.
 #[cold]
 pub(super) fn sentence(
     instrument: &dyn PassInstrument,
@@ -118,7 +117,7 @@ pub(super) fn sentence(
     format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
 }
 
-/// Prepares an instrument. Its error is the answer as it is; only a panic is made one.
+/// Prepares an instrument. Its error is returned unchanged. A panic is converted to an error.
 pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
     let _inside = Inside::enter();
     catch_unwind(AssertUnwindSafe(|| i.prepare(frame))).unwrap_or_else(|payload| {
@@ -128,8 +127,8 @@ pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), P
     })
 }
 
-/// Enters all instruments, which were entered `before` times already. If one fails, those before it
-/// are exited again in reverse order, and then all as often as they were entered before.
+/// Enters all instruments, which were entered `before` times already. If one fails, the ones before it are exited in
+/// reverse order. Then all are exited as often as they were entered before.
 pub(crate) fn enter(
     list: &[InstrumentRef],
     before: u32,
@@ -161,10 +160,10 @@ fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> 
     call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
 }
 
-/// The names of the instruments that veto a pass. All of them are asked, also after a veto.
+/// Returns the names of the instruments that veto a pass. All instruments are called, even after a veto.
 ///
 /// # Errors
-/// That of an instrument.
+/// If an instrument fails.
 pub fn vetoes<'l>(
     list: &'l [InstrumentRef],
     pass: &PassCall<'_>,
@@ -181,7 +180,7 @@ pub fn vetoes<'l>(
 /// Calls `run_before_pass` of all instruments.
 ///
 /// # Errors
-/// That of an instrument; `pass_failed` of those before it is called.
+/// If an instrument fails. `pass_failed` of those before it is called.
 pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
         let result = call(&**i, "run_before_pass", || i.run_before_pass(pass));
@@ -193,7 +192,7 @@ pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassErr
 /// Calls `run_after_pass` of all instruments with the module `after`.
 ///
 /// # Errors
-/// That of an instrument; `pass_failed` of the later ones is called.
+/// If an instrument fails. `pass_failed` of those after it is called.
 pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Result<(), PassError> {
     let after_call = PassCall {
         module: after,
@@ -206,7 +205,7 @@ pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Res
     Ok(())
 }
 
-/// The reports of all instruments; an error for one that fails over it.
+/// Returns the reports of all instruments, with an error for each failed one.
 pub(crate) fn reports(
     list: &[InstrumentRef],
     frame: &dyn Frame,
@@ -224,8 +223,7 @@ pub(crate) fn reports(
     reports.collect()
 }
 
-/// Calls `pass_failed` of all instruments, and returns the pass's error. Their own errors become
-/// notes of it.
+/// Calls `pass_failed` of all instruments, and returns the pass's error. Their own errors become notes of it.
 #[cold]
 pub(crate) fn failed(
     list: &[InstrumentRef],
@@ -237,7 +235,7 @@ pub(crate) fn failed(
         let result = call(&**i, "pass_failed", || i.pass_failed(pass, &error));
         notes.extend(result.err().map(|more| more.message.clone()));
     }
-    // One that fails around a pass fails around the pass that ran it, too.
+    // An instrument that fails for a pass may fail again for the pass around it.
     notes.retain(|note| !error.notes.contains(note));
     error.notes.extend(notes);
     error

@@ -1,4 +1,4 @@
-//! Instruments, which watch passes run and may veto them.
+//! Instruments, which observe the runs of passes and may veto them.
 
 pub mod built_in;
 pub mod calls;
@@ -24,12 +24,12 @@ use passdock_files::StandardOutput;
 /// The result of an instrument's callback.
 pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// An instrument with shared ownership.
+/// A shared reference to an instrument.
 pub type InstrumentRef = Arc<dyn PassInstrument>;
 
-/// An instrument, which watches the passes of a context. Each callback is optional.
+/// An instrument, which observes the passes of a context. Each callback is optional.
 ///
-/// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
+/// The module is read-only. Instruments aren't called for passes that a callback runs.
 ///
 /// ```
 /// # mod passdock {
@@ -71,23 +71,23 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// ```
 #[allow(unused_variables, reason = "the default callbacks do nothing")]
 pub trait PassInstrument: Send + Sync {
-    /// The instrument's name in messages.
+    /// Returns the instrument's name for messages.
     fn name(&self) -> &str;
 
-    /// The plugin that provides the instrument.
+    /// Returns the plugin that provides the instrument.
     fn provider(&self) -> Option<&Provider> {
         None
     }
 
-    /// The instrument as itself, for the program that made it and finds it in a context again.
+    /// Returns the instrument for downcasts by the program that created it.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
     }
 
-    /// Prepares the instrument, so that it fails before anything runs if it can't work.
+    /// Prepares the instrument. An instrument that can't work fails here, before any pass runs.
     ///
     /// # Errors
-    /// Why the instrument can't work; the run ends before its first pass.
+    /// If the instrument can't work. The run ends before its first pass.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
         Ok(())
     }
@@ -95,15 +95,15 @@ pub trait PassInstrument: Send + Sync {
     /// Called before the context is entered.
     ///
     /// # Errors
-    /// Why the context can't be entered; it has no instruments from then on.
+    /// If the context can't be entered. It has no instruments then.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         Ok(())
     }
 
-    /// Called after the context was left.
+    /// Called after the context was exited.
     ///
     /// # Errors
-    /// Why the instrument failed; leaving the context answers it.
+    /// If the instrument fails. Exiting the context returns the error.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         Ok(())
     }
@@ -111,7 +111,7 @@ pub trait PassInstrument: Send + Sync {
     /// Whether the pass may run. Not called for passes that the context requires.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass.
+    /// If the instrument fails. The pass and the run fail, too.
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         Ok(true)
     }
@@ -119,57 +119,57 @@ pub trait PassInstrument: Send + Sync {
     /// Called before the pass runs.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass.
+    /// If the instrument fails. The pass and the run fail, too.
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         Ok(())
     }
 
-    /// Called after the pass ran, with the module that it made.
+    /// Called after the pass ran, with the module after it.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass: the module is the one from before.
+    /// If the instrument fails. The pass and the run fail, too, and the module before the pass is restored.
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         Ok(())
     }
 
-    /// Called in place of `run_after_pass` if the pass, or an instrument around it, failed after
-    /// `run_before_pass`. The call's module is the one from before the pass, which is restored.
+    /// Called instead of `run_after_pass` if the pass or an instrument fails after `run_before_pass`. The call's module
+    /// is the one before the pass, which is restored.
     ///
     /// # Errors
-    /// Why the instrument failed; it becomes a note of the pass's own error.
+    /// If the instrument fails. Its error becomes a note of the pass's error.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         Ok(())
     }
 
-    /// The report at the end of a run, as lines for people. Called before the context is left.
+    /// Returns the report at the end of a run, as text. Called before the context is exited.
     fn report(&self) -> Option<String> {
         None
     }
 
-    /// The report of an instrument that needs the frame for it, or that may fail over it.
+    /// Returns the report of an instrument that needs the frame, or that may fail.
     ///
     /// # Errors
-    /// Why there is no report.
+    /// If there is no report because of a failure.
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
         Ok(self.report())
     }
 
-    /// The report as data, for programs.
+    /// Returns the report as data, for programs.
     fn report_data(&self) -> Option<serde_json::Value> {
         None
     }
 }
 
-/// A function that takes an instrument's text.
+/// A function that prints an instrument's text.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A sink to standard error.
+/// Returns a sink that writes to standard error.
 pub fn stderr() -> Sink {
     // An error is ignored: it could only be reported to standard error.
     Arc::new(|text| _ = io::stderr().lock().write_all(text.as_bytes()))
 }
 
-/// A sink to standard output.
+/// Returns a sink that writes to standard output.
 pub fn stdout() -> Sink {
     Arc::new(|text| _ = StandardOutput.write_all(text.as_bytes()))
 }

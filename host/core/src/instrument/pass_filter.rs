@@ -1,19 +1,19 @@
 //! The filter for the passes that an instrument acts on.
 
-/// The passes that an option names.
+/// The set of passes that an option names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PassFilter {
-    /// No passes: the option names none.
+    /// No passes, for an empty list.
     #[default]
     None,
     /// All passes.
     All,
-    /// The passes of these names.
+    /// The passes with these names.
     These(Vec<String>),
 }
 
 impl PassFilter {
-    /// The filter of a list of names, in which `all` stands for all passes.
+    /// Creates the filter for a list of names, in which `all` means all passes.
     pub fn new(names: &[String]) -> PassFilter {
         if names.is_empty() {
             PassFilter::None
@@ -24,7 +24,7 @@ impl PassFilter {
         }
     }
 
-    /// Whether the filter names a pass.
+    /// Whether the filter contains a pass.
     pub fn contains(&self, name: &str) -> bool {
         match self {
             PassFilter::None => false,

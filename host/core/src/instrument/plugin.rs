@@ -1,4 +1,4 @@
-//! The instruments of plugins, with their options.
+//! Plugins' instruments.
 
 use std::error::Error;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
 
-/// A plugin's instrument as a pipeline names it, with its options. The plugin is loaded, and the
-/// instance made, before a context is entered.
+/// A plugin's instrument with its options. The plugin is loaded and the instance is created before a context is
+/// entered.
 pub(super) struct PluginInstrument {
     plugin: Arc<Plugin>,
     provider: Provider,
@@ -24,11 +24,11 @@ pub(super) struct PluginInstrument {
     /// The values of all options.
     options: ConfigValue,
     instance: Mutex<Option<Instance>>,
-    /// Where it is told that the end of the instance failed: that of the context that was entered last.
+    /// The list for failures of the instance's destructor, from the context that was entered last.
     endings: Mutex<Option<Endings>>,
 }
 
-/// The spec of an instrument in a plugin's manifest, by its index.
+/// Returns the spec of an instrument in a plugin's manifest, by its index.
 pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
     let declared = &plugin.manifest().instruments[at];
     let owner = plugin.clone();
@@ -55,7 +55,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 pub(super) struct CallbackError(Box<CallFailure>);
 
 impl PluginInstrument {
-    /// Notes that the instrument is about to be called. An error if the call terminated an earlier process.
+    /// Records that the instrument is about to be called. An error if the call terminated an earlier process.
     #[inline]
     fn begins(&self) -> Result<Callee<'_>, PassError> {
         let plugin = self.provider.origin.path();
@@ -66,7 +66,7 @@ impl PluginInstrument {
         }
     }
 
-    /// Makes the instance.
+    /// Loads the plugin, and creates the instance.
     fn make(&self, frame: &dyn Frame) -> Result<Instance, PassError> {
         let name = self.name();
         let loaded = self.plugin.load(host()).map_err(|error| {
@@ -97,7 +97,7 @@ impl PluginInstrument {
         frame: &dyn Frame,
         callback: impl FnOnce(&mut Instance) -> CallbackOutcome<T>,
     ) -> InstrumentResult<T> {
-        // Locked while the instance is made, so that two threads make only one.
+        // The lock is held while the instance is created, so that two threads create only one.
         let mut instance = util::lock(&self.instance);
         let instance_ref = match &mut *instance {
             Some(instance) => instance,
@@ -111,7 +111,7 @@ impl PluginInstrument {
         Ok(self.hand_out(frame, outcome)?)
     }
 
-    /// Returns the result of a callback that didn't fail, and shows its diagnostics. Errors among them make it fail.
+    /// Shows the diagnostics of a callback, and returns its result. A callback that emitted errors counts as failed.
     #[inline]
     fn hand_out<T>(
         &self,
@@ -209,7 +209,7 @@ impl Drop for PluginInstrument {
         let Some(instance) = util::lock(&self.instance).take() else {
             return;
         };
-        // It has no number: a run without it doesn't get further.
+        // The call isn't numbered: a rerun that skipped it wouldn't get further.
         let entered = Callee::new(CallKind::Instrument, self.name(), plugin).enter();
         let failure = instance.end();
         entered.leave();
@@ -224,7 +224,7 @@ impl Drop for PluginInstrument {
 }
 
 impl CallbackError {
-    /// The verb for the failure, and the place of a panic in the plugin's source.
+    /// Returns the verb for the failure, and the location of a panic in the plugin's source.
     pub(super) fn verb(&self) -> (&'static str, Option<&str>) {
         match self.0.panicked {
             true => ("panicked", self.0.panic_at.as_deref()),

@@ -1,5 +1,4 @@
-//! The state that instruments keep of running passes: a stack for each thread, and the number of
-//! times that the context is entered.
+//! State of instruments for running passes: a stack per thread, and the number of times that the context is entered.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -8,7 +7,7 @@ use passdock_ir::Module;
 
 use crate::util::{self, thread_number};
 
-/// The running passes with a value for each: passes run inside passes, and on several threads.
+/// The running passes, with a value for each. Passes may be nested, and run on several threads.
 pub struct Running<T>(Mutex<Vec<(u32, T)>>);
 
 impl<T> Default for Running<T> {
@@ -31,7 +30,7 @@ impl<T> Running<T> {
         Some(running.remove(at).1)
     }
 
-    /// The number of passes that run on this thread.
+    /// Returns the number of passes that run on this thread.
     pub fn depth(&self) -> usize {
         let thread = thread_number();
         self.lock().iter().filter(|(id, _)| *id == thread).count()
@@ -43,8 +42,8 @@ impl<T> Running<T> {
 }
 
 impl Running<Module> {
-    /// Removes the pass that started last on this thread, and returns the module before it. The
-    /// pass around it goes on with the module `after`.
+    /// Removes the pass that started last on this thread, and returns the module before it. `after` becomes the module
+    /// of the pass around it.
     pub(crate) fn end(&self, after: &Module) -> Option<Module> {
         let before = self.pop()?;
         let thread = thread_number();
@@ -55,18 +54,18 @@ impl Running<Module> {
     }
 }
 
-/// The number of times that the context is entered: on several threads, perhaps, or again inside.
-/// An instrument's results begin anew with the first time only.
+/// The number of times that the context is entered, perhaps on several threads or nested. Only the first entry resets
+/// an instrument's results.
 #[derive(Default)]
 pub struct Entries(AtomicU32);
 
 impl Entries {
-    /// Counts that the context is entered; whether it wasn't entered before.
+    /// Counts an entry. Returns `true` if the context wasn't entered before.
     pub fn enter(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// Counts that the context is left.
+    /// Counts an exit.
     pub fn exit(&self) {
         let less = |count: u32| Some(count.saturating_sub(1));
         let _ = self

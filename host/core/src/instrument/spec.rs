@@ -1,7 +1,6 @@
-//! The specs of instruments that pipelines may name: typed options, as a pass has, and a function
-//! that makes the instrument.
+//! The specs of instruments that pipelines may name: typed options, and a constructor.
 //!
-//! The options in `[[instruments]]` are checked by the [`Schema`] before an instrument is made.
+//! A [`Schema`] checks the options in `[[instruments]]` before an instrument is created.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,20 +24,19 @@ type Make =
 pub struct InstrumentSpec {
     /// The instrument's name.
     pub name: String,
-    /// Other names that the instrument goes by: those that TVM has for it.
+    /// Other names of the instrument, such as TVM's.
     pub aliases: Vec<String>,
-    /// The summary of what the instrument does, in a sentence or two.
+    /// The summary of what the instrument does, one or two sentences.
     pub summary: String,
-    /// Whether the instrument judges passes, or decides which of them run. A failure of it is one
-    /// of the run, and reproducers name it. Without an instrument that only watches, a run has the
-    /// same result.
+    /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
+    /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
     pub judges: bool,
-    /// The options that the instrument takes.
+    /// The options of the instrument.
     pub options: Vec<Field>,
-    /// The plugin that provides it; `None`: the host or the program itself.
+    /// The plugin that provides it, or `None` for the host and the program itself.
     pub plugin: Option<String>,
-    /// The place that the plugin comes from.
+    /// The plugin's file, or that it is built in.
     #[serde(skip)]
     pub(super) origin: Option<Origin>,
     /// The names of the options that are paths.
@@ -48,34 +46,34 @@ pub struct InstrumentSpec {
     make: Arc<Make>,
 }
 
-/// The names of passes, as a registry knows them.
+/// A lookup of pass names, which a registry implements.
 pub trait PassNames {
-    /// The canonical names of all passes, sorted.
+    /// Returns the canonical names of all passes, sorted.
     fn pass_names(&self) -> Vec<String>;
-    /// The canonical name that a name stands for; the name itself if it is unknown.
+    /// Returns the canonical name of a pass, or the name itself if it is unknown.
     fn canonical(&self, name: &str) -> String;
 }
 
-/// The setup of an instrument that is made: the circumstances of the run, beside the options.
+/// The environment in which an instrument is created.
 #[derive(Clone)]
 pub struct InstrumentSetup<'a> {
-    /// The directory that relative paths in options start from: that of the pipeline's file.
+    /// The base directory for relative paths in options, which is the directory of the pipeline's file.
     pub base: &'a Path,
-    /// The sink for text that the instrument shows while passes run.
+    /// The sink for text that the instrument prints while passes run.
     pub sink: Sink,
     /// Whether the text may have colours.
     pub color: bool,
     names: &'a dyn PassNames,
-    /// A description of the file of the run that a path names, if it names one: no instrument may
-    /// write there.
+    /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
+    /// files.
     pub taken: &'a dyn Fn(&Path) -> Option<String>,
     /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,
 }
 
 impl InstrumentSpec {
-    /// The spec of an instrument that judges passes. Its options are the fields of `T`, a
-    /// struct of [`sdk::options!`](crate::sdk::options).
+    /// Creates the spec of an instrument that judges passes. Its options are the fields of `T`, a struct of
+    /// [`sdk::options!`](crate::sdk::options).
     ///
     /// ```
     /// # extern crate passdock_core as passdock;
@@ -128,8 +126,7 @@ impl InstrumentSpec {
         )
     }
 
-    /// The spec of an instrument that only shows what passes do, made as
-    /// [`InstrumentSpec::judging`] does.
+    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::judging`].
     pub fn watching<T: Options>(
         name: &str,
         summary: &str,
@@ -144,11 +141,11 @@ impl InstrumentSpec {
         }
     }
 
-    /// The spec of an instrument that judges passes and whose options are known only at run time: a
+    /// Creates the spec of an instrument that judges passes, with options that are known only at run time, such as a
     /// plugin's.
     ///
-    /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
-    /// which the pipeline's author has to change.
+    /// `make` gets a value for each field. If it returns a [`ConfigError`], this error names the field that the author
+    /// of the pipeline has to change.
     pub fn untyped(
         name: &str,
         summary: &str,
@@ -171,27 +168,27 @@ impl InstrumentSpec {
         }
     }
 
-    /// Sets other names that the instrument goes by.
+    /// Sets other names of the instrument.
     pub fn aliases<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.aliases = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the options that are paths, so that a record of the run can make them absolute.
+    /// Sets the options that are paths. [`InstrumentSpec::table`] makes them absolute.
     pub fn paths<N: Into<String>>(mut self, options: impl IntoIterator<Item = N>) -> Self {
         self.paths = options.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The schema of the options, for checking values.
+    /// Returns the schema of the options.
     pub fn schema(&self) -> Schema {
         Schema::new(&self.name, self.options.clone())
     }
 
-    /// Makes the instrument with some options, which are checked.
+    /// Creates the instrument with options, which are checked.
     ///
     /// # Errors
-    /// If an option is unknown, of a wrong value or missing; and what making it fails with.
+    /// If an option is unknown, invalid or missing, or the instrument can't be created.
     pub fn make(
         &self,
         options: &toml::Table,
@@ -210,8 +207,8 @@ impl InstrumentSpec {
         (self.make)(&options, setup)
     }
 
-    /// The `[[instruments]]` table with the instrument's name and options, and absolute paths, so
-    /// that it is valid in any directory.
+    /// Returns the `[[instruments]]` table with the instrument's name and options. Paths are made absolute, so that it
+    /// is valid in any directory.
     pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
         let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
         table.extend(options.clone());
@@ -236,8 +233,8 @@ impl InstrumentSpec {
 }
 
 impl<'a> InstrumentSetup<'a> {
-    /// A setup with paths that start in the current directory, text to standard output without
-    /// colours, and the passes of the registry.
+    /// Creates a setup with paths relative to the current directory, text on standard output without colours, and the
+    /// passes of the registry.
     pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
         InstrumentSetup {
             base: Path::new(""),
@@ -258,20 +255,20 @@ impl<'a> InstrumentSetup<'a> {
         self
     }
 
-    /// The names of the run's Sequentials.
+    /// Returns the names of the run's Sequentials.
     pub fn sequentials(&self) -> impl Iterator<Item = &str> {
         self.sequentials.iter().map(String::as_str)
     }
 
-    /// The path that an option gives.
+    /// Resolves the path in an option.
     pub fn path(&self, path: &str) -> PathBuf {
         self.base.join(path)
     }
 
-    /// The path of a new file that an option gives.
+    /// Resolves and checks the path of a new file in an option.
     ///
     /// # Errors
-    /// If the field `field` of `instrument` names a file of the run, or no file can be made there.
+    /// If the path in the field `field` of `instrument` is a file of the run, or no file can be created there.
     pub fn new_file(
         &self,
         instrument: &str,
@@ -285,10 +282,10 @@ impl<'a> InstrumentSetup<'a> {
         }
     }
 
-    /// Checks the path of a new file that a flag gives, as [`InstrumentSetup::new_file`] does.
+    /// Checks the path of a new file that a flag has, as [`InstrumentSetup::new_file`] does.
     ///
     /// # Errors
-    /// If the path names a file of the run, or no file can be made there.
+    /// If the path is a file of the run, or no file can be created there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
@@ -301,11 +298,11 @@ impl<'a> InstrumentSetup<'a> {
         Err(PassError::new(kind, message))
     }
 
-    /// The passes that the field `field` of `instrument` names. `all` stands for all of them, and
-    /// an alias for its pass.
+    /// Returns the passes that the field `field` of `instrument` names. `all` means all passes, and aliases are
+    /// resolved.
     ///
     /// # Errors
-    /// If one of the names is no pass of the registry and no Sequential of the run.
+    /// If a name is neither a pass of the registry nor a Sequential of the run.
     pub fn passes(
         &self,
         instrument: &str,
@@ -326,7 +323,7 @@ impl<'a> InstrumentSetup<'a> {
     }
 }
 
-/// An error about the value of an instrument's option, which the reader of the pipeline underlines.
+/// Returns an error about the value of an instrument's option, which is underlined in the pipeline.
 pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
     ConfigError::new(Wrong::Value, instrument, Some(field), message)
 }

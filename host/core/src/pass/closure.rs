@@ -1,4 +1,4 @@
-//! Passes of the program itself, made from closures.
+//! Passes of the program itself, from closures.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::boundary::{FunctionClosure, FunctionCode, ModuleClosure, ModuleCode};
 use crate::config::ConfigValue;
 use crate::error::PassError;
 
-/// A pass of the host's own code: it gets the module and its options, and returns the module to go on with.
+/// The body of a host pass: it gets the module and the pass's options, and returns the new module.
 pub type HostWork = dyn Fn(&Module, &ConfigValue) -> Result<Module, PassError> + Send + Sync;
 
 struct ClosurePass {
@@ -27,7 +27,7 @@ enum Body {
     Host(Box<HostWork>),
 }
 
-/// A pass from a closure on the module, written with the SDK as in a plugin.
+/// Creates a module pass from a closure, which uses the SDK as in a plugin.
 pub fn create_module_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult
@@ -38,8 +38,8 @@ where
     closure(declared, Body::Module(Box::new(body)))
 }
 
-/// A pass from a closure on each graph function. It runs on several functions at once, unless it
-/// declares that it isn't thread-safe.
+/// Creates a function pass from a closure, which is called for each graph function. The calls run in parallel, unless
+/// the pass declares that it isn't thread-safe.
 pub fn create_function_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
@@ -48,8 +48,8 @@ where
     closure(declared, body)
 }
 
-/// A pass from a closure on each prim function. It runs on several functions at once, unless it
-/// declares that it isn't thread-safe.
+/// Creates a prim function pass from a closure, which is called for each prim function. The calls run in parallel,
+/// unless the pass declares that it isn't thread-safe.
 pub fn create_prim_func_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
@@ -58,7 +58,7 @@ where
     closure(declared, body)
 }
 
-/// A pass of the host's own code whose body takes no context.
+/// Creates a host pass whose body gets no context.
 pub(crate) fn create_unscoped_pass(
     declared: impl Into<PassDeclaration>,
     body: Box<HostWork>,
@@ -66,7 +66,7 @@ pub(crate) fn create_unscoped_pass(
     closure(declared, Body::Host(body))
 }
 
-/// A pass on each graph function that applies a file of rules.
+/// Creates a function pass that applies a file of rules to each graph function.
 pub(super) fn create_rules_pass(
     declared: PassDeclaration,
     rules: RulesFile,

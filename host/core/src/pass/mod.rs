@@ -1,4 +1,4 @@
-//! Passes as the host sees them: their declarations, and the work that the run loop does for them.
+//! Passes in the host: their declarations, and their code for the run loop.
 
 mod closure;
 mod names;
@@ -27,38 +27,37 @@ use crate::boundary::{FunctionCode, ModuleCode};
 use crate::config::{ConfigValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
 
-/// A pass that several may hold.
+/// A shared reference to a pass.
 pub type PassRef = Arc<dyn Pass>;
 
-/// A map from modules to modules. A [`PassRef`] and a [`Sequential`] have the methods `call` and
-/// `call_in`, which run it.
+/// A transformation of modules. A [`PassRef`] and a [`Sequential`] have the methods `call` and `call_in`, which run it.
 ///
-/// Programs make passes with [`create_function_pass`] and its like, or of a [`FunctionPass`] or a
-/// [`ModulePass`].
+/// Programs create passes with [`create_function_pass`] and similar functions, or from types that implement
+/// [`FunctionPass`] or [`ModulePass`].
 pub trait Pass: Send + Sync {
-    /// What the pass says about itself.
+    /// Returns the pass's declaration: its info, options and properties.
     fn declaration(&self) -> &PassDeclaration;
 
-    /// The work of the pass, for the run loop. For a plugin's pass this loads the plugin.
+    /// Returns the code of the pass for the run loop. For a plugin's pass, this loads the plugin.
     ///
     /// # Errors
     /// If the plugin can't be loaded, or a Sequential is nested too deeply.
     fn work(&self) -> Result<Work<'_>, PassError>;
 
-    /// The plugin that provides the pass.
+    /// Returns the plugin that provides the pass.
     fn provider(&self) -> Option<&Provider> {
         None
     }
 
-    /// The options that a pipeline gives to the pass.
+    /// Returns the options that the pipeline sets for the pass.
     fn given_options(&self) -> Option<&ConfigValue> {
         None
     }
 
-    /// The values of the pass's options under a context's config.
+    /// Computes the values of the pass's options under a context's config.
     ///
     /// # Errors
-    /// If a mandatory one isn't set.
+    /// If a mandatory option isn't set.
     fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
         let declared = self.declaration();
         let layers = self.option_sources(config);
@@ -70,8 +69,7 @@ pub trait Pass: Send + Sync {
         Ok(values.collect())
     }
 
-    /// The values of the pass's options under a context's config, and the layer that each comes
-    /// from.
+    /// Computes the values of the pass's options under a context's config, with the layer of each.
     fn option_sources(
         &self,
         config: &GivenConfig,
@@ -79,31 +77,31 @@ pub trait Pass: Send + Sync {
         options::sources(self.declaration(), self.given_options(), config)
     }
 
-    /// The Sequential that the pass is; `None` for any other pass.
+    /// Returns the pass as a Sequential, or `None` if it isn't one.
     fn as_sequential(&self) -> Option<&Sequential> {
         None
     }
 
-    /// The file of rules that the pass is made of.
+    /// Returns the file of rules that the pass was created from, if any.
     fn rules(&self) -> Option<&RulesFile> {
         None
     }
 
-    /// The pass's name, level and requirements.
+    /// Returns the pass's name, level and requirements.
     fn info(&self) -> &PassInfo {
         &self.declaration().info
     }
 }
 
-/// The work that a pass does.
+/// The code of a pass.
 pub enum Work<'p> {
-    /// On the module.
+    /// A module pass.
     Module(ModuleCode<'p>),
-    /// On each function of a kind that isn't left out.
+    /// A pass on each function of a kind, except excluded ones.
     Functions(FunctionKind, FunctionCode<'p>),
-    /// On the module, by the host's own code.
+    /// A host pass, on the module.
     Host(&'p HostWork),
-    /// The run of a Sequential's passes.
+    /// A Sequential, whose passes are run.
     Sequence(&'p Sequential),
 }
 

@@ -1,15 +1,15 @@
-//! The names that passes may have.
+//! The check of pass names.
 
 use super::PassInfo;
 use crate::error::{ErrorKind, PassError};
 
-/// Refuses a pass whose name, or a name that it requires, is invalid.
+/// Rejects a pass if its name, or a name in its `required`, is invalid.
 pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
     check_name(&info.name)?;
     info.required.iter().try_for_each(|name| check_name(name))
 }
 
-/// Refuses an empty name, and one with blanks around it or control characters in it.
+/// Rejects an empty name, and one with whitespace at either end or with control characters.
 pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
     let problem = if name.is_empty() {
         "is empty"

@@ -1,4 +1,4 @@
-//! The options of passes: the layers that their values come from.
+//! The options of passes, and the layers that their values come from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use super::{Pass, PassDeclaration, PassRef, Sequential, Work};
 use crate::config::{ConfigValue, Field, GivenConfig, OptionSource, Schema};
 use crate::error::{ErrorKind, PassError, Provider};
 
-/// A pass with the options that a pipeline gives to it.
+/// A pass with options set by a pipeline.
 struct WithOptions {
     pass: PassRef,
     given: ConfigValue,
 }
 
-/// The pass with some options, which are checked.
+/// Returns the pass with some of its options set, after checking them.
 ///
 /// # Errors
-/// If the pass has no such option, or not of such a value.
+/// If the pass has no such option, or the value is invalid for it.
 pub(crate) fn with_options(pass: PassRef, options: &toml::Table) -> Result<PassRef, PassError> {
     if options.is_empty() {
         return Ok(pass);
@@ -48,8 +48,8 @@ impl Pass for WithOptions {
     }
 }
 
-/// The values of a pass's options by layers: defaults, then the context's config, then the
-/// pipeline's entry.
+/// Computes the values of a pass's options. The layers are the defaults, the context's config, and the pipeline's
+/// entry.
 pub(super) fn sources(
     declared: &PassDeclaration,
     given: Option<&ConfigValue>,
@@ -80,7 +80,7 @@ pub(super) fn sources(
     options
 }
 
-/// The error about an option that has no default and that nobody sets.
+/// Returns the error about a mandatory option that isn't set.
 pub(super) fn lacks(declared: &PassDeclaration, option: &Field) -> PassError {
     let message = format!(
         "The pass `{}` needs its option `{}`, which has no default.",

@@ -1,4 +1,4 @@
-//! Passes that rewrite by rules, out of the text of a `.rules` file.
+//! Passes that apply rewrite rules from the text of a `.rules` file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,10 +15,10 @@ use super::{PassDeclaration, PassInfo, PassRef};
 use crate::error::{ErrorKind, PassError};
 use crate::rules;
 
-/// The pass that every one of rules requires: a pattern is compared with what is known of types.
+/// The pass that every rules pass requires, since patterns may match types.
 const INFER_TYPE: &str = "relax.transform.InferType";
 
-/// A file of rules that was read: a pass that needs no compiler.
+/// A parsed file of rules. It can be turned into a pass without a compiler.
 ///
 /// ```
 /// # mod passdock {
@@ -41,7 +41,7 @@ pub struct RulesFile {
     compiled: Arc<Rules>,
 }
 
-/// A text with its name, for errors that show its lines.
+/// A named text, for errors that show its lines.
 struct Source<'t> {
     name: &'t str,
     text: &'t str,
@@ -53,7 +53,7 @@ impl Source<'_> {
         PassError::new(ErrorKind::Rules, message).snippet(snippet)
     }
 
-    /// What the SDK says of a text, with the nearest word that could stand there.
+    /// Converts an error of the SDK, and adds the nearest candidate as help.
     fn refused(&self, wrong: RuleError, label: &str) -> PassError {
         let help = rules::help(&wrong, self.text);
         let mut error = self.error(wrong.at, label, wrong.message);
@@ -64,7 +64,7 @@ impl Source<'_> {
         }
     }
 
-    /// Holds rules of the text to definitions.
+    /// Checks rules of the text against op definitions.
     fn check(&self, compiled: &Rules, ops: &OpDefs) -> Result<(), PassError> {
         rules::check(compiled, ops).map_err(|wrong| {
             let rules = compiled.describe().unwrap_or_default();
@@ -81,10 +81,10 @@ impl Source<'_> {
 }
 
 impl RulesFile {
-    /// Reads the text of a file; `name` is how errors call the file, and says what the pass is called.
+    /// Parses the text of a rules file. `name` is the file's name in errors, and determines the pass's name.
     ///
     /// # Errors
-    /// What is wrong with the text, with the place underlined.
+    /// The first error in the text, with the location underlined.
     pub fn parse(name: &str, text: &str) -> Result<RulesFile, PassError> {
         let source = Source { name, text };
         match Rules::parse(text).and_then(|compiled| Ok((compiled.describe()?, compiled))) {
@@ -104,11 +104,11 @@ impl RulesFile {
         }
     }
 
-    /// Parses the patterns in a text: match-only rules, which may end before the arrow. Rejects a pattern that
-    /// never matches, as far as these definitions tell.
+    /// Parses the patterns in a text: match-only rules, which may end before the arrow. Rejects a pattern that never
+    /// matches according to the op definitions.
     ///
     /// # Errors
-    /// What is wrong with the text, with the place underlined.
+    /// The first error in the text, with the location underlined.
     pub fn patterns(name: &str, text: &str, ops: &OpDefs) -> Result<Vec<Rule>, PassError> {
         let source = Source { name, text };
         let refused = |wrong| source.refused(wrong, "");
@@ -125,32 +125,32 @@ impl RulesFile {
         Ok(described)
     }
 
-    /// The name that the file was read by.
+    /// Returns the file's name, as passed to [`RulesFile::parse`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The rules, in order.
+    /// Returns the rules, in order.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The name of the pass, unless it is given another: `rules.` and the file's name without its ending.
+    /// Returns the default name of the pass: `rules.` and the file's name without its extension.
     pub fn pass_name(&self) -> String {
         let stem = Path::new(&self.name).file_stem().unwrap_or_default();
         format!("rules.{}", stem.to_string_lossy())
     }
 
-    /// Refuses rules that never apply, as far as these definitions tell: operators that can't be meant, operands and
-    /// attributes that no op of one has, versions that it isn't there in. Loads the plugins that define what is named.
+    /// Rejects rules that never match according to the op definitions. Reasons are unknown operators, invalid operands
+    /// or attributes, and versions before the operator existed. Loads the plugins that define the named operators.
     ///
     /// # Errors
-    /// The first such place, underlined, and the nearest word that could stand there.
+    /// The first such location, underlined, with the nearest candidate.
     pub fn check(&self, ops: &OpDefs) -> Result<(), PassError> {
         let source = Source {
             name: &self.name,
@@ -159,8 +159,8 @@ impl RulesFile {
         source.check(&self.compiled, ops)
     }
 
-    /// The pass that applies the rules to each graph function until none applies. It runs at every level, on
-    /// several functions at once, and requires `relax.transform.InferType`.
+    /// Returns the pass that applies the rules to each graph function until none matches. It runs at every level and in
+    /// parallel, and requires `relax.transform.InferType`.
     pub fn into_pass(self, name: Option<&str>) -> PassRef {
         let name = name.map_or_else(|| self.pass_name(), str::to_owned);
         let mut declared = PassDeclaration::from(PassInfo::new(name).required([INFER_TYPE]));

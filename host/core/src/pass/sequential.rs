@@ -1,4 +1,4 @@
-//! Sequentials: passes in order, as one pass.
+//! Sequentials: lists of passes that are passes themselves.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::error::{ErrorKind, PassError, Provider};
 
-/// The largest depth of nested Sequentials, and the largest length of a chain of required passes.
+/// The maximum depth of nested Sequentials, and the maximum length of a chain of required passes.
 pub(crate) const MAX_DEPTH: u32 = 256;
 
-/// Passes in order, as one pass. Its direct children obey the enable rule, and the passes that they
-/// require run before them.
+/// A list of passes that run in order, which is itself a pass. The enable rule applies to its direct children, and the
+/// passes that they require run before them.
 ///
 /// ```
 /// # mod passdock {
@@ -45,17 +45,17 @@ pub struct Sequential {
     passes: Vec<PassRef>,
     disabled: BTreeSet<String>,
     provider: Option<Provider>,
-    /// The levels of nested Sequentials, this one included.
+    /// The depth of nested Sequentials, this one included.
     depth: u32,
     /// The number of passes in it, at any depth.
     size: usize,
 }
 
 impl Sequential {
-    /// A Sequential of these passes in order; level 0, named `sequential`.
+    /// Creates a Sequential of these passes. Its level is 0 and its name `sequential`.
     ///
-    /// Nested deeper than 256 levels, it holds nothing and calling it is an error: so no depth of
-    /// nesting overflows the stack.
+    /// Beyond 256 nested levels, the Sequential has no passes, and calling it is an error. This keeps deep nesting from
+    /// overflowing the stack.
     pub fn new<P: Into<PassRef>>(passes: impl IntoIterator<Item = P>) -> Sequential {
         let mut passes: Vec<PassRef> = passes.into_iter().map(Into::into).collect();
         let depth = |pass: &PassRef| pass.as_sequential().map_or(0, |inner| inner.depth);
@@ -82,19 +82,19 @@ impl Sequential {
         self
     }
 
-    /// Sets the level from which on the Sequential runs as a child of another.
+    /// Sets the minimum level at which the Sequential runs as a child of another one.
     pub fn opt_level(mut self, level: u32) -> Sequential {
         self.declared.info.opt_level = level;
         self
     }
 
-    /// Sets the passes that must have run before the Sequential, as a child of another.
+    /// Sets the passes that are required before the Sequential if it is a child of another one.
     pub fn required<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
         self.declared.info.required = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the direct children that don't run, beside those that the context disables.
+    /// Sets the direct children that don't run, in addition to those that the context disables.
     pub fn disabled<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
         self.disabled = names.into_iter().map(Into::into).collect();
         self
@@ -106,27 +106,27 @@ impl Sequential {
         self
     }
 
-    /// The passes of the Sequential, in order.
+    /// Returns the passes of the Sequential, in order.
     pub fn passes(&self) -> &[PassRef] {
         &self.passes
     }
 
-    /// The Sequential as a pass.
+    /// Converts the Sequential to a pass.
     pub fn into_pass(self) -> PassRef {
         Arc::new(self)
     }
 
-    /// The number of passes in it, those of Sequentials in it included.
+    /// Returns the number of passes in it, including those in nested Sequentials.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// The names of the direct children that don't run, as they were given.
+    /// Returns the names of the disabled children, as passed to [`Sequential::disabled`].
     pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {
         &self.disabled
     }
 
-    /// Refuses a Sequential that is nested too deeply.
+    /// Rejects a Sequential that is nested too deeply.
     pub(crate) fn check_depth(&self) -> Result<(), PassError> {
         if self.depth <= MAX_DEPTH {
             return Ok(());
@@ -158,8 +158,8 @@ impl Pass for Sequential {
     }
 }
 
-/// A Sequential with some of its direct children disabled, beside those that it disables itself; any other pass
-/// as it is.
+/// Disables some direct children of a Sequential, in addition to those that it disables itself. Returns any other pass
+/// unchanged.
 pub fn disable_children<N: Into<String>>(
     pass: PassRef,
     names: impl IntoIterator<Item = N>,

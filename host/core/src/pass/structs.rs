@@ -1,4 +1,4 @@
-//! Passes of the program itself, from structs.
+//! Passes of the program itself, from types.
 
 use passdock_abi::FunctionKind;
 use passdock_plugin_api as sdk;
@@ -7,7 +7,7 @@ use super::{
     PassDeclaration, PassRef, create_function_pass, create_module_pass, create_prim_func_pass,
 };
 
-/// A pass on each function as a type of its own, whose fields are set where it is made.
+/// A function pass that is implemented by a type. The type's fields are the parameters of the pass.
 ///
 /// ```
 /// # mod passdock {
@@ -41,23 +41,22 @@ use super::{
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 pub trait FunctionPass: Send + Sync {
-    /// What the pass says about itself; asked once, when it is made.
+    /// Returns the declaration of the pass. [`FunctionPass::into_pass`] calls it once.
     fn declaration(&self) -> PassDeclaration;
 
-    /// The kind of function that it runs on.
+    /// Returns the kind of functions that the pass runs on.
     fn kind(&self) -> FunctionKind {
         FunctionKind::GRAPH
     }
 
-    /// Runs the pass on a function; on several at once, unless it declares that it can't.
+    /// Runs the pass on a function. Calls run in parallel, unless the declaration excludes it.
     ///
     /// # Errors
-    /// What keeps the pass from doing its work. The function stays as it was then. Of an error of
-    /// another type only the sentence is kept; a code and advice are a diagnostic's, which `cx.emit`
-    /// takes.
+    /// If the pass fails. The function is then unchanged. An error of another type is converted to its message. For an
+    /// error with a code and help, emit a diagnostic with `cx.emit`.
     fn run(&self, function: &mut sdk::Function, cx: &sdk::PassContext) -> sdk::PassResult;
 
-    /// The pass, to register it, to put it in a [`Sequential`](super::Sequential), or to call it.
+    /// Converts to a [`PassRef`], which can be registered, called, or added to a [`Sequential`](super::Sequential).
     fn into_pass(self) -> PassRef
     where
         Self: Sized + 'static,
@@ -71,20 +70,19 @@ pub trait FunctionPass: Send + Sync {
     }
 }
 
-/// A pass on the module as a type of its own: as [`FunctionPass`].
+/// A module pass that is implemented by a type, as in [`FunctionPass`].
 pub trait ModulePass: Send + Sync {
-    /// What the pass says about itself; asked once, when it is made.
+    /// Returns the declaration of the pass. [`ModulePass::into_pass`] calls it once.
     fn declaration(&self) -> PassDeclaration;
 
     /// Runs the pass on the module.
     ///
     /// # Errors
-    /// What keeps the pass from doing its work. The module stays as it was then. Of an error of
-    /// another type only the sentence is kept; a code and advice are a diagnostic's, which `cx.emit`
-    /// takes.
+    /// If the pass fails. The module is then unchanged. An error of another type is converted to its message. For an
+    /// error with a code and help, emit a diagnostic with `cx.emit`.
     fn run(&self, module: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult;
 
-    /// The pass, to register it, to put it in a [`Sequential`](super::Sequential), or to call it.
+    /// Converts to a [`PassRef`], which can be registered, called, or added to a [`Sequential`](super::Sequential).
     fn into_pass(self) -> PassRef
     where
         Self: Sized + 'static,

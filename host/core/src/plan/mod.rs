@@ -1,9 +1,7 @@
-//! The plan: from passes to the order in which they run. The enable rule and `required` are applied
-//! before anything runs.
+//! Planning: computing the order in which passes run. The enable rule and `required` are applied before any pass runs.
 //!
-//! The passes that a pass requires run before it, depth first and in declared order, once for each
-//! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an
-//! error here, before anything has run.
+//! The passes that a pass requires run before it, depth first and in declared order, once for each pass that requires
+//! them. A cycle, an unknown name, or a required pass that is disabled is an error of planning.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +14,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::{MAX_DEPTH, Pass, PassRef, Sequential, check_info};
 use crate::registry::Registry;
 
-/// The passes of a Sequential, with everything decided that can be before they run.
+/// The passes of a Sequential, with all decisions that don't depend on running them.
 pub struct Plan {
     /// The direct children of the Sequential, in order.
     pub children: Vec<Child>,
@@ -24,21 +22,21 @@ pub struct Plan {
 
 /// A direct child of a Sequential.
 pub struct Child {
-    /// The pass itself.
+    /// The step of the pass.
     pub step: Step,
-    /// The passes that must have run before it, in order; each once.
+    /// The passes that are required before it, in order, without duplicates.
     pub required: Vec<Step>,
-    /// The reason why it doesn't run; `None` if it does.
+    /// The reason why it doesn't run, or `None` if it runs.
     pub skipped: Option<String>,
 }
 
-/// A pass at a place in the order.
+/// A pass in the plan.
 pub struct Step {
     /// The pass.
     pub pass: PassRef,
     /// The values of the pass's options.
     pub options: Arc<ConfigValue>,
-    /// The pass that requires it; `None` for the user's own entry.
+    /// The pass that requires it. `None` for a child of the Sequential.
     pub requested_by: Option<String>,
     /// Whether instruments can't veto the pass.
     pub forced: bool,
@@ -46,10 +44,10 @@ pub struct Step {
     pub plan: Option<Plan>,
 }
 
-/// The plan of a Sequential under a context.
+/// Plans a Sequential under a context.
 ///
 /// # Errors
-/// A name that no pass bears, a cycle, a pass that is required and disabled.
+/// For an unknown name, a cycle, or a required pass that is disabled.
 pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
@@ -58,12 +56,11 @@ pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
     resolver.sequence(sequential)
 }
 
-/// The plan of a pass that another one runs: as that of a direct child, but that it
-/// runs whatever its level, and disabled or not. `around` are the names of the passes and Sequentials that
-/// are running, outermost first.
+/// Plans a pass that another pass runs. It is planned as a direct child, but runs at any level and even if it is
+/// disabled. `around` has the names of the running passes and Sequentials, outermost first.
 ///
 /// # Errors
-/// As [`resolve`], and a pass that requires one that is running.
+/// As [`resolve`], and if the pass requires a running one.
 pub(crate) fn resolve_inner(
     pass: &PassRef,
     cx: &PassContext,
@@ -80,30 +77,29 @@ pub(crate) fn resolve_inner(
 
 struct Resolver<'c> {
     cx: &'c PassContext,
-    /// The names of the passes that lead here: each contains, or requires, the next.
+    /// The names of the passes from the root to here. Each contains or requires the next.
     path: Vec<String>,
 }
 
 impl Sequential {
-    /// The passes that would run under a context, in order, without running any. The passes that a
-    /// pass requires come before it, those of a nested Sequential after it.
+    /// Returns the passes that would run under a context, in order, without running any. The passes that a pass
+    /// requires come before it, those of a nested Sequential after it.
     ///
     /// # Errors
-    /// If a name stands for no pass, passes require each other, or one is required and disabled.
+    /// For an unknown name, a cycle, or a required pass that is disabled.
     pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
         Ok(resolve(self, cx)?.order())
     }
 
-    /// The names of the children that the Sequential itself disables, in all spellings that a child
-    /// may have.
+    /// Returns the names of the children that the Sequential itself disables, in all spellings that children may have.
     pub fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
         let names = self.disabled_names();
         let canonical = names.iter().map(|name| registry.canonical(name));
-        // A pass that isn't registered may have the short name of a registered one.
+        // The name of an unregistered pass may be the short name of a registered one.
         canonical.chain(names.iter().cloned()).collect()
     }
 
-    /// Refuses a disabled name that is neither a child nor registered.
+    /// Rejects a disabled name that is neither a child nor registered.
     fn check_disabled(&self, registry: &Registry) -> Result<(), PassError> {
         let is_child = |name: &String| self.passes().iter().any(|pass| pass.info().name == *name);
         let mut unknown = self.disabled_names().iter();
@@ -150,7 +146,7 @@ impl Resolver<'_> {
         Ok(Plan { children })
     }
 
-    /// A child that runs; `disabled`: what its Sequential disables.
+    /// Plans a child that runs. `disabled` are the names that its Sequential disables.
     fn child(&mut self, pass: &PassRef, disabled: &BTreeSet<String>) -> Result<Child, PassError> {
         let options = pass.options(self.cx.config_given())?;
         let (mut required, mut seen) = (Vec::new(), HashSet::new());
@@ -162,7 +158,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The step of a pass. The passes that it requires are appended to `out`, unless they are among `seen`.
+    /// Plans a pass, and appends the passes that it requires to `out`, except those in `seen`.
     fn step(
         &mut self,
         pass: PassRef,
@@ -172,7 +168,7 @@ impl Resolver<'_> {
         out: &mut Vec<Step>,
     ) -> Result<Step, PassError> {
         let name = &pass.info().name;
-        // The names on the path are few, so looking through them is fast.
+        // The path is short, so a linear search is fast.
         if self.path.len() as u32 >= MAX_DEPTH {
             return Err(self.too_deep(name));
         }
@@ -190,7 +186,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Appends the passes that `pass` requires, each after those that it requires itself.
+    /// Appends the passes that `pass` requires, each after its own required passes.
     fn required(
         &mut self,
         pass: &dyn Pass,
@@ -225,7 +221,7 @@ impl Resolver<'_> {
     }
 
     fn too_deep(&self, name: &str) -> PassError {
-        // Required passes that come round are a cycle already, so passes run themselves.
+        // A cycle of required passes is detected before, so the passes run each other.
         let (message, help) = match self.chain(name) {
             Some(chain) => (
                 format!("More than {MAX_DEPTH} passes run or contain each other: {chain}."),
@@ -241,7 +237,7 @@ impl Resolver<'_> {
         PassError::new(ErrorKind::TooDeep, message).help(help)
     }
 
-    /// The path from where a pass is on it to the same pass again; `None` if it isn't on it.
+    /// Returns the part of the path from the last occurrence of a pass, followed by the pass. `None` if it isn't on it.
     fn chain(&self, name: &str) -> Option<String> {
         let start = self.path.iter().rposition(|on_path| on_path == name)?;
         Some(format!("{} -> {name}", self.path[start..].join(" -> ")))
@@ -263,11 +259,10 @@ impl Resolver<'_> {
 }
 
 impl Plan {
-    /// Loads the plugins of all passes that will run: a plugin that can't be loaded is found before
-    /// the first pass runs.
+    /// Loads the plugins of all passes that will run, so that errors are reported before the first pass runs.
     ///
     /// # Errors
-    /// The first plugin that can't be loaded.
+    /// For the first plugin that can't be loaded.
     pub fn load(&self) -> Result<(), PassError> {
         self.order().iter().try_for_each(|pass| {
             let loaded = pass.work().map(drop);
@@ -278,7 +273,7 @@ impl Plan {
         })
     }
 
-    /// The passes that will run, in order. Those of a Sequential come after it.
+    /// Returns the passes that will run, in order. Those of a Sequential come after it.
     pub fn order(&self) -> Vec<PassRef> {
         let mut order = Vec::new();
         self.add_to(&mut order);
@@ -294,7 +289,7 @@ impl Plan {
         }
     }
 
-    /// The steps that run, in order.
+    /// Iterates over the steps that run, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         let running = self.children.iter().filter(|child| child.skipped.is_none());
         running.flat_map(|child| child.required.iter().chain([&child.step]))

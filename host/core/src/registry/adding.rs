@@ -1,4 +1,4 @@
-//! Adding passes of the program, and plugins: all that one brings, or nothing, and why not.
+//! Adding the program's passes, and plugins. A plugin is added completely or, with an error, not at all.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 
 impl Inner {
-    /// Adds a pass of the program, whose name was checked.
+    /// Adds a pass of the program. Its name was checked before.
     pub(super) fn add_own(
         &mut self,
         pass: PassRef,
@@ -26,7 +26,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds what a plugin brings, or nothing.
+    /// Adds the items of a plugin: all of them, or none.
     pub(super) fn add(
         &mut self,
         plugin: &Arc<Plugin>,
@@ -67,7 +67,7 @@ impl Inner {
         for pass in &manifest.passes {
             self.aliases.check_declared(&pass.declaration)?;
         }
-        // Two plugins may share an option, if their schemas are equal.
+        // Plugins may share an option if their schemas are equal.
         let unshared = |schema: &&Schema| {
             let registered = self.config.find(&schema.key);
             registered.is_none_or(|registered| registered.schema.fields != schema.fields)
@@ -92,7 +92,7 @@ impl Inner {
     }
 }
 
-/// The passes and the Sequentials of a manifest, by name.
+/// Iterates over the passes and the Sequentials of a manifest, by name.
 fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
     let passes = manifest.passes.iter().enumerate();
     let passes = passes.map(|(at, pass)| (pass.name(), Item::Pass(at)));
@@ -100,7 +100,7 @@ fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
     passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
 }
 
-/// The error of a plugin whose file was replaced after its code was loaded.
+/// Returns the error about a plugin whose file was replaced after its code was loaded.
 pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
     let message = format!(
         "The plugin {} changed after it was loaded, and its old code can't be unloaded.",
@@ -109,11 +109,11 @@ pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
     PassError::new(ErrorKind::Plugin, message).help("Start the program again to use the new file.")
 }
 
-/// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
-/// the two files are what it is about.
+/// Improves the error about a plugin that conflicts with registered ones: if it is registered already, from another
+/// file, the error is about the two files.
 pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>]) -> PassError {
     let twin = others.iter().find(|other| other.name() == plugin.name());
-    // No pass to override with is another mistake.
+    // An unknown pass to override is a different error.
     let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
         return error;
     };
@@ -141,7 +141,7 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
         .caused_by(Arc::new(error))
 }
 
-/// Whether two files have the same bytes. One that can't be read any more is another one.
+/// Whether two files have the same bytes. `false` if one can't be read.
 fn are_equal(first: &Path, second: &Path) -> bool {
     match (std::fs::read(first), std::fs::read(second)) {
         (Ok(first), Ok(second)) => first == second,

@@ -1,6 +1,5 @@
-//! The entries of passes, with their plugins. An entry that overrides another one hides it and
-//! keeps it, whichever came first, so that it is in force again when the overriding plugin is
-//! removed.
+//! The entries of passes, with their plugins. An overridden entry stays in the table, whichever was added first. It is
+//! active again when the overriding plugin is removed.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -17,29 +16,29 @@ pub struct LoadOptions {
     pub overrides: Vec<String>,
 }
 
-/// What a plugin's manifest has under a name: the number in its list.
+/// An item of a plugin's manifest, by its index in the list of passes or of Sequentials.
 #[derive(Clone, Copy)]
 pub(super) enum Item {
     Pass(usize),
     Sequential(usize),
 }
 
-/// The entry of a pass: the plugin or the program that provides it.
+/// The entry of a pass, with its provider.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// An item of a plugin's manifest; `overrides`: in place of another plugin's, on request.
+    /// An item of a plugin's manifest. `overrides`: the user requested that it overrides another plugin's.
     Plugin {
         plugin: Arc<Plugin>,
         item: Item,
         overrides: bool,
-        /// Whether the user named the plugin or its directory: such passes fill phases.
+        /// Whether the user named the plugin or its directory. Only such passes run in phases.
         named: bool,
     },
     /// A pass of the program itself.
     Own(PassRef),
 }
 
-/// The entries in force, by the names of the passes.
+/// The active entries, by the names of the passes.
 #[derive(Default)]
 pub(super) struct Entries {
     in_force: FxHashMap<String, Entry>,
@@ -48,8 +47,8 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// The entry that conflicts with a new one of this name. Of one name there is at most one entry
-    /// that overrides, and one that doesn't.
+    /// Returns the entry that conflicts with a new one of this name. Each name has at most one overriding entry and one
+    /// other entry.
     pub(super) fn in_the_way(&self, name: &str, overrides: bool) -> Option<&Entry> {
         let current = self.in_force.get(name)?;
         match (current.overrides(), overrides) {
@@ -71,7 +70,8 @@ impl Entries {
         }
     }
 
-    /// Replaces the entry in force by one of the program: a plugin's entry is hidden, the program's own removed.
+    /// Replaces the active entry with one of the program. A plugin's entry becomes an overridden one; the program's own
+    /// is removed.
     pub(super) fn replace(&mut self, name: String, entry: Entry) {
         let replaced = self.in_force.insert(name.clone(), entry);
         if let Some(hidden) = replaced.filter(|replaced| replaced.plugin().is_some()) {
@@ -79,7 +79,7 @@ impl Entries {
         }
     }
 
-    /// Removes a plugin's entries; the ones that they overrode are in force again.
+    /// Removes a plugin's entries. The entries that they overrode become active again.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
         let stays =
             |_: &String, entry: &mut Entry| entry.plugin().is_none_or(|own| own.name() != plugin);
@@ -93,7 +93,7 @@ impl Entries {
     }
 }
 
-/// The entries in force.
+/// Dereferences to the active entries.
 impl Deref for Entries {
     type Target = FxHashMap<String, Entry>;
 
@@ -103,7 +103,7 @@ impl Deref for Entries {
 }
 
 impl Entry {
-    /// The plugin, and what its manifest has under the name, if a plugin provides it.
+    /// Returns the plugin and the item of its manifest, if a plugin provides the pass.
     pub(super) fn item(&self) -> Option<(&Arc<Plugin>, Item)> {
         match self {
             Entry::Plugin { plugin, item, .. } => Some((plugin, *item)),
@@ -121,7 +121,7 @@ impl Entry {
         }
     }
 
-    /// The phase that the pass fills.
+    /// Returns the phase in which the pass runs.
     pub(super) fn phase(&self) -> Option<Phase> {
         match self {
             Entry::Plugin { named: false, .. } => None,
@@ -129,12 +129,12 @@ impl Entry {
         }
     }
 
-    /// The plugin that provides the pass.
+    /// Returns the plugin that provides the pass.
     pub(super) fn plugin(&self) -> Option<&Arc<Plugin>> {
         self.item().map(|(plugin, _)| plugin)
     }
 
-    /// Whether the entry overrides another one, on request.
+    /// Whether the entry overrides another one.
     pub(super) fn overrides(&self) -> bool {
         matches!(
             self,
@@ -168,7 +168,7 @@ mod tests {
         std::ptr::null()
     }
 
-    /// A plugin that gives one pass.
+    /// Registers a plugin with one pass. Returns the owner, or the error.
     #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
         let manifest = format!(
@@ -177,7 +177,7 @@ mod tests {
              [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
              [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"
         );
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
         let plugin = Plugin::from_static(plugin);
         let overrides = match overrides {
@@ -188,7 +188,7 @@ mod tests {
         added.map_or_else(|error| error.to_string(), |()| owner(registry))
     }
 
-    /// The origins of the pass and of the config option.
+    /// Returns the owners of the pass and of the config option.
     fn owner(registry: &Registry) -> String {
         let pass = match registry.pass_spec("x.transform.Fold") {
             Some((plugin, _)) => plugin.name().to_owned(),

@@ -1,4 +1,4 @@
-//! Passes that are written in the program's own language: found by where they are.
+//! Passes written in the program's own language, such as Python, which are found by their location.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use super::Registry;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 
-/// What finds passes that are written in the program's own language.
+/// A function that finds passes written in the program's own language.
 pub(super) type Importer = dyn Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync;
 
 impl Registry {
-    /// Sets the function that finds the passes that `python` entries of pipelines name, `package.module:name`. It
-    /// also gets whether the pipeline is trusted. For programs in which Python runs.
+    /// Sets the function that finds passes for `python` entries of pipelines, `package.module:name`. Its second
+    /// argument is whether the pipeline is trusted. For programs that run Python.
     pub fn set_importer(
         &self,
         importer: impl Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync + 'static,
@@ -19,14 +19,14 @@ impl Registry {
         self.write().importer = Some(Arc::new(importer));
     }
 
-    /// Finds a pass that is written in the program's own language by its place; `trusted`: also in modules that
-    /// the program hasn't loaded.
+    /// Finds a pass written in the program's own language by its location. If `trusted`, it may be in a module that the
+    /// program hasn't imported.
     ///
     /// # Errors
-    /// If nothing here finds such passes, or there is none.
+    /// If the program can't find such passes, or there is no such pass.
     pub fn import_pass(&self, place: &str, trusted: bool) -> Result<PassRef, PassError> {
         let importer = self.read().importer.clone();
-        // Not under the lock: what is imported may register passes.
+        // Without the lock, since the imported code may register passes.
         if let Some(importer) = importer {
             return importer(place, trusted).map_err(|mut error| {
                 error

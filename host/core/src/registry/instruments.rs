@@ -1,5 +1,4 @@
-//! The registry's instruments by name: the host's own are always there, programs and plugins add
-//! theirs.
+//! The registry's instruments by name: those of the host, and those that programs and plugins register.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +48,7 @@ impl InstrumentTable {
         Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
     }
 
-    /// Refuses a plugin with an instrument whose name is taken.
+    /// Rejects a plugin with an instrument whose name is taken.
     pub(super) fn check_plugin(&self, plugin: &Plugin) -> Result<(), PassError> {
         for instrument in &plugin.manifest().instruments {
             self.check_free(&instrument.name).map_err(|error| {
@@ -67,7 +66,7 @@ impl InstrumentTable {
         }
     }
 
-    /// The instrument of a name, or of an alias.
+    /// Returns the instrument with a name or an alias.
     fn find(&self, name: &str) -> Option<&InstrumentSpec> {
         let is_called = |spec: &&InstrumentSpec| spec.aliases.iter().any(|alias| alias == name);
         self.0.get(name).or_else(|| self.0.values().find(is_called))
@@ -96,20 +95,20 @@ impl Registry {
     /// Registers an instrument.
     ///
     /// # Errors
-    /// If the name is taken, or none that an instrument can have.
+    /// If the name is taken or invalid.
     pub fn register_instrument(&self, spec: InstrumentSpec) -> Result<(), PassError> {
         self.write().instruments.register(spec)
     }
 
-    /// The instruments, sorted by name.
+    /// Returns the instruments, sorted by name.
     pub fn instruments(&self) -> Vec<InstrumentSpec> {
         self.read().instruments.0.values().cloned().collect()
     }
 
-    /// An instrument by its name.
+    /// Returns an instrument by its name.
     ///
     /// # Errors
-    /// If there is no such instrument; the error names the nearest.
+    /// If there is no such instrument. The error suggests the nearest name.
     pub fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
         let spec = inner.instruments.get(name).cloned();
@@ -119,18 +118,17 @@ impl Registry {
         })
     }
 
-    /// Makes the instrument of a name with options, which are checked.
+    /// Creates an instrument by its name, with options, which are checked.
     ///
     /// # Errors
-    /// If there is no such instrument, or an option is wrong or missing; and what making it fails
-    /// with.
+    /// If there is no such instrument, an option is invalid or missing, or the instrument can't be created.
     pub fn get_instrument(
         &self,
         name: &str,
         options: &toml::Table,
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
-        // Not under the lock: the function that makes it may use the registry.
+        // Without the lock: the constructor may use the registry.
         self.instrument_spec(name)?.make(options, setup)
     }
 }

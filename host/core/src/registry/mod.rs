@@ -1,7 +1,7 @@
-//! The registry: passes by their full names, from plugins and from the program itself, and beside
-//! them config options and instruments.
+//! The registry: passes by their full names, from plugins and from the program itself, and also config options and
+//! instruments.
 //!
-//! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
+//! A plugin's passes are listed in its manifest. Its code is loaded when one of its passes first runs.
 
 mod adding;
 mod entries;
@@ -34,8 +34,7 @@ use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::pass::{PassRef, Work, check_info, check_name};
 
-/// The registered passes, config options, instruments and ops, by name. A clone is the same
-/// registry.
+/// The registered passes, config options, instruments and ops, by name. Clones share the registry.
 ///
 /// ```
 /// # extern crate passdock_core as passdock;
@@ -58,13 +57,14 @@ struct Inner {
     passes: Entries,
     aliases: Aliases,
     plugins: Vec<Arc<Plugin>>,
-    /// The plugin files: one may be named in two places, by other paths.
+    /// The identities of plugin files. A file may be named twice, by different paths.
     files: HashSet<Identity>,
-    /// The paths of those that were named one by one, and not by their directories.
+    /// The paths of plugin files that were named individually, not by their directories.
     named_files: HashSet<PathBuf>,
-    /// The files that look like plugins and can't be used: errors about missing passes name them.
+    /// The errors about unusable plugin files, which errors about missing passes list.
     unreadable: Vec<PluginError>,
-    /// The libraries of other systems, and those beside the program: only errors about missing passes name them.
+    /// The errors about skipped libraries: of other systems, or next to the program. Errors about missing passes may
+    /// list them.
     passed_over: Vec<PluginError>,
     config: ConfigTable,
     instruments: InstrumentTable,
@@ -73,30 +73,30 @@ struct Inner {
 }
 
 impl Registry {
-    /// An empty registry: the host's own options and instruments only.
+    /// Creates a registry without passes. It has the host's own options and instruments.
     pub fn new() -> Registry {
         Registry::default()
     }
 
-    /// The process-wide registry.
+    /// Returns the process-wide registry.
     pub fn global() -> &'static Registry {
         static GLOBAL: OnceLock<Registry> = OnceLock::new();
         GLOBAL.get_or_init(Registry::new)
     }
 
-    /// The pass of this name, with default options.
+    /// Returns the pass with this name, with default options.
     ///
     /// # Errors
-    /// If there is no such pass; the error names the nearest.
+    /// If there is no such pass. The error suggests the nearest name.
     pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
         self.get_pass_with_options(name, &toml::Table::new())
     }
 
-    /// The pass of this name with some options, which are checked.
+    /// Returns the pass with this name, with options, which are checked.
     ///
     /// # Errors
-    /// If there is no such pass, or it has no such option or not of such a value; of a plugin's
-    /// Sequential also if there is no such child, or it contains itself.
+    /// If there is no such pass or option, or a value is invalid. For a plugin's Sequential also if it has an unknown
+    /// child, or contains itself.
     pub fn get_pass_with_options(
         &self,
         name: &str,
@@ -105,7 +105,7 @@ impl Registry {
         self.read().pass(name, options, &mut Vec::new())
     }
 
-    /// The schema of the options that a pass takes.
+    /// Returns the schema of a pass's options.
     ///
     /// # Errors
     /// If there is no such pass.
@@ -119,7 +119,7 @@ impl Registry {
     /// Registers a pass of the program itself.
     ///
     /// # Errors
-    /// If the name is taken, or none that a pass can have, or a state is none.
+    /// If the name is taken or invalid, or a name in `required` is invalid.
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
@@ -134,11 +134,10 @@ impl Registry {
         inner.add_own(pass, Entries::add)
     }
 
-    /// Registers a pass instead of the one that has its name: the program's own, which is removed, or a plugin's,
-    /// which is hidden.
+    /// Registers a pass in place of the one with the same name. The program's own is removed; a plugin's is overridden.
     ///
     /// # Errors
-    /// If the name is none that a pass can have or an alias of the program.
+    /// If the name is invalid or an alias that the program registered.
     pub fn replace(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
@@ -150,10 +149,10 @@ impl Registry {
         inner.add_own(pass, Entries::replace)
     }
 
-    /// Registers an alias, which stands for a canonical name wherever a name is given.
+    /// Registers an alias, which can be used wherever a pass name can.
     ///
     /// # Errors
-    /// If the name is taken, or none that a pass can have.
+    /// If the alias is taken or invalid.
     pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
         check_name(alias)?;
         let mut inner = self.write();
@@ -162,10 +161,10 @@ impl Registry {
         Ok(())
     }
 
-    /// The plugins in directories, in the order of the directories. None of them is registered.
+    /// Finds the plugins in directories, in the order of the directories, without registering them.
     ///
     /// # Errors
-    /// If a directory that has to be there can't be read.
+    /// If a required directory can't be read.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         discover(dirs).map_err(|error| {
             let message = capitalized(&error.to_string());
@@ -176,25 +175,23 @@ impl Registry {
     /// Registers a plugin file. Its code isn't loaded before one of its passes runs.
     ///
     /// # Errors
-    /// If the file isn't a plugin that this host can load, or a name of it is taken; nothing of it
-    /// is taken in then.
+    /// If the file isn't a plugin that this host can load, or one of its names is taken. Nothing is registered then.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         self.add_plugin(Plugin::open(path)?, options)?;
         self.write().named_files.insert(path.to_path_buf());
         Ok(())
     }
 
-    /// The paths of the plugin files that were named one by one, and not by their directories.
+    /// Returns the paths of the plugin files that were named individually, not by their directories.
     pub fn named_files(&self) -> HashSet<PathBuf> {
         self.read().named_files.clone()
     }
 
-    /// Registers plugin files, in their order. `options` are by plugin name, `None` for all others.
-    /// `refused` is called with the error of each plugin that conflicts with others; if it returns
-    /// an error, that ends the call.
+    /// Registers plugin files, in their order. `options` are by plugin name, with `None` for all others. `refused` is
+    /// called with the error of each plugin that conflicts with others. If it returns an error, that ends the call.
     ///
     /// # Errors
-    /// If a file isn't a plugin that this host can load; and what `refused` answers.
+    /// If a file isn't a plugin that this host can load, or `refused` returns an error.
     pub fn load_files_with(
         &self,
         files: &[PathBuf],
@@ -214,17 +211,16 @@ impl Registry {
     /// Registers a plugin that is linked into this program.
     ///
     /// # Errors
-    /// If a name of it is taken, or its manifest is none; nothing of it is taken in then.
+    /// If one of its names is taken, or its manifest is invalid. Nothing is registered then.
     pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
-    /// Registers the plugins of a directory, which must exist and may be empty. The error of a file
-    /// that can't be used is kept: [`Registry::unreadable`] lists them, and a pass that isn't found
-    /// names them.
+    /// Registers the plugins of a directory, which must exist and may be empty. Errors of unusable files are stored:
+    /// [`Registry::unreadable`] returns them, and errors about unknown passes list them.
     ///
     /// # Errors
-    /// If the directory can't be read, or plugins contradict each other or what is registered.
+    /// If the directory can't be read, or plugins conflict with each other or with registered ones.
     pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         let dir = SearchDir {
             path: path.to_path_buf(),
@@ -235,12 +231,12 @@ impl Registry {
         self.load_dirs_with(&[dir], &options, &mut Err)
     }
 
-    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`
-    /// for all others. `refused` is called with the error of each plugin that conflicts with
-    /// others; if it returns an error, that ends the call.
+    /// Registers the plugins of directories, in their order. `options` are by plugin name, with `None` for all others.
+    /// `refused` is called with the error of each plugin that conflicts with others. If it returns an error, that ends
+    /// the call.
     ///
     /// # Errors
-    /// If a directory that has to be there can't be read; and what `refused` answers.
+    /// If a required directory can't be read, or `refused` returns an error.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
@@ -277,13 +273,13 @@ impl Registry {
         named: bool,
     ) -> Result<(), PassError> {
         let mut inner = self.write();
-        // A file that is registered already is skipped: it may be named in two places.
+        // A file that is registered already is skipped: two paths or directories may lead to it.
         let file = plugin.file().copied();
         if file.is_some_and(|file| inner.files.contains(&file)) {
             return Ok(());
         }
         if let Err(error) = inner.add(&plugin, options, named) {
-            // One of a directory that was built again since: what is registered stays.
+            // If a file of a directory was rebuilt, the registered plugin stays.
             let place = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
             let own = place(&plugin);
             let mut others = inner.plugins.iter();
@@ -333,7 +329,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The overriding passes of each plugin, by the plugin's name.
+    /// Returns the overriding passes of each plugin, by the plugin's name.
     pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, entry) in self.read().passes.iter() {
@@ -346,7 +342,7 @@ impl Registry {
         all
     }
 
-    /// The canonical name that a name stands for; the name itself if it is unknown.
+    /// Returns the canonical name of a pass, or the name itself if it is unknown.
     pub fn canonical(&self, name: &str) -> String {
         self.read().canonical(name).to_owned()
     }
@@ -356,14 +352,14 @@ impl Registry {
         self.read().entry(name).is_some()
     }
 
-    /// The canonical names of all passes, sorted.
+    /// Returns the canonical names of all passes, sorted.
     pub fn pass_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.read().passes.keys().cloned().collect();
         names.sort();
         names
     }
 
-    /// The kind of a pass; a Sequential is a module pass.
+    /// Returns the kind of a pass. The kind of a Sequential is `Module`.
     pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
         match self.read().entry(name)? {
             Entry::Plugin { plugin, item, .. } => Some(match *item {
@@ -378,8 +374,8 @@ impl Registry {
         }
     }
 
-    /// The plugin and the manifest's description of a pass; `None` for a pass of the program
-    /// itself, and for a Sequential.
+    /// Returns the plugin and the manifest entry of a pass. `None` for a pass of the program itself, and for a
+    /// Sequential.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestPass)> {
         let inner = self.read();
         match inner.entry(name)?.item()? {
@@ -390,8 +386,7 @@ impl Registry {
         }
     }
 
-    /// The plugin and the manifest's description of a Sequential that a plugin offers; `None` for
-    /// any other pass.
+    /// Returns the plugin and the manifest entry of a plugin's Sequential. `None` for any other pass.
     pub fn sequential_spec(&self, name: &str) -> Option<(Arc<Plugin>, ManifestSequential)> {
         let inner = self.read();
         match inner.entry(name)?.item()? {
@@ -402,19 +397,18 @@ impl Registry {
         }
     }
 
-    /// The plugin that provides a pass; `None` for a pass of the program itself.
+    /// Returns the plugin that provides a pass, or `None` for a pass of the program itself.
     pub fn plugin_of(&self, name: &str) -> Option<Arc<Plugin>> {
         self.read().entry(name)?.plugin().cloned()
     }
 
-    /// The declaration of a pass.
+    /// Returns the declaration of a pass.
     pub fn declaration(&self, name: &str) -> Option<PassDeclaration> {
         Some(self.read().entry(name)?.declaration().clone())
     }
 
-    /// The passes that ask for a phase, by name: those of the program itself and of the plugins in
-    /// directories that the user named. Those of the standard plugins run only where a pipeline
-    /// lists them.
+    /// Returns the passes that declare a phase, by name: those of the program, and of plugins in directories that the
+    /// user named. Passes of the standard plugins run only where a pipeline lists them.
     pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
         let inner = self.read();
         let passes = inner.passes.iter();
@@ -423,18 +417,18 @@ impl Registry {
             .collect()
     }
 
-    /// The registered plugins, in the order of their registration.
+    /// Returns the registered plugins, in the order of their registration.
     pub fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.read().plugins.clone()
     }
 
-    /// The files that look like plugins and can't be used.
+    /// Returns the errors about unusable plugin files.
     pub fn unreadable(&self) -> Vec<PluginError> {
         self.read().unreadable.clone()
     }
 
-    /// Registers a config option of the program itself: a struct of
-    /// [`sdk::options!`](crate::sdk::options), or a `bool`, an `i64`, ….
+    /// Registers a config option of the program itself: a struct of [`sdk::options!`](crate::sdk::options), or a single
+    /// value such as a `bool` or an `i64`.
     ///
     /// # Errors
     /// If the key is registered already.
@@ -444,8 +438,8 @@ impl Registry {
             .register(Schema::from_options::<T>(key), None)
     }
 
-    /// Registers a config option of the program itself that is described by data: for programs whose types aren't known
-    /// when they are compiled.
+    /// Registers a config option of the program itself by its schema, for programs that don't know its type at compile
+    /// time.
     ///
     /// # Errors
     /// If the key is registered already.
@@ -453,15 +447,15 @@ impl Registry {
         self.write().config.register(schema, None)
     }
 
-    /// The config options, sorted by key.
+    /// Returns the config options, sorted by key.
     pub fn list_configs(&self) -> Vec<ConfigInfo> {
         self.read().config.list()
     }
 
-    /// The schema of a config option.
+    /// Returns the schema of a config option.
     ///
     /// # Errors
-    /// If the key isn't registered; the error names the nearest.
+    /// If the key isn't registered. The error suggests the nearest key.
     pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
         self.read()
             .config
@@ -469,7 +463,7 @@ impl Registry {
             .map(|entry| entry.schema.clone())
     }
 
-    /// The default values of all config options.
+    /// Returns the default values of all config options.
     pub(crate) fn config_defaults(&self) -> BTreeMap<String, ConfigValue> {
         let inner = self.read();
         let schemas = inner.config.list().into_iter().map(|info| info.schema);
@@ -478,12 +472,12 @@ impl Registry {
             .collect()
     }
 
-    /// The error of an op definition that was asked for and couldn't be loaded.
+    /// Returns the error of the first op definition that couldn't be loaded when it was needed.
     pub(crate) fn missing_definition(&self) -> Option<MissingDefinition> {
         self.read().ops.get()?.failures().into_iter().next()
     }
 
-    /// The op definitions of all plugins.
+    /// Returns the op definitions of all plugins.
     pub fn op_defs(&self) -> Arc<OpDefs> {
         let inner = self.read();
         let ops = inner
@@ -502,7 +496,8 @@ impl Registry {
 }
 
 impl Inner {
-    /// Refuses a name that is taken. An entry that `overrides` takes the place of one that doesn't.
+    /// Rejects a name that is taken. An overriding entry conflicts only with another overriding entry, or with an alias
+    /// of the program.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
             Some(entry) => {
@@ -558,7 +553,7 @@ impl Inner {
         }))
     }
 
-    /// The reason why a pass that a plugin has is left out, if there is such a one.
+    /// Returns the reason why a plugin's pass was skipped, if there is such a pass.
     fn left_out(&self, name: &str) -> Option<String> {
         self.plugins.iter().find_map(|plugin| {
             let mut skipped = plugin.manifest().skipped.iter();
@@ -568,7 +563,7 @@ impl Inner {
         })
     }
 
-    /// The errors about unusable files, which may hold a missing pass.
+    /// Returns the errors about unusable files, which may contain a missing pass.
     fn unusable(&self) -> Vec<String> {
         let passed_over = self.passed_over.iter();
         let doubtful = passed_over.filter(|error| !is_unrelated(error));
@@ -577,7 +572,7 @@ impl Inner {
     }
 }
 
-/// The options for a plugin of a name.
+/// Returns the options for the plugin of a name.
 fn options_of(name: &str, options: &BTreeMap<Option<String>, LoadOptions>) -> LoadOptions {
     let own = options.get(&Some(name.to_owned()));
     let options = own.or_else(|| options.get(&None));

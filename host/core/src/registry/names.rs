@@ -1,4 +1,4 @@
-//! The names that a pass goes by: its own, its aliases, those that TVM has for it, and short ones.
+//! The names of passes: full names, aliases, TVM's names, and short names.
 
 use rustc_hash::FxHashMap;
 
@@ -7,10 +7,10 @@ use super::entries::Entry;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassDeclaration;
 
-/// The namespaces in which a name without `transform.` in it is looked up, in this order.
+/// The namespaces in which a name without `transform.` is looked up, in this order.
 const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
 
-/// What TVM's releases call the namespaces of our passes, and what we do.
+/// Namespaces of TVM's releases, and the equivalent namespaces of passdock.
 const SPACES_OF_TVM: [(&str, &str); 5] = [
     ("relay.transform.", "relax.transform."),
     ("relay._transform.", "relax.transform."),
@@ -19,35 +19,35 @@ const SPACES_OF_TVM: [(&str, &str); 5] = [
     ("s_tir.transform.", "tir.transform."),
 ];
 
-/// The aliases of passes. A pass of that very name goes before an alias.
+/// The aliases of passes. A pass of the same name takes precedence over an alias.
 #[derive(Default)]
 pub(super) struct Aliases(FxHashMap<String, Alias>);
 
 struct Alias {
     /// The canonical name of the pass.
     pass: String,
-    /// The plugin that has the pass; `None`: the program says so.
+    /// The plugin that declares the alias, or `None` for an alias of the program.
     plugin: Option<String>,
 }
 
 impl Aliases {
-    /// The canonical name that an alias stands for, whether or not there is a pass of that name.
+    /// Returns the canonical name for an alias, whether or not the pass exists.
     fn get(&self, alias: &str) -> Option<&str> {
         self.0.get(alias).map(|alias| alias.pass.as_str())
     }
 
-    /// The canonical name that an alias of the program stands for: no pass may take its name.
+    /// Returns the canonical name for an alias of the program, whose name no pass may have.
     pub(super) fn of_program(&self, alias: &str) -> Option<&str> {
         let alias = self.0.get(alias)?;
         alias.plugin.is_none().then_some(alias.pass.as_str())
     }
 
-    /// The aliases, in any order.
+    /// Iterates over the aliases, in any order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Adds an alias that the program gives.
+    /// Adds an alias of the program.
     pub(super) fn add(&mut self, alias: &str, pass: &str) {
         let pass = pass.to_owned();
         self.0
@@ -65,7 +65,7 @@ impl Aliases {
         }
     }
 
-    /// Refuses the aliases of a pass of which one stands for another pass.
+    /// Rejects a pass with an alias that belongs to another pass.
     pub(super) fn check_declared(&self, declared: &PassDeclaration) -> Result<(), PassError> {
         let name = &declared.info.name;
         for alias in &declared.aliases {
@@ -92,21 +92,21 @@ impl Inner {
         self.resolve(name).map(|(_, entry)| entry)
     }
 
-    /// The canonical name that a name stands for, whether or not there is a pass of that name.
+    /// Returns the canonical name for a name, whether or not the pass exists.
     pub(super) fn canonical<'n>(&'n self, name: &'n str) -> &'n str {
         let canonical = self.resolve(name).map(|(name, _)| name);
         // An alias may be registered before its pass.
         canonical.or_else(|| self.aliases.get(name)).unwrap_or(name)
     }
 
-    /// The canonical name and the entry that a name stands for: the name of a pass, an alias, either
-    /// of them in a namespace of TVM's, or a short name for `transform.N` in one of the namespaces or in
-    /// that which it says itself, `acme.N`, in this order.
+    /// Resolves a name to its canonical name and entry. It is tried in this order: as the name of a pass, as an alias,
+    /// and as either of them in a namespace of TVM. Last it is tried as a short name for `transform.N`, in one of the
+    /// namespaces or in its own (`acme.N`).
     pub(super) fn resolve(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {
                 true => {
-                    // As Python's programs import them.
+                    // Python programs write `tvm.relax.transform`.
                     let name = name.strip_prefix("tvm.").unwrap_or(name);
                     let of_space = |(theirs, ours): &(&str, &str)| {
                         let rest = name.strip_prefix(theirs)?;

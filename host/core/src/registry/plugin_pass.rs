@@ -19,7 +19,7 @@ pub(super) struct PluginPass {
 }
 
 impl PluginPass {
-    /// Pass `at` of a plugin's manifest.
+    /// Creates pass `at` of a plugin's manifest.
     pub(super) fn new(plugin: Arc<Plugin>, at: usize) -> PluginPass {
         PluginPass {
             provider: Provider::new(&plugin),

@@ -1,7 +1,7 @@
-//! The Sequentials of plugins: made of the passes that their manifests name, without loading any.
+//! The Sequentials of plugins, which are created from their manifests without loading any plugin.
 //!
-//! Their children may be passes of plugins that are registered later, so names are looked up when a
-//! Sequential is asked for, not when its plugin is registered.
+//! Children may be passes of plugins that are registered later. So names are looked up when a Sequential is requested,
+//! not when its plugin is registered.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::plugin_pass::PluginPass;
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{MAX_DEPTH, PassRef, Sequential, with_options};
 
-/// The largest number of passes in a plugin's Sequential, those of Sequentials in it included. A few
-/// lines of a manifest could ask for any number.
+/// The maximum number of passes in a plugin's Sequential, including those of nested Sequentials. Without a limit, a few
+/// lines of a manifest could request any number.
 const MAX_SIZE: usize = 1 << 16;
 
 impl Inner {
-    /// The pass of this name with some options; `path`: the Sequentials around it, by name, outermost
-    /// first. After an error it leads to the Sequential that has the mistake.
+    /// Returns the pass of a name with options. `path` has the names of the Sequentials around it, outermost first.
+    /// After an error it ends at the Sequential that caused the error.
     pub(super) fn pass(
         &self,
         name: &str,
@@ -61,7 +61,7 @@ impl Inner {
             let options = options.map(|(key, value)| (key.clone(), value.clone()));
             let child = self.pass(name, &options.collect(), path);
             let pass = child.map_err(|error| match path.len() {
-                // Else it was inside a Sequential further down, which is named already.
+                // Otherwise the error names the nested Sequential that caused it already.
                 len if len == depth => error.note(format!(
                     "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
                     info.name,
@@ -89,7 +89,7 @@ impl Inner {
     }
 }
 
-/// Refuses a Sequential inside itself, and one that is too deep inside others.
+/// Rejects a Sequential that contains itself, or is nested too deeply.
 fn check_path(name: &str, path: &[String]) -> Result<(), PassError> {
     if let Some(start) = path.iter().position(|outer| outer == name) {
         let chain = path[start..].join(" -> ");
@@ -120,7 +120,7 @@ mod tests {
         std::ptr::null()
     }
 
-    /// Registers a plugin that offers one Sequential.
+    /// Registers a plugin with one Sequential.
     #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(
         registry: &Registry,
@@ -132,14 +132,14 @@ mod tests {
             "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
              [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
         );
-        // SAFETY: an entry may refuse every host.
+        // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
         let plugin = Plugin::from_static(plugin);
         let overrides = overrides.split_whitespace().map(str::to_owned).collect();
         registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
     }
 
-    /// The children of the Sequential, and the plugin that it is of.
+    /// Returns the names of the Sequential's children, and of its plugin.
     fn children(registry: &Registry) -> String {
         let pass = registry.get_pass("x.transform.All").unwrap();
         let names = pass.as_sequential().unwrap().passes().iter();
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(overrides["b"], ["x.transform.All"]);
         r.unregister_plugin("b").unwrap();
         assert_eq!(children(r), "a: x.transform.One");
-        // A program's own pass takes the name, too.
+        // A pass of the program takes the name, too.
         r.unregister_plugin("a").unwrap();
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();

@@ -1,4 +1,4 @@
-//! What operators' definitions say against rules: operands and attributes that no op has, versions that aren't one.
+//! The check of rules against op definitions: operands, attributes and versions.
 
 use passdock_ir::OpName;
 use passdock_loader::{AttrInfo, OpDefs, OpInfo, takes};
@@ -7,8 +7,8 @@ use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError}
 
 use super::Mention;
 
-/// Holds a rule to the definitions of its operators: an operand or an attribute that no op has in a version that the
-/// rule asks for, and operators that no version has all of.
+/// Checks a rule against the definitions of its operators. Rejects an operand or an attribute that no op has in the
+/// rule's versions, and operators that no version has together.
 pub(super) fn check(rule: &Rule, ops: &OpDefs) -> Result<(), RuleError> {
     Check { rule, ops }.run()
 }
@@ -18,17 +18,17 @@ struct Check<'c> {
     ops: &'c OpDefs,
 }
 
-/// An operator that a rule names, with what is known of it.
+/// An operator in a rule, with its definitions.
 struct RuleOp<'k> {
     mention: Mention<'k>,
     domain: String,
     definitions: Vec<OpInfo>,
-    /// Which of the definitions an op of the rule is right by.
+    /// Whether the op of the rule is valid by each of the definitions.
     fits: Vec<bool>,
 }
 
 impl RuleOp<'_> {
-    /// Whether an op of the rule is right in a version.
+    /// Whether the op of the rule is valid in a version.
     fn is_right(&self, version: i64) -> bool {
         let mut definitions = self.definitions.iter();
         let at = definitions.rposition(|one| one.since <= version);
@@ -55,7 +55,7 @@ impl Check<'_> {
         self.check_bound(ops.iter().flatten())
     }
 
-    /// Refuses ops that no version has all of.
+    /// Rejects ops if no version has all of them.
     fn check_versions(&self, ops: &[Vec<RuleOp<'_>>]) -> Result<(), RuleError> {
         let all = || ops.iter().flatten();
         for (at, domain) in all().map(|one| &one.domain).enumerate() {
@@ -63,7 +63,7 @@ impl Check<'_> {
                 continue;
             }
             let (first, last) = self.version_range(domain);
-            // Between two of these nothing changes.
+            // Definitions don't change between two of these versions.
             let mut versions: Vec<i64> = all()
                 .filter(|one| one.domain == *domain)
                 .flat_map(|one| one.definitions.iter().map(|definition| definition.since))
@@ -96,7 +96,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The first and the last version of a domain that the rule asks for.
+    /// Returns the first and the last version of a domain that the rule allows.
     fn version_range(&self, domain: &str) -> (i64, i64) {
         let opset = self.opset(domain);
         opset.map_or((1, i64::MAX), |opset| (opset.at_least, opset.at_most))
@@ -106,7 +106,8 @@ impl Check<'_> {
         self.rule.opsets.iter().find(|opset| opset.domain == domain)
     }
 
-    /// Finds the definitions that an op of the rule is right by; an error if it is by none that the rule asks for.
+    /// Determines the definitions by which an op of the rule is valid. An error if there is none in the rule's
+    /// versions.
     fn fit(&self, op: &mut RuleOp<'_>) -> Result<(), RuleError> {
         let (first, last) = self.version_range(&op.domain);
         let mention = op.mention;
@@ -121,7 +122,7 @@ impl Check<'_> {
             op.fits.push(is_asked && refused.is_none());
             is_there |= is_asked;
             if is_asked && refused.is_some() {
-                // The newest version is the one that people read about.
+                // The newest version is the most useful one in an error.
                 wrong = refused;
             }
         }
@@ -140,7 +141,7 @@ impl Check<'_> {
         }
     }
 
-    /// Refuses a name for attributes of two kinds, which are never the same.
+    /// Rejects a name that is bound to attributes of different kinds, since they are never equal.
     fn check_bound<'k>(&self, all: impl Iterator<Item = &'k RuleOp<'k>>) -> Result<(), RuleError> {
         let mut bound: Vec<(usize, &NodeAttr, Vec<&str>)> = Vec::new();
         for op in all {
@@ -179,7 +180,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Why no op is as the rule says, by this definition.
+    /// Returns the reason why no op of this definition matches the rule, if any.
     fn refused(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         self.operands(mention, definition).or_else(|| {
             let attrs = definition.attributes.as_ref()?;
@@ -200,7 +201,7 @@ impl Check<'_> {
             let is_absent = one.value == Operand::Absent;
             !is_absent && !is_list(&one.value) && !self.is_optional(&one.value)
         });
-        // Behind a list only their number counts.
+        // After a list operand, only the number of operands matters.
         let beyond = match has_list {
             true => given.nth(most as usize),
             false => given.find(|(at, _)| *at >= most as usize),
@@ -227,7 +228,7 @@ impl Check<'_> {
         None
     }
 
-    /// Whether the pattern lets a value be left out.
+    /// Whether a value is optional in the pattern.
     fn is_optional(&self, operand: &Operand) -> bool {
         let (Operand::Value(value) | Operand::Optional(value)) = operand else {
             return false;
@@ -273,7 +274,7 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
     })
 }
 
-/// An attribute that an op to make has to have.
+/// Returns the error about a required attribute that the replacement lacks.
 fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
     if !mention.is_replacement || mention.node.like.is_some() {
         return None;
@@ -290,7 +291,7 @@ fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
     Some(RuleError::new(mention.name.at.clone(), message))
 }
 
-/// The kinds of attributes that may have a value of a rule; none if the text doesn't say.
+/// Returns the kinds of attributes that a value in a rule may have. Empty if the text doesn't determine them.
 fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
     let literal = match value {
         AttrTerm::Bound(_) => return &[],
@@ -314,7 +315,7 @@ fn domain(name: &str) -> String {
     domain.unwrap_or_default().into_owned()
 }
 
-/// A kind of attributes as a sentence calls it.
+/// Returns the name of an attribute kind with an article, for messages.
 fn with_article(kind: &str) -> String {
     match kind {
         "int" => "an integer".to_owned(),

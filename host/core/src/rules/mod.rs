@@ -1,5 +1,5 @@
-//! Rules, held to the op definitions that are here: `mod.rs` looks the operators up, `definitions.rs` asks whether an
-//! op may be as a rule says.
+//! The check of rules against the available op definitions: `mod.rs` looks up the operators, and `definitions.rs`
+//! checks operands, attributes and versions.
 
 mod definitions;
 
@@ -9,17 +9,17 @@ use passdock_plugin_api as sdk;
 use sdk::Rules;
 use sdk::rewrite::{Node, Rule, RuleError, Spanned};
 
-/// A place of a rule that names an operator.
+/// An occurrence of an operator's name in a rule.
 #[derive(Clone, Copy)]
 pub(crate) struct Mention<'r> {
     node: &'r Node,
     name: &'r Spanned<String>,
-    /// Whether it is in the replacement, and not in the pattern.
+    /// Whether it is in the replacement instead of the pattern.
     is_replacement: bool,
 }
 
 impl<'r> Mention<'r> {
-    /// Returns the operators that each op of a rule may be of.
+    /// Returns the operators that each op of a rule may have.
     fn all(rule: &'r Rule) -> Vec<Vec<Mention<'r>>> {
         let of_op = |(node, is_replacement): (&'r Node, bool)| {
             let names = node.operators.iter();
@@ -38,14 +38,14 @@ impl<'r> Mention<'r> {
     }
 }
 
-/// Rejects rules that never apply, as far as these definitions tell: those that create an undefined operator, that
-/// match an operator whose namespace has others or is misspelt, or that match what the definitions exclude. Loads
-/// the plugins that define the named operators.
+/// Rejects rules that never match according to the op definitions. Such a rule creates an undefined operator, matches
+/// an operator that is misspelt or missing in its namespace, or matches operands and attributes that the definitions
+/// exclude. Loads the plugins that define the named operators.
 ///
 /// # Errors
-/// The first such rule: why, and where.
+/// The first such rule, with the reason and the location.
 pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
-    // Without definitions nothing can be told.
+    // Without definitions nothing can be checked.
     if ops.is_empty() {
         return Ok(());
     }
@@ -63,7 +63,7 @@ pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// What to do about what is wrong in a text: the nearest word that could stand there, or what the error says.
+/// Returns the help for an error in a text: the nearest candidate, or else the error's own help.
 pub(crate) fn help(wrong: &RuleError, text: &str) -> Option<String> {
     let word = text.get(wrong.at.clone()).unwrap_or_default();
     let near = suggest::help(word, wrong.candidates.iter().map(String::as_str));
@@ -84,8 +84,8 @@ fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {
         .candidates(ops.nearest(name)))
 }
 
-/// Whether an operator that nobody here defines is of a plugin that isn't here. A model may have ops of such; they
-/// aren't misspelt.
+/// Whether an undefined operator belongs to a plugin that isn't loaded. Models may have such ops, so the name isn't
+/// considered misspelt.
 pub fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
     let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
     let Some(own) = namespace(name) else {

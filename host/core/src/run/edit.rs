@@ -1,4 +1,4 @@
-//! Modules edited outside of passes, with what passes are written with.
+//! Editing modules outside of passes, with the SDK.
 
 use passdock_ir::Module;
 use passdock_plugin_api as sdk;
@@ -9,7 +9,7 @@ use crate::context::{ContextFrame, PassContext};
 use crate::error::PassError;
 use crate::verify;
 
-/// A new module, built by a closure with the SDK.
+/// Builds a new module with a closure that uses the SDK.
 ///
 /// ```
 /// # mod passdock {
@@ -42,12 +42,11 @@ pub fn build_module(
     edit_module(&Module::new(), body)
 }
 
-/// A module as a closure edits it with the SDK, outside of any pass: what a module pass does, without
-/// a name and without instruments. The module that is given stays as it is.
+/// Edits a copy of a module with a closure that uses the SDK, as a module pass without a name and without instruments.
+/// The given module doesn't change.
 ///
 /// # Errors
-/// The closure's, or its panic; and that of a module that isn't valid IR afterwards, if the current
-/// context verifies.
+/// If the closure fails or panics, or if the result is invalid IR and the current context verifies.
 pub fn edit_module(
     module: &Module,
     body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,

@@ -1,5 +1,4 @@
-//! Passes of the host itself: one that applies another to some functions, one that filters functions,
-//! and one that prints.
+//! Host passes: one that applies another pass to some functions, one that filters functions, and one that prints.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,23 +15,22 @@ use crate::instrument::Sink;
 use crate::instrument::built_in::shown;
 use crate::pass::{PassDeclaration, PassInfo, PassRef, create_unscoped_pass, with_options};
 
-/// A pass of the host's own code, on the IR itself.
+/// Creates a pass whose body uses the IR directly instead of the SDK.
 pub fn create_host_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&Module, &PassContext) -> Result<Module, PassError> + Send + Sync + 'static,
 {
-    // The run loop has put the pass's own context on top.
+    // The run loop has pushed the pass's own context.
     let body = move |module: &Module, _: &ConfigValue| body(module, &PassContext::current());
     create_unscoped_pass(declared, Box::new(body))
 }
 
-/// A pass named `ApplyPassTo<regex>` that runs another one where only the functions whose names
-/// match a regular expression, from their first letter on, may change.
+/// Creates a pass named `ApplyPassTo<regex>` that runs another pass on the functions whose names match a regular
+/// expression from their first character on.
 ///
-/// The other functions are there for the inner pass, but as external ones: they have the attribute
-/// `Extern`, so function passes leave them out. They are restored afterwards, whatever the inner pass
-/// did to them; for that their ops are copied, not their weights. If no function matches, nothing runs;
-/// with `error_if_no_function_matches_regex` that is an error.
+/// The inner pass gets the other functions as external ones: they have the attribute `Extern`, so function passes skip
+/// them. They are restored afterwards, whatever the inner pass did to them. For that their ops are copied, but not
+/// their weights. If no function matches, no pass runs; with `error_if_no_function_matches_regex` that is an error.
 ///
 /// # Errors
 /// If `regex` isn't a regular expression.
@@ -62,7 +60,7 @@ pub fn apply_pass_to_function(
     }))
 }
 
-/// Runs a pass where some functions are external ones, and puts those back.
+/// Runs a pass with some functions marked as external, and restores those.
 fn on_the_rest(
     pass: &PassRef,
     module: &Module,
@@ -97,8 +95,8 @@ fn no_match(regex: &str, module: &Module) -> PassError {
     PassError::new(ErrorKind::Failed, message)
 }
 
-/// A module pass named `Filter` that keeps the functions which satisfy a predicate. Functions that a
-/// kept one calls must be kept, too.
+/// Creates a module pass named `Filter` that removes the functions which don't satisfy a predicate. The predicate must
+/// hold for callees of retained functions, too.
 pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassRef {
     create_host_pass(PassInfo::new("Filter"), move |module, _| {
         let dropped = module.functions().filter(|f| !keep(f));
@@ -119,8 +117,8 @@ passdock_plugin_api::options! {
     }
 }
 
-/// Creates the pass `PrintIR`, which prints the module under the heading that is its option `header`, and changes
-/// nothing. It isn't registered by default: the command registers it with standard error as its sink.
+/// Creates the pass `PrintIR`, which prints the module under a heading, its option `header`, and changes nothing. It
+/// isn't registered by default: the command registers it with standard error as its sink.
 pub fn printing(sink: Sink) -> PassRef {
     let schema = Schema::from_options::<PrintIr>("PrintIR");
     let declared = PassDeclaration {
@@ -138,7 +136,7 @@ pub fn printing(sink: Sink) -> PassRef {
     create_unscoped_pass(declared, Box::new(body))
 }
 
-/// The pass [`printing`], with a heading.
+/// Creates the pass [`printing`] with a heading.
 pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
     let mut options = toml::Table::new();
     options.insert("header".to_owned(), header.into().into());

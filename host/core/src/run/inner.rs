@@ -1,5 +1,5 @@
-//! The passes that a pass runs, by their names: each as a direct child of a Sequential, after those that it
-//! requires, but that no enable rule keeps it from running.
+//! Passes that a pass runs by name. Each runs as a direct child of a Sequential, after the passes that it requires, but
+//! without the enable rule.
 
 use std::sync::Mutex;
 
@@ -13,25 +13,25 @@ use crate::plan;
 use crate::util;
 use crate::verify::{self, Verify};
 
-/// The run of a pass, while it may run others.
+/// The state for running passes inside a pass.
 pub(super) struct Inner<'r, 'c> {
     pub(super) outer: &'r Run<'c>,
     pub(super) pass: &'r dyn Pass,
-    /// The module that the pass was given.
+    /// The input module of the pass.
     pub(super) input: &'r Module,
-    /// The result of the last pass that the pass ran.
+    /// The result of the last pass that this pass ran.
     pub(super) last: Mutex<Option<LastRun>>,
 }
 
 /// The result of a pass that a pass ran.
 pub(super) struct LastRun {
-    /// The module that it left.
+    /// The module after the pass.
     module: Module,
     done: Done,
 }
 
 impl Inner<'_, '_> {
-    /// Returns the passes that ran on a module: none if the pass changed it since it ran another one.
+    /// Returns the passes that ran on this state of a module. Empty if the pass changed it after it ran another one.
     fn done(&self, module: &Module) -> Done {
         match &*util::lock(&self.last) {
             Some(last) if last.module.is_same(module) => last.done.clone(),
@@ -51,9 +51,9 @@ impl Inner<'_, '_> {
         name: &str,
     ) -> Result<Module, PassError> {
         self.run(cx, module, name).map_err(|mut error| {
-            // Not a wrong request of the user's: the pass that asked for the other one has failed.
+            // The user's request was valid: the pass that requested the other one has failed.
             error.is_inner = error.kind.exit_status() == 2;
-            // It is also the one to run again.
+            // The failure is repeated by running the outer pass.
             error.site = None;
             error
         })
@@ -70,7 +70,7 @@ impl Inner<'_, '_> {
         if cx.verify() == Verify::All {
             verify::all(module).map_err(where_it_is)?;
         }
-        // The pass itself has run so far, too.
+        // The pass itself has run in part, too.
         let mut foreign = self.outer.foreign.clone();
         foreign.push(by.clone());
         let mut run = Run {

@@ -1,9 +1,8 @@
 //! The call of a pass that isn't a Sequential: on the module, or on each of its functions.
 //!
-//! All functions are computed from the module as it was and then stored together. Where a pass
-//! declares that it may, it runs on several functions at once; functions are gathered in module
-//! order, diagnostics too, and of several failures the first in that order counts, so that nothing
-//! depends on the number of threads.
+//! All functions are computed from the input module, and then stored together. If the pass declares that it is
+//! thread-safe, it runs on several functions in parallel. Functions and diagnostics are collected in module order, and
+//! the first failure in that order is returned. So nothing depends on the number of threads.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,15 +26,15 @@ use crate::error::{ErrorKind, PassError, PassFault, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
-/// The least number of ops in all functions for which several threads are used.
+/// The minimum number of ops in all functions for running in parallel.
 const PARALLEL_OPS: usize = 4096;
 
-/// The largest number of passes that run inside each other. A thread's stack has room for them,
-/// unless their own code uses much of it.
+/// The maximum number of passes that run inside each other. A thread's stack has room for them, unless their own code
+/// uses much of it.
 const MAX_NESTED: usize = 64;
 
-/// Runs a pass; returns the same module if nothing changed, and what its rules did. The pass's
-/// diagnostics are shown when it has returned, also if it failed.
+/// Runs a pass. Returns the new module, or the same one if nothing changed, and the rewrites of its rules. The pass's
+/// diagnostics are shown after it has returned, also if it failed.
 pub(super) fn call(
     run: &Run<'_>,
     job: Job<'_>,
@@ -80,9 +79,9 @@ pub(super) fn call(
     if !after.is_same(module) {
         call.import_domains(module, &mut after);
     }
-    // Without the definition the result may not be what the user asked for.
+    // Without the definition, the result may be wrong.
     let missing = match is_host {
-        // It may have asked its own context, past the frame.
+        // A host pass may have used definitions of the context directly, without the frame.
         true => cx.registry().missing_definition(),
         false => call.frame.missing_definition(),
     };
@@ -95,7 +94,7 @@ pub(super) fn call(
     Ok((after, rewrites))
 }
 
-/// Whether there are enough functions and ops for more than one thread.
+/// Whether the functions have enough ops to run in parallel.
 fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     let (mut functions, mut ops) = (0, 0);
     for slot in slots {
@@ -108,7 +107,7 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     false
 }
 
-/// Refuses a pass that is nested too deeply in passes that run each other.
+/// Rejects a pass that is nested too deeply in passes that run each other.
 fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
     let Some(outer) = run.outer.cx.diag_ctx() else {
         return Ok(());
@@ -116,7 +115,7 @@ fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
     if outer.run_by().len() + 1 < MAX_NESTED {
         return Ok(());
     }
-    // A pass of the host's own code starts a run that knows nothing of what is around.
+    // A host pass starts a separate run, whose `parents` don't include the passes around it.
     let mut all: Vec<&str> = outer.run_by().iter().rev().map(String::as_str).collect();
     all.push(outer.pass());
     let around: Vec<&str> = run.outer.parents.iter().map(String::as_str).collect();
@@ -133,16 +132,16 @@ fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
         .help("A pass that runs itself, or one that runs it, has to come to an end."))
 }
 
-/// One call of a pass.
+/// A call of a pass.
 struct LeafCall<'c> {
     pass: &'c dyn Pass,
     options: &'c ConfigValue,
-    /// The frame, with the diagnostics of this pass.
+    /// The frame of the call, whose context collects the diagnostics of the pass.
     frame: ContextFrame<'c>,
 }
 
 impl LeafCall<'_> {
-    /// Adds the domains of the ops that the pass added to the imports of the functions.
+    /// Adds the domains of new ops to the imports of their functions.
     fn import_domains(&self, module: &Module, after: &mut Module) {
         let defs = self.frame.op_defs();
         after.import_new_domains(module, |domain| {
@@ -154,7 +153,7 @@ impl LeafCall<'_> {
         });
     }
 
-    /// Runs the work, and adds what rules did to `rewrites`.
+    /// Calls the pass, and adds the rewrites of its rules to `rewrites`.
     fn run(
         &self,
         work: Work<'_>,
@@ -216,7 +215,7 @@ impl LeafCall<'_> {
                     .result
                     .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
                 if failed.is_some() {
-                    // The pass goes on: its diagnostics about the other functions are worth as much.
+                    // The pass continues, since diagnostics about the other functions are useful, too.
                     emitted_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
                 } else if let Some(after) = after {
                     if !declared.changes_interface {
@@ -229,9 +228,9 @@ impl LeafCall<'_> {
             };
         let is_worth_it =
             declared.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
-        // Which rewrites are the first so many may not depend on threads.
+        // The limit applies to rewrites in module order, so the functions can't run in parallel.
         let is_limited = self.frame.context().settings().rewrite_limit.is_some();
-        // Inside a pass that isn't thread-safe, another thread might wait for this one to leave it.
+        // Inside a pass that isn't thread-safe, a worker might wait for this thread to release the lock.
         if is_worth_it
             && !is_limited
             && !solo::is_inside()
@@ -251,7 +250,7 @@ impl LeafCall<'_> {
             return Err(error);
         }
         if changed.is_empty() {
-            // The next pass finds the module as this one did.
+            // The next pass gets the same module.
             input.cache(slots);
             return Ok(module.clone());
         }
@@ -269,15 +268,14 @@ impl LeafCall<'_> {
         Ok(after)
     }
 
-    /// The outcomes on the functions that have one to report, in order, computed by the
-    /// threads of the pool that this is called in.
+    /// Runs the pass on the slots with the current pool of threads. Returns the outcomes to report, in module order.
     fn parallel(
         &self,
         pass: FunctionCode<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
     ) -> Vec<(Arc<Function>, FunctionOutcome)> {
-        // Small enough pieces that threads stay busy, large enough that starting one is nothing.
+        // Small enough chunks to keep all threads busy, and large enough ones to make the overhead negligible.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {
             let _pushed = running::pushed(self.frame.context());
@@ -293,8 +291,7 @@ impl LeafCall<'_> {
         pieces.flatten_iter().collect()
     }
 
-    /// Keeps the diagnostics of a pass on the module or on one function; returns the message of the
-    /// first error.
+    /// Collects the diagnostics of a pass on the module or on one function. Returns the message of the first error.
     fn collect(&self, emitted: Vec<Diagnostic>) -> Option<Box<str>> {
         let mut failures = emitted.iter().filter(|one| one.severity.is_failure());
         let first = failures.next().map(|first| first.message.as_str().into());
@@ -303,7 +300,7 @@ impl LeafCall<'_> {
         first
     }
 
-    /// Shows the diagnostics of the pass, in order. If an error is among them, the pass failed.
+    /// Shows the diagnostics of the pass, in order. The pass fails if an error is among them.
     fn show(&self, result: Result<Module, PassError>) -> Result<Module, PassError> {
         let Some(collected) = self.frame.context().diag_ctx() else {
             return result;
@@ -335,7 +332,7 @@ impl LeafCall<'_> {
     }
 }
 
-/// A pass's failure as an error of the run; `emitted`: the first error that it emitted.
+/// Converts a pass's failure to an error of the run. `emitted` is the message of the first error that it emitted.
 pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> PassError {
     if let Some(first) = emitted
         && !failure.panicked
@@ -345,7 +342,7 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
     }
     let is_silent = failure.silent && !failure.panicked;
     let nested = match failure.nested {
-        // It only returned the message that it got.
+        // The pass only returned the message of the inner error.
         Some((error, message)) if is_silent || message == failure.message => return error,
         nested => nested.map(|(error, _)| error),
     };

@@ -2,9 +2,9 @@
 //!
 //! enabled? → required → should_run → before → call → verify what changed → after, or failed.
 //!
-//! [`crate::plan`] has decided the first two before anything runs; `leaf` calls the pass;
-//! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
-//! before it, so a pass that fails leaves the module as it was.
+//! [`crate::plan`] does the first two steps before any pass runs. `leaf` calls the pass, and [`crate::verify`] checks
+//! its changes. The loop stores only the current module and the previous one, so a failed pass leaves the module
+//! unchanged.
 
 mod edit;
 mod host_passes;
@@ -38,12 +38,11 @@ use crate::plan::{self, Plan, Step};
 use crate::verify::{self, Verify};
 
 impl dyn Pass + '_ {
-    /// Runs the pass under this thread's current context: whatever its level, and without the
-    /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
-    /// clones of the module what didn't change.
+    /// Runs the pass under this thread's current context. It runs at any level, and without the passes that it
+    /// requires, which a [`Sequential`] runs. The result shares unchanged parts with other clones of the module.
     ///
     /// # Errors
-    /// The pass's, an instrument's, or the verifier's of what the pass made.
+    /// If the pass, an instrument, or the verification of the pass's changes fails.
     pub fn call(&self, module: Module) -> Result<Module, PassError> {
         self.call_in(module, &PassContext::current())
     }
@@ -55,23 +54,22 @@ impl dyn Pass + '_ {
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         let begun = cx.begin_call();
         let result = call(self, &module, cx, !calls::in_callback());
-        // It ends with the call, and what only it holds.
+        // The module ends with the call, with everything that only it owns.
         drop(module);
         cx.end_call(begun, result)
     }
 }
 
 impl Sequential {
-    /// Runs its enabled passes under this thread's current context, with what they require.
+    /// Runs its enabled passes under this thread's current context, with the passes that they require.
     ///
     /// # Errors
-    /// What can't be resolved, before anything runs; then the first failure of a pass or of an
-    /// instrument.
+    /// If planning fails, before any pass runs. Otherwise the first failure of a pass or of an instrument.
     pub fn call(&self, module: Module) -> Result<Module, PassError> {
         (self as &dyn Pass).call(module)
     }
 
-    /// Runs its enabled passes under a given context, with what they require.
+    /// Runs its enabled passes under a given context, with the passes that they require.
     ///
     /// # Errors
     /// As [`Sequential::call`].
@@ -79,10 +77,10 @@ impl Sequential {
         (self as &dyn Pass).call_in(module, cx)
     }
 
-    /// Runs its passes by a plan that [`prepare`] made of it under the same context.
+    /// Runs its passes by a plan, which [`prepare`] returned for it under the same context.
     ///
     /// # Errors
-    /// The first failure of a pass or of an instrument.
+    /// For the first failure of a pass or of an instrument.
     pub fn call_planned(
         &self,
         plan: &Plan,
@@ -94,11 +92,10 @@ impl Sequential {
     }
 }
 
-/// Runs a pass from outside: whatever its level, without what it requires. Instruments are called
-/// if it is `watched`.
+/// Runs a pass at any level, without the passes that it requires. Instruments are called if `watched`.
 ///
 /// # Errors
-/// What can't be resolved; then the first failure of a pass or of an instrument.
+/// If planning fails. Otherwise the first failure of a pass or of an instrument.
 pub fn call(
     pass: &dyn Pass,
     module: &Module,
@@ -154,11 +151,11 @@ fn call_planned(
     }
 }
 
-/// Checks that a Sequential can run, and returns its plan: loads the plugins that it and the
-/// context's instruments need, and makes the instruments.
+/// Checks that a Sequential can run, and returns its plan. Loads the plugins for it and for the context's instruments,
+/// and creates the instruments.
 ///
 /// # Errors
-/// What can't be resolved or loaded.
+/// If planning fails, or a plugin or an instrument can't be loaded.
 pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = plan::resolve(sequential, cx)?;
     plan.load()?;
@@ -170,7 +167,7 @@ pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
 #[derive(Clone, Copy)]
 struct Job<'a> {
     pass: &'a dyn Pass,
-    /// The values of its options, if a plan has them.
+    /// The values of its options, if a plan has computed them.
     options: Option<&'a ConfigValue>,
     /// The plan of the pass, if it is a Sequential.
     plan: Option<&'a Plan>,
@@ -180,26 +177,26 @@ struct Job<'a> {
 
 /// The outcome of a pass that didn't fail.
 enum Outcome {
-    /// The pass ran and made this module; the rewrites of its rules.
+    /// The pass ran: the module after it, and the rewrites of its rules.
     Ran(Module, Rewrites),
     /// Instruments vetoed the pass, for this reason.
     Vetoed(String),
 }
 
-/// The state of one call, kept from one pass to the next.
+/// The state of one call, from its first pass to its last.
 struct Run<'c> {
     cx: &'c PassContext,
     /// Whether instruments are called.
     watched: bool,
     /// The passes that ran.
     done: Done,
-    /// The names of the Sequentials around the pass, without the outermost, and of the passes that ran
-    /// what is in them.
+    /// The names of the Sequentials and passes around the current pass, outermost first. The outermost Sequential isn't
+    /// included.
     parents: Vec<String>,
     depth: u32,
     /// Whether a pass runs these passes.
     is_inner: bool,
-    /// The passes that ran and are in files of plugins, each once.
+    /// The names of the passes from plugin files that ran, without duplicates.
     foreign: Vec<String>,
 }
 
@@ -259,7 +256,7 @@ impl Run<'_> {
         outcome
     }
 
-    /// Runs one pass, which the record of calls names.
+    /// Runs one pass. A crash report names `callee`.
     fn recorded_pass(
         &mut self,
         job: Job<'_>,
@@ -305,7 +302,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs a pass that isn't a Sequential, and verifies what it changed.
+    /// Runs a pass that isn't a Sequential, and verifies its changes.
     fn leaf(
         &mut self,
         job: Job<'_>,
@@ -322,7 +319,7 @@ impl Run<'_> {
         called.map_err(|error| self.broken_input(job.pass, module).unwrap_or(error))
     }
 
-    /// Verifies the module that a pass made, and returns it compacted.
+    /// Verifies the module after a pass, and returns it compacted.
     fn verified(&mut self, before: &Module, mut after: Module) -> Result<Module, PassError> {
         let verify = self.cx.verify();
         if !after.is_same(before) {
@@ -337,8 +334,7 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// Remembers the passes that the first pass requires as done: the module is the one from right
-    /// before that pass.
+    /// Marks the passes that the first pass requires as done. The module is the one from right before the first pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
             for step in &first.required {
@@ -359,7 +355,7 @@ impl Run<'_> {
         }
     }
 
-    /// Calls instruments, whose time isn't the pass's.
+    /// Calls instruments. Their time doesn't count as the pass's.
     fn untimed<T>(&self, callbacks: impl FnOnce() -> T) -> T {
         match self.cx.recorder() {
             Some(recorder) => recorder.watching(callbacks),
@@ -397,8 +393,8 @@ impl Run<'_> {
         PassError::from_termination(termination)
     }
 
-    /// Returns an error if the module that a failed pass was given is broken: another pass wrote into
-    /// it, or this one, besides failing.
+    /// Returns an error if the input module of a failed pass is broken. Either an earlier pass broke it, or this one
+    /// did before it failed.
     fn broken_input(&self, pass: &dyn Pass, module: &Module) -> Option<PassError> {
         let name = &pass.info().name;
         let mut ran = match self.cx.verify() {
@@ -410,7 +406,7 @@ impl Run<'_> {
             ran.push(name.clone());
         }
         let mut broken = verify::broken(module, &ran)?;
-        // Nothing else could have done it.
+        // Only this pass could have done it.
         if ran == [name.as_str()] {
             broken.pass = Some(name.clone());
             broken.set_provider(pass.provider());
@@ -430,29 +426,29 @@ fn file_of(pass: &dyn Pass) -> Option<&Path> {
     }
 }
 
-/// The passes that ran on a module, and whether the module is still as they left it.
+/// The passes that ran on a module, and whether the module has changed since.
 #[derive(Clone, Default)]
 struct Done {
-    /// The number of the module's current state, which each change increments.
+    /// The number of the module's current state. Each change increments it.
     state: u64,
-    /// The passes, with their options and the number of the state that each left when it last ran.
+    /// The passes, with their options and the number of the state after their last run.
     ran: HashMap<String, (Arc<ConfigValue>, u64)>,
 }
 
 impl Done {
-    /// Remembers that a pass ran, and left the module in its current state.
+    /// Records that a pass ran, with the current state of the module after it.
     fn remember(&mut self, step: &Step) {
         let name = step.pass.declaration().info.name.clone();
         self.ran.insert(name, (step.options.clone(), self.state));
     }
 
-    /// Returns `true` if a required pass ran with the same options, and nothing changed since.
+    /// Whether a required pass ran with the same options, and the module hasn't changed since.
     fn has(&self, step: &Step) -> bool {
         let last = self.ran.get(&step.pass.info().name);
         last.is_some_and(|(options, state)| *state == self.state && *options == step.options)
     }
 
-    /// Remembers that the module changed.
+    /// Records that the module changed.
     fn changed(&mut self) {
         self.state += 1;
     }
@@ -460,17 +456,16 @@ impl Done {
 
 static INTERRUPT: OnceLock<fn() -> Option<PassError>> = OnceLock::new();
 
-/// Sets the function that is called before each pass of a Sequential and before a pipeline's output is
-/// written: it returns the error to end the run with, if the run is to end. Of several calls the first
-/// counts.
+/// Sets a function that is called before each pass of a Sequential and before a pipeline's output is written. To end
+/// the run, it returns an error. Only the first call of `set_interrupt` has an effect.
 pub fn set_interrupt(interrupt: fn() -> Option<PassError>) {
     _ = INTERRUPT.set(interrupt);
 }
 
-/// Returns the error to end the run with, if [`set_interrupt`]'s function has one.
+/// Calls the function of [`set_interrupt`], if any.
 ///
 /// # Errors
-/// That error.
+/// If that function returns an error.
 pub fn check_interrupt() -> Result<(), PassError> {
     let interrupt = INTERRUPT.get();
     interrupt.and_then(|ask| ask()).map_or(Ok(()), Err)

@@ -1,4 +1,4 @@
-//! Records of the run: what became of each pass, and how long it took.
+//! Records of the run: status and time of each pass.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::context::{PassRecord, PassRun, PassStart, PassStatus, Recorder};
 use crate::error::{ErrorKind, PassError};
 use crate::plan::Step;
 
-/// The record of a pass that started: its recorder, its index and when it started.
+/// The record of a pass that started: its recorder, its index and its start time.
 type Started<'r> = (&'r Recorder, usize, PassStart);
 
 impl Run<'_> {
@@ -34,7 +34,7 @@ impl Run<'_> {
         let is_leaf = step.plan.is_none();
         let (mut ops_after, mut differences) = (None, BTreeMap::new());
         if let Ok(Outcome::Ran(after, _)) = result {
-            // A pass that runs others is told of as a whole.
+            // A pass that runs others is recorded as a whole.
             if is_leaf && !self.is_inner {
                 recorder.keep(|| PassRun {
                     pass: step.pass.clone(),
@@ -80,7 +80,7 @@ impl Run<'_> {
         }
     }
 
-    /// The record of a pass that hasn't run.
+    /// Creates the record of a pass that hasn't run yet.
     fn record(&self, step: &Step, module: &Module) -> PassRecord {
         let (pass, ops) = (&*step.pass, module.op_count());
         let provider = pass.provider();
@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 }
 
-/// What isn't as it was in the functions of a module, counted by names.
+/// Counts the differences between the functions of two modules, by the name of the difference.
 fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
     for (_, function, before) in after.changed_since(before) {

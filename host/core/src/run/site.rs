@@ -1,5 +1,5 @@
-//! Failure sites: the context, module and passes that are needed to repeat a failure. Only pointers
-//! are copied, and only when a failure happens.
+//! Failure sites: the context, module and passes that repeat a failure. Only pointers are copied, and only after a
+//! failure.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use crate::error::PassError;
 use crate::pass::{PassRef, Sequential};
 use crate::plan::{Child, Step};
 
-/// The place where a pass failed: the module before it, and the passes that were still to run.
+/// The site of a failure: the module before the failed pass, and the remaining passes.
 #[derive(Clone)]
 pub struct FailureSite {
     /// The context that the passes ran under.
     pub context: PassContext,
     /// The module before the pass.
     pub before: Module,
-    /// The pass that failed, then those that would have followed. The passes that the first one
-    /// requires have run.
+    /// The failed pass, followed by the passes after it. The passes that the first one requires have run.
     pub passes: Vec<PassRef>,
 }
 
@@ -30,7 +29,7 @@ impl fmt::Debug for FailureSite {
 }
 
 impl PassError {
-    /// The site of the failure, if a pass of a Sequential failed.
+    /// Returns the site of the failure, if a pass of a Sequential failed.
     pub fn site(&self) -> Option<&FailureSite> {
         self.site.as_deref()?.downcast_ref()
     }
@@ -40,21 +39,20 @@ impl PassError {
         self.site = Some(Arc::new(site));
     }
 
-    /// Takes the site off: its module and its context, with what plugins own there, end here unless others hold them.
+    /// Removes the site. Its module and its context are dropped, with plugin-owned data, unless they are shared.
     pub fn forget_site(&mut self) {
         self.site = None;
     }
 }
 
-/// Adds the site of a failed pass to an error. The site of a failed Sequential is that of the pass
-/// inside.
+/// Adds the site of a failed pass to an error. For a failed Sequential, it is the site of the nested pass.
 pub(super) fn at(
     mut error: PassError,
     step: &Step,
     before: &Module,
     context: &PassContext,
 ) -> PassError {
-    // A pass that calls others by itself is the one to run again.
+    // For a pass that runs others, the failure is repeated by running that pass.
     if step.plan.is_none() || error.site.is_none() {
         error.set_site(FailureSite {
             context: context.clone(),
@@ -77,7 +75,7 @@ pub(super) fn followed_by(mut error: PassError, children: &[Child]) -> PassError
     error
 }
 
-/// Adds a site with all passes of a Sequential to an error that isn't a child's: an instrument's,
+/// Adds a site with all passes of a Sequential to an error that doesn't come from a child, such as an instrument's
 /// before the first pass.
 pub(super) fn around(
     mut error: PassError,

@@ -1,8 +1,7 @@
-//! The lock for passes of plugins that aren't declared thread-safe: one thread at a time runs them.
+//! The lock for plugins' passes that aren't declared thread-safe: only one thread at a time runs them.
 //!
-//! There is one lock for all of them, whatever their plugin and their registry. A pass may run
-//! others, so with a lock for each plugin two threads could wait for each other; and a library is
-//! in the process once, however many registries have it.
+//! All plugins and registries share one lock. Passes may run other passes, so with a lock per plugin two threads could
+//! deadlock. A library exists once per process, even if several registries have it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
@@ -10,14 +9,14 @@ use std::thread::{self, ThreadId};
 use crate::context::pool;
 use crate::util;
 
-/// The thread that holds the lock, and how many times: it may enter again.
+/// The thread that holds the lock, and how often: the lock is reentrant.
 static OWNER: Mutex<Option<(ThreadId, u32)>> = Mutex::new(None);
 static LEFT: Condvar = Condvar::new();
 
 /// A guard that holds the lock until it is dropped.
 pub(super) struct Alone(());
 
-/// Takes the lock, and waits until no other thread holds it.
+/// Acquires the lock, after waiting for other threads to release it.
 pub(super) fn enter() -> Alone {
     let me = thread::current().id();
     let mut owner = util::lock(&OWNER);
@@ -34,16 +33,16 @@ pub(super) fn enter() -> Alone {
     }
 }
 
-/// Whether this thread holds the lock: then it must not wait for another one.
+/// Whether this thread holds the lock. If so, it must not wait for other threads.
 pub(super) fn is_inside() -> bool {
     let owner = util::lock(&OWNER);
     owner.is_some_and(|(thread, _)| thread == thread::current().id())
 }
 
-/// Resets the host in a process that was just forked: it has the forking thread and no others, so none of them is in
-/// a pass. The threads of contexts are gone: their passes run on the thread that calls them.
+/// Resets the host in a process that was just forked. Only the forking thread exists there, so no other thread is in a
+/// pass. Without the threads of contexts, passes run on the calling thread.
 ///
-/// A program that forks calls it in the new process, before it runs passes.
+/// A program that forks must call this in the new process before it runs passes.
 pub fn forked() {
     pool::forked();
     let mut owner = util::lock(&OWNER);

@@ -1,14 +1,14 @@
-//! A pass that changes the interface of a function, which callers rely on, has to declare so.
+//! The check that a pass which changes a function's interface declares it. Callers rely on interfaces.
 
 use passdock_ir::verify::interface;
 use passdock_ir::{Function, Module};
 
 use crate::error::{ErrorKind, PassError, PassFault};
 
-/// The name of the function that a model's users call.
+/// The name of the model's entry function.
 const MAIN: &str = "main";
 
-/// An error if a pass changed a function's interface.
+/// Returns an error if a pass changed a function's interface.
 pub(crate) fn check_function(before: &Function, after: &Function) -> Result<(), PassError> {
     let difference = interface::difference(before, after);
     difference.map_or(Ok(()), |what| Err(changed(&what)))
@@ -27,7 +27,7 @@ fn undeclared(message: impl Into<String>) -> PassError {
     error
 }
 
-/// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
+/// Returns an error if a pass changed the interface of a module: that of `@main`, or the opsets of a function.
 pub(crate) fn check_module(before: &Module, after: &Module) -> Result<(), PassError> {
     check_main(before, after)?;
     for (name, new, old) in after.changed_since(before) {

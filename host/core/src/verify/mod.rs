@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{ErrorKind, PassError};
 use crate::util::panic_text;
 
-/// The most violations that an error lists.
+/// The maximum number of violations in an error.
 const SHOWN: usize = 5;
 
 /// The functions that are verified.
@@ -33,8 +33,8 @@ pub enum Verify {
     Off,
 }
 
-/// Returns an error if the module that the pass `name` was given doesn't print as before: only under
-/// `testing.immutable_module`, since that prints the module twice for each pass.
+/// Returns an error if the input module of the pass `name` doesn't print as before. Used only under
+/// `testing.immutable_module`, since the module is printed twice for each pass.
 pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<(), PassError> {
     if before == text::print(module) {
         return Ok(());
@@ -44,9 +44,10 @@ pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<()
         .help("A pass may change a function only by the functions of the host."))
 }
 
-/// Verifies the functions that are new in `after`, or all of it.
+/// Verifies the changed functions of `after`, or all functions.
 ///
-/// A function that didn't change is looked at too if what it calls may be another one now.
+/// All are verified, too, if a function was removed or changed its interface: unchanged callers may have become
+/// invalid.
 pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     match when {
         Verify::Off => Ok(()),
@@ -69,14 +70,14 @@ fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), 
 /// Verifies all functions of a module.
 ///
 /// # Errors
-/// The first invariant that doesn't hold.
+/// For the first function with violations.
 pub fn all(module: &Module) -> Result<(), PassError> {
     let mut functions = module.names().zip(module.functions());
     functions.try_for_each(|(name, function)| one(module, name, function))
 }
 
-/// The error of a module that is broken before a pass runs, or before it is written. `ran` are the passes that
-/// may have done it.
+/// Returns the error of a module that is broken before a pass runs or before it is written. `ran` has the passes that
+/// may have broken it.
 pub fn broken(module: &Module, ran: &[String]) -> Option<PassError> {
     if ran.is_empty() {
         return None;
@@ -135,8 +136,8 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     Err(error)
 }
 
-/// Runs `look` on IR that may be broken in ways that no edit allows, and turns a panic into an
-/// error: a plugin that writes into a view can do anything to it.
+/// Runs `look` on IR that may be broken in ways that no edit allows, and turns a panic into an error. A plugin that
+/// writes into a view can break it in any way.
 fn guarded<T>(
     function: Option<&Function>,
     look: impl FnOnce() -> Result<T, PassError>,

@@ -1,4 +1,4 @@
-//! Analyses: worked out once for a version of a function, never seen for another.
+//! Analyses: computed once for a version of a function, and never returned for another version.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError,
 
 use crate::support::{Around, module, run, run_module, run_on};
 
-/// How many ops there are, and how often that was counted.
+/// The number of ops. Computing it increments `COUNTED`.
 struct Count(usize);
 
 static COUNTED: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +29,7 @@ impl Analysis for Count {
     }
 }
 
-/// One test, since it counts.
+/// A single test, since it uses a global counter.
 #[test]
 fn a_result_is_computed_once_for_a_version() {
     let computed = |expected| assert_eq!(COUNTED.swap(0, Ordering::Relaxed), expected);
@@ -38,7 +38,7 @@ fn a_result_is_computed_once_for_a_version() {
         let same = run(&input, &around, |f, cx| {
             assert_eq!(f.analysis::<Count>(cx)?.0, 3);
             assert_eq!(f.analysis::<Count>(cx)?.0, 3);
-            // Another handle of the same function finds it too.
+            // Another handle of the same function finds the result, too.
             let module = cx.module().ok_or("a function pass has its module")?;
             assert_eq!(module.snapshot("main")?.analysis::<Count>(cx)?.0, 3);
             Ok(())
@@ -54,7 +54,7 @@ fn a_result_is_computed_once_for_a_version() {
         Ok(())
     });
     computed(1);
-    // What came out brings its result along; what went in has its own still.
+    // The output has the result of the pass; the input still has its own.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
     output.replace(changed).expect("its name is there");
@@ -63,13 +63,13 @@ fn a_result_is_computed_once_for_a_version() {
         asked.expect("works");
         computed(0);
     }
-    // Other definitions may mean another result.
+    // The result may depend on the op definitions.
     let asked = run(&input, &Around::with_ops(), |f, cx| {
         f.analysis::<Count>(cx).map(drop)
     });
     asked.expect("works");
     computed(1);
-    // A pass that fails leaves nothing behind, also of its analyses.
+    // A failed pass discards its analyses, too.
     let failed = run(&input, &around, |f, cx| {
         f.set_function_attr("k", 1)?;
         f.analysis::<Count>(cx)?;
@@ -77,7 +77,7 @@ fn a_result_is_computed_once_for_a_version() {
     });
     failed.expect_err("it failed");
     computed(1);
-    // A module pass: edited in between, kept at its end.
+    // A module pass edits in between. The analysis is cached in its output.
     let changed = run_module(&input, |m, cx| {
         let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
@@ -94,7 +94,7 @@ fn a_result_is_computed_once_for_a_version() {
     computed(0);
 }
 
-/// Says that it is of the version that it was computed for.
+/// The version of the function that it was computed for.
 struct Version(u64);
 
 impl Analysis for Version {
@@ -118,7 +118,7 @@ fn a_pass_preserves_what_its_edits_leave_alone() {
         f.set_function_attr("k", 2)?;
         Ok(())
     });
-    // The next pass can't bring back what this one gave up.
+    // The next pass can't preserve results that this one didn't preserve.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
     output.replace(changed).expect("its name is there");
@@ -130,7 +130,7 @@ fn a_pass_preserves_what_its_edits_leave_alone() {
     next.expect("works");
 }
 
-/// A result that needs the next, and the last of which needs the first.
+/// An analysis that requests the next one, in a cycle.
 struct Circle<const AT: usize>;
 
 macro_rules! circle {
@@ -152,7 +152,7 @@ circle! {
     2 "second" 1;
 }
 
-/// Called as another is.
+/// An analysis with the same name as another one.
 #[derive(Debug)]
 struct Impostor;
 
@@ -201,7 +201,7 @@ fn mistakes_are_errors_with_a_sentence() {
 
 #[test]
 fn a_host_without_analyses_keeps_none_and_has_no_columns() {
-    // SAFETY: the host's own table but for its end, for good.
+    // SAFETY: the host's own table except for its last field, leaked.
     let old = unsafe {
         let mut host = *passdock_core::boundary::host().get();
         host.get_extension = None;
@@ -209,7 +209,7 @@ fn a_host_without_analyses_keeps_none_and_has_no_columns() {
     };
     let old: &'static sdk::__private::Tables = Box::leak(Box::new(old));
     let same = run(&module(), &Around::new(), move |f, cx| {
-        // SAFETY: the same function, which lives and isn't edited meanwhile.
+        // SAFETY: a live function, which isn't edited meanwhile.
         let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
         assert!(f.analysis::<Version>(cx).is_err());
         assert!(!f.preserve::<Version>());
@@ -223,9 +223,9 @@ fn a_host_without_analyses_keeps_none_and_has_no_columns() {
     same.expect("works");
 }
 
-/// The table, as a plugin calls it.
+/// Returns the table of analyses for plugins.
 pub(crate) fn raw() -> &'static abi::AnalysisApi {
-    // SAFETY: the host's table, and the extension of that name, live for good.
+    // SAFETY: the host's table and the extension of that name are `'static`.
     unsafe {
         let host = passdock_core::boundary::host().get();
         let extension = host.get_extension.expect("a slot that is there");
@@ -249,7 +249,7 @@ fn misuse_of_the_table_is_answered() {
         let mut kept = std::ptr::null_mut();
         let owner = std::ptr::from_ref(table).cast();
         let key = Str::new("k");
-        // SAFETY: the handle lives; the rest is what the host has to see for itself.
+        // SAFETY: the handle is live. The host must check the other arguments.
         unsafe {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
             let said = passdock_core::boundary::host().get().functions;
@@ -267,9 +267,9 @@ fn misuse_of_the_table_is_answered() {
             assert_eq!(get(f, owner, key, &mut kept), Status::NOT_FOUND);
             let data: *mut std::ffi::c_void = std::ptr::from_mut(&mut out).cast();
             let nobody = std::ptr::null();
-            // What is given is the host's, also when it is refused.
+            // The host owns the given data, even if the call is rejected.
             for (owner, data, answer, dropped) in [
-                // Shared by all plugins, and not the owner's.
+                // The key without an owner is shared by all plugins. It differs from the owner's.
                 (nobody, data, Status::OK, 0),
                 (owner, nowhere, Status::INVALID, 0),
                 (owner, data, Status::OK, 0),
@@ -340,7 +340,7 @@ fn the_columns_say_what_they_should() {
         assert_eq!(order.position(OpId(99)), None);
         let effects = f.effects()?;
         let pure: Vec<bool> = ops.iter().map(|op| effects.is_pure(*op)).collect();
-        // `t.A` is defined as pure, `t.B` isn't, so neither is what holds one.
+        // `t.A` is defined as pure, `t.B` isn't. Therefore ops that contain a `t.B` aren't pure, either.
         assert_eq!(pure, [true, false, false, true, true, true, true, true]);
         for op in &ops {
             let of_ir = f.symbol(*op) == abi::symbol::YIELD || f.symbol(*op) == abi::symbol::RETURN;
@@ -442,7 +442,7 @@ fn an_embedder_has_analyses_of_its_own() {
     assert!(std::ptr::eq(first, analyses::get(main, &ops)));
 }
 
-/// What the columns say, worked out op by op.
+/// Compares the columns with results computed op by op.
 fn check(f: &Function) -> PassResult {
     let (order, effects, liveness, names) = (f.order()?, f.effects()?, f.liveness()?, f.names()?);
     let holder = |op: OpId| f.parent_op(f.parent_region(op));
@@ -486,7 +486,7 @@ fn check(f: &Function) -> PassResult {
     Ok(())
 }
 
-/// The region that has a value as argument; constants are the body's in this test.
+/// Returns the region that has a value as an argument. Constants belong to the body in this test.
 fn home_of_arg(f: &Function, value: ValueId) -> RegionId {
     let regions = f.iter().flat_map(|op| f.regions(op).to_vec());
     let mut regions = std::iter::once(f.body()).chain(regions);
@@ -511,7 +511,7 @@ fn no_pass_sees_a_stale_result() {
                 let (op, value) = (OpId(below(30)), ValueId(below(30)));
                 let (region, at) = (RegionId(below(5)), OpId(below(30)));
                 let name = ["t.A", "t.B", "onnx.If"][below(3) as usize];
-                // Refused or done, it makes no difference here.
+                // Whether the edit succeeds doesn't matter here.
                 let _ = match below(9) {
                     0 => f.erase_op(op),
                     1 => f.replace_op_with(op, &[value]),
@@ -534,7 +534,7 @@ fn no_pass_sees_a_stale_result() {
                 if below(3) == 0 {
                     check(f)?;
                     let version = f.version();
-                    // Not preserved since: of this very version.
+                    // Not preserved since, so it was computed for exactly this version.
                     let known = f.analysis::<Version>(cx)?.0;
                     assert!(known <= version);
                     f.set_function_attr("k", i64::from(value.0))?;
@@ -556,7 +556,7 @@ fn functions_on_several_threads_have_their_own() {
     }
     let around = Around::new();
     let pass = |f: &mut Function, cx: &PassContext| -> PassResult {
-        // All look at one function at the same time, too.
+        // All threads read one function at the same time, too.
         let shared = cx.module().ok_or("no module")?.snapshot("gone")?;
         let shared = shared.analysis::<Version>(cx)?;
         for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Bodies that come from other functions: what they mean, what they bring, what is refused before anything changes.
+//! Bodies from other functions: their meaning, their imports, and rejections before anything changes.
 
 use expect_test::{Expect, expect};
 use passdock_ir::text::{self, print_function};
@@ -13,7 +13,7 @@ mod operators {
     use super::*;
     passdock_plugin_api::prelude::plugin! {
         name: "operators",
-        // `t.Soft` means something else from version 5 on, `t.New` came with it.
+        // `t.Soft` has another meaning since version 5. `t.New` was added in it.
         ops: [OpDef::new("t.Soft", 1), OpDef::new("t.Soft", 5), OpDef::new("t.Same", 1), OpDef::new("t.New", 5),
               OpDef::new("onnx.Soft", 1), OpDef::new("onnx.Soft", 5)],
     }
@@ -22,7 +22,7 @@ mod operators {
 const MAIN: &str = "fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset(\"t\" = 4) \
                     { %c = const f32[1] [1.0] %y = t.Old(%x, %c) : f32[n,3] return %y }";
 
-/// Lets a pass edit `@main`, beside another function; returns it, or what was refused.
+/// Runs a pass that edits `@main` with access to another function. Returns `@main`, or the errors.
 fn edited(
     main: &str,
     other: &str,

@@ -1,4 +1,4 @@
-//! Attributes and bodies of ops: a definition lists the ones and writes the others.
+//! Attributes and bodies of ops: a definition lists the former and returns the latter.
 
 use expect_test::{Expect, expect};
 use passdock_ir::text;
@@ -33,7 +33,7 @@ fn scaled_add(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// The body is the attribute `body`.
+/// Its body is the attribute `body`.
 const AS_TOLD: OpDef = OpDef::new("t.AsTold", 1).decompose(as_told);
 
 fn as_told(call: &OpCall) -> OpResult {
@@ -63,7 +63,7 @@ plugin! {
     ops: [SCALED_ADD, AS_TOLD, BROKEN, BODY_IN_INFER, NEEDS],
 }
 
-/// Replaces each op that has a body by it.
+/// Replaces each op that has a body by its body.
 fn decompose(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
     for op in f.walk(f.body()).collect::<Vec<_>>() {
         if let Some(values) = cx.decompose(f, op)? {
@@ -120,7 +120,7 @@ fn a_body_takes_the_place_of_its_op() {
 
 #[test]
 fn a_body_fits_the_op_or_nothing_changes() {
-    // One operand, two parameters.
+    // The op has one operand, the body two parameters.
     check(
         "fn @main(%x: f32[2]) -> (%y) { %y = t.ScaledAdd(%x) return %y }",
         expect![
@@ -237,7 +237,7 @@ fn only_a_decomposition_sets_a_body() {
         definition have a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
 }
 
-/// What is wrong with each op that has a definition.
+/// Returns the errors about the ops that have a definition.
 fn check_op(ops: &str) -> String {
     let function = format!("module {{ fn @main(%x: f32[2]) {{ {ops} return %x }} }}");
     let module = text::parse(&function).expect("is right");

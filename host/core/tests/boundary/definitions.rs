@@ -1,4 +1,4 @@
-//! Op definitions, asked for by passes and answered by a static plugin.
+//! Op definitions of a static plugin, queried by passes.
 
 use expect_test::expect;
 use passdock_abi as abi;
@@ -29,7 +29,7 @@ fn double(call: &OpCall) -> OpResult {
     Err("this one never has an answer".into())
 }
 
-/// No operands, so always constant; fills what the attribute `len` says of two elements.
+/// An op without operands, so always constant. Its attribute `len` sets the size of the result.
 const TWO: OpDef = OpDef::new("t.Two", 1).operands(0, 0).evaluate(two);
 
 fn two(call: &OpCall) -> OpResult {
@@ -43,7 +43,7 @@ fn two(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// Its operand, two numbers, twice.
+/// Doubles both elements of its operand.
 const TWICE: OpDef = OpDef::new("t.Twice", 1).operands(1, 1).evaluate(twice);
 
 fn twice(call: &OpCall) -> OpResult {
@@ -54,7 +54,7 @@ fn twice(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// Says what it gives, and takes no constant.
+/// Infers its result type, and rejects constants.
 const PICKY: OpDef = OpDef::new("t.Picky", 1).operands(1, 1).infer(picky);
 
 fn picky(call: &OpCall) -> OpResult {
@@ -65,7 +65,7 @@ fn picky(call: &OpCall) -> OpResult {
     }
 }
 
-/// Holds on to a slice of the function while it adds types.
+/// Holds a slice of the function while it adds types.
 const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
 
 fn read_on(call: &OpCall) -> OpResult {
@@ -84,7 +84,7 @@ fn read_on(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// Answers for results that the op hasn't.
+/// Sets results that the op doesn't have.
 const BEYOND: OpDef = OpDef::new("t.Beyond", 1)
     .infer(|call| {
         let unknown = sdk::TypeSpec::unknown();
@@ -100,7 +100,7 @@ const BEYOND: OpDef = OpDef::new("t.Beyond", 1)
         Ok(())
     });
 
-/// Keeps an analysis of the function that it is shown: who its operand is.
+/// Caches an analysis of the function during its evaluation: the operand.
 const KEEPS: OpDef = OpDef::new("t.Keeps", 1).operands(1, 1).evaluate(keeps);
 
 fn keeps(call: &OpCall) -> OpResult {
@@ -109,13 +109,13 @@ fn keeps(call: &OpCall) -> OpResult {
     let mut kept = std::ptr::null_mut();
     let (f, owner) = (call.as_raw().handle, std::ptr::from_ref(raw()).cast());
     let put = raw().put.ok_or("no `put`")?;
-    // SAFETY: the handle lives, and nobody reads what the data points to.
+    // SAFETY: the handle is live, and the data is never dereferenced.
     let status = unsafe { put(f, owner, abi::Str::new("operand"), data, None, &mut kept) };
     assert!(status.is_ok() && kept == data);
     Err("it was asked".into())
 }
 
-/// What is kept of that.
+/// Returns the cached result of that analysis.
 fn kept_operand(f: &sdk::Function) -> Option<usize> {
     let mut kept = std::ptr::null_mut();
     let (f, owner) = (f.as_raw().handle, std::ptr::from_ref(raw()).cast());
@@ -148,7 +148,7 @@ fn definitions_are_asked_through_the_host() {
             assert_eq!(f.shape(f.result(op, 0)), None);
             cx.infer(f, op)?;
             assert_eq!(f.shape(f.result(op, 0)), Some(vec![2]));
-            // Not constant: no evaluation, no error.
+            // Without constant operands there is no evaluation, and no error.
             assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
         }
         Ok(())
@@ -164,7 +164,7 @@ fn an_evaluation_makes_constants_or_nothing() {
         let end = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
-        // Over the budget: no answer. A length that isn't the type's: no answer either.
+        // Neither a result over the budget nor one of the wrong length is returned.
         assert_eq!(cx.evaluate(f, op, 7)?, None);
         f.set_attr(op, "len", 4_i64)?;
         assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
@@ -175,7 +175,7 @@ fn an_evaluation_makes_constants_or_nothing() {
             Some(&[7, 0, 0, 0, 9, 0, 0, 0][..])
         );
         f.replace_op_with(op, &values)?;
-        // A result of another type is an error: the definition is wrong.
+        // A result of another type is an error of the definition.
         let ty = f.add_type(&sdk::TypeSpec::shaped(DType::I32, &[3]))?;
         let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
         let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
@@ -229,7 +229,7 @@ fn a_chain_is_evaluated_beside_the_function() {
         Ok(())
     });
     assert!(changed.expect("works").is_none(), "ops came and went");
-    // What is tried out and not used is no change.
+    // A trial whose results aren't used is no change.
     let unchanged = run(&module, &Around::with_ops(), |f, cx| {
         let op = f.ops_named("t.A").next().ok_or("an op")?;
         let operand = f.operand(op, 0).ok_or("an operand")?;
@@ -239,7 +239,7 @@ fn a_chain_is_evaluated_beside_the_function() {
     assert!(unchanged.expect("works").is_none());
 }
 
-/// What is worked out while other operands are shown isn't true of the function.
+/// Analyses that are computed while operands are overridden aren't cached for the function.
 #[test]
 fn a_trial_leaves_nothing_in_the_analyses() {
     let module = module();
@@ -299,7 +299,7 @@ fn whether_an_op_takes_a_constant_is_asked_beside_the_function() {
         assert_eq!(error.message, "its operand is constant");
         assert_eq!((f.version(), f.operand(picky, 0)), (before, Some(operand)));
         assert_eq!(f.shape(result), None);
-        // Asked for good, what it has set before it refused is known.
+        // After actual inference, the types set before the rejection are known.
         f.set_operand(picky, 0, constant)?;
         cx.infer(f, picky).expect_err("it takes no constant");
         assert_eq!(f.shape(result), Some(vec![2]));

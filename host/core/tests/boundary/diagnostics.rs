@@ -1,4 +1,4 @@
-//! What a plugin tells the user: it is heard, whatever it is.
+//! Diagnostics of plugins: they are shown even if they are malformed.
 
 use std::mem::offset_of;
 
@@ -11,7 +11,7 @@ use passdock_plugin_api::PassContext;
 
 use crate::support::{Around, module, run_on, text};
 
-/// A struct of an older plugin ends before later fields, and what it lacks counts as 0.
+/// The struct of an older plugin is shorter. Its missing fields count as 0.
 #[test]
 fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     let module = module();
@@ -85,7 +85,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     .assert_eq(&said.join("\n"));
 }
 
-/// Of very many parts the first are kept, and the others counted.
+/// Of too many parts only the first are stored, and the others are counted.
 #[test]
 fn diagnostics_of_very_many_parts_are_kept_in_part() {
     let module = module();
@@ -109,7 +109,7 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     let [said] = &said[..] else {
         panic!("it is one");
     };
-    // The op is a place, too, and the first one is what it is about.
+    // The labels include the op, which comes first.
     assert_eq!((said.notes.len(), said.labels.len()), (102, 99));
     assert_eq!(
         said.notes[100..],
@@ -123,7 +123,7 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     assert_eq!(said.code, code);
 }
 
-/// An error that isn't a text, or is too long a one, is an error all the same.
+/// An error counts even if its message isn't UTF-8 or is too long.
 #[test]
 fn what_is_said_is_heard_whatever_it_is() {
     let module = module();
@@ -155,7 +155,7 @@ fn what_is_said_is_heard_whatever_it_is() {
             label_stride: size_of::<abi::Label>() as u32,
             ..abi::Diagnostic::EMPTY
         };
-        // SAFETY: all pointers are good, and the context lives while the pass runs.
+        // SAFETY: all pointers are valid, and the context lives while the pass runs.
         let status = unsafe {
             let table = &*host().get().context;
             let cx = table.current.expect("is there")(host().get());

@@ -1,4 +1,4 @@
-//! What plugins add to the definition of an operator that is another's: who is asked, and who is blamed.
+//! Extensions of another plugin's op definition: the order of calls, and which plugin is blamed.
 
 use expect_test::{Expect, expect};
 use passdock_ir::text;
@@ -9,7 +9,7 @@ use passdock_plugin_api::{PassContext, PassResult, StaticPlugin, Support};
 
 use crate::support::{Around, run};
 
-/// A plugin with these definitions.
+/// Creates a plugin with these definitions.
 macro_rules! of {
     ($name:literal: $($op:expr),*) => {{
         mod made {
@@ -47,7 +47,7 @@ const NPU: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], only_vectors);
 const BOTH: OpDef = OpDef::extending("t.Op", 1).supports(&["npu", "gpu"], |call| {
     Err(Refusal::new(format!("{} doesn't take it", call.target())))
 });
-/// Tries to add to the function that it is only to read.
+/// Tries to add to the read-only function.
 const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
     let unknown = sdk::TypeSpec::unknown();
     let one = sdk::Dim::constant(1);
@@ -59,7 +59,7 @@ const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
     let said = tried.map(|tried| tried.map_or("OK".to_owned(), |error| error.to_string()));
     Err(said.join(" ").into())
 });
-/// Its body is one that no op here has room for.
+/// Its body needs a newer opset than the functions here import.
 const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
     .legalize(|call| Ok(call.set_body("fn @b(%x) opset(\"t\" = 9) { %y = t.New(%x) return %y }")?));
 
@@ -70,7 +70,7 @@ fn only_vectors(call: &OpCall) -> OpResult {
     }
 }
 
-/// Runs a pass on a function with one op, among these plugins; prints what becomes of it.
+/// Runs a pass on a function with one op under these plugins, and prints the result.
 #[track_caller]
 fn check(
     plugins: &[StaticPlugin],

@@ -1,4 +1,4 @@
-//! Passes on one function: what they change, what they say, how they fail.
+//! Passes on one function: changes, diagnostics and failures.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn an_edit_copies_the_function_and_leaves_the_input_alone() {
             };
             let before = f.version();
             f.replace_op_with(op, &[f.result(inner, 0)])?;
-            // The view shows the edit at once, where it lies.
+            // The view shows the edit at once, at the same address.
             assert!(f.version() > before && !f.is_live(op));
         }
         Ok(())
@@ -50,7 +50,7 @@ fn an_edit_copies_the_function_and_leaves_the_input_alone() {
     assert!(same_interface(main, &changed));
 }
 
-/// An op that stands for several says which; what is no location is refused.
+/// An op that replaces several has their locations. Invalid locations are rejected.
 #[test]
 fn a_merged_op_names_what_it_is_made_of() {
     let text = "module { fn @main(%x) -> (%y) { \
@@ -175,8 +175,8 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
     assert!(PassContext::current(|_| ()).is_none());
 }
 
-/// The headers of views are kept from pass to pass, also after a pass that edited; a change of the
-/// module ends them.
+/// The headers of views are reused by later passes, also after a pass that edited. A change of the module invalidates
+/// them.
 #[test]
 fn slots_are_kept_while_the_module_stays_the_same() {
     let mut module = module();
@@ -232,7 +232,7 @@ fn a_type_that_came_back_is_no_change() {
     assert!(done(true).expect("works").is_none());
 }
 
-/// The bytes of a file that is gone.
+/// The bytes of a file that was removed.
 #[derive(Debug)]
 struct Gone;
 
@@ -275,7 +275,7 @@ fn rules_that_can_not_go_on_answer_why() {
             rules: abi::Str::new("rule one { t.Scale(%x, 1) => %x }"),
             ..abi::RewriteDesc::EMPTY
         };
-        // SAFETY: all pointers are good, and the handles live while the pass runs.
+        // SAFETY: all pointers are valid, and the handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
             let cx = table.current.expect("is there")(host().get());
@@ -287,7 +287,7 @@ fn rules_that_can_not_go_on_answer_why() {
     assert!(same.expect("works").is_none());
 }
 
-/// A model may have such names, so passes read them and give them out.
+/// Models may have such names, so passes can read and set them.
 #[test]
 fn names_hold_any_character() {
     let changed = run(&module(), &Around::new(), |f, _| {

@@ -1,4 +1,4 @@
-//! Plugins of a later contract: their structs have fields that this host doesn't know.
+//! Plugins of a later ABI version, whose structs have fields that this host doesn't have.
 
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
@@ -9,7 +9,7 @@ use passdock_plugin_api::PassContext;
 
 use crate::support::{Around, module, raw, run, run_on, text};
 
-/// A struct with a field more.
+/// A struct with an additional field.
 #[repr(C)]
 struct Longer<T> {
     known: T,
@@ -37,7 +37,7 @@ fn op_desc() -> abi::OpDesc {
 fn create<T>(f: *mut abi::Function, desc: &T) -> Status {
     let (at, mut out) = (abi::Position::end_of(RegionId(0)), OpId::NONE);
     let desc = std::ptr::from_ref(desc).cast();
-    // SAFETY: a description of an op, or one that begins with it; all pointers are good.
+    // SAFETY: a description of an op, or a struct that begins with one. All pointers are valid.
     let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
     assert_eq!(status.is_ok(), out.is_some());
     status
@@ -64,14 +64,14 @@ fn check(call: fn(*mut abi::Function) -> Status, expected: Expect) {
     let said = run(&module(), &Around::new(), move |f, _| {
         let handle = f.as_raw().handle;
         let status = call(handle);
-        // SAFETY: the handle lives.
+        // SAFETY: the handle is live.
         let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
         Err(format!("{} {error}", status.0).into())
     });
     expected.assert_eq(&said.expect_err("what it says"));
 }
 
-/// What asks for something isn't done by halves.
+/// A request with an unknown nonzero field is rejected completely.
 #[test]
 fn a_field_that_says_something_is_refused() {
     check(
@@ -116,11 +116,11 @@ fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) ->
         ..abi::AttrDesc::EMPTY
     };
     change(&mut attr);
-    // SAFETY: all pointers are good.
+    // SAFETY: all pointers are valid.
     unsafe { raw().set_attr.expect("is there")(f, OpId(0), &attr) }
 }
 
-/// What means nothing yet can mean something once.
+/// Reserved fields must be zero, so that later versions can use them.
 #[test]
 fn what_means_nothing_says_nothing() {
     check(
@@ -141,7 +141,7 @@ fn what_means_nothing_says_nothing() {
     );
 }
 
-/// What is said to the user gets through without what this host doesn't know.
+/// Diagnostics are shown without the parts that this host doesn't support.
 #[test]
 fn what_is_said_gets_through() {
     let module = module();
@@ -168,7 +168,7 @@ fn what_is_said_gets_through() {
             ..abi::Failure::EMPTY
         };
         let failure = longer(failure, 7);
-        // SAFETY: all pointers are good, and the context lives while the pass runs.
+        // SAFETY: all pointers are valid, and the context lives while the pass runs.
         unsafe {
             let table = &*host().get().context;
             let cx = table.current.expect("is there")(host().get());

@@ -1,4 +1,4 @@
-//! How much plugins may keep beside a function.
+//! The limit of cached analyses of plugins.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ unsafe extern "C" fn drop_it(_: *mut c_void) {
     DROPPED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A key for each op of a large function, say: refused with a sentence, and what was given is dropped.
+/// A key per op of a large function, for example, is rejected with a message, and the given data is dropped.
 #[test]
 fn a_function_has_no_end_of_analyses() {
     const KEYS: usize = 30_000;
@@ -27,13 +27,13 @@ fn a_function_has_no_end_of_analyses() {
         for number in 0..KEYS {
             let key = format!("key{number}");
             let data = std::ptr::dangling_mut::<u8>().cast();
-            // SAFETY: the handle lives, and nobody reads the data.
+            // SAFETY: the handle is live, and the data is never dereferenced.
             let status = unsafe { put(f, owner, Str::new(&key), data, Some(drop_it), &mut kept) };
             refused += usize::from(status == Status::REFUSED);
         }
         assert_eq!(DROPPED.load(Ordering::Relaxed), refused);
         assert_eq!(KEYS - refused, 4096);
-        // SAFETY: the handle lives.
+        // SAFETY: the handle is live.
         let said = unsafe {
             let functions = &*passdock_core::boundary::host().get().functions;
             crate::support::text(functions.last_error.expect("is there")(f))

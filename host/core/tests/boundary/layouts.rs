@@ -1,4 +1,4 @@
-//! Ops in other layouts, and for back ends: a definition says how, a pass asks and copies.
+//! Ops in other layouts, and legalization: a definition provides bodies, and a pass inserts them.
 
 use expect_test::{Expect, expect};
 use passdock_ir::text;
@@ -11,7 +11,7 @@ use crate::support::{Around, run};
 
 const NHWC: &str = "NCHW->NHWC";
 
-/// Takes its data in NHWC if that is asked for, and always wants blocks of 4.
+/// Accepts its data in NHWC on request, and always prefers blocks of 4.
 const POOL: OpDef = OpDef::new("t.Pool", 1)
     .layout(pool_in)
     .alter_layout(pool_in_blocks)
@@ -36,7 +36,7 @@ fn pool_of_two(call: &OpCall) -> OpResult {
     set_body(call, "%m = t.Mask(%x, %mask) %y = t.Max(%m)")
 }
 
-/// Sets ops as the body, without the mask if there is none.
+/// Sets ops as the body, without the mask operand if the op has none.
 fn set_body(call: &OpCall, ops: &str) -> OpResult {
     let ops = match call.operand(1) {
         Some(_) => ops.to_owned(),
@@ -46,7 +46,7 @@ fn set_body(call: &OpCall, ops: &str) -> OpResult {
     Ok(())
 }
 
-/// Does, for each word of its attribute `does`, what it says.
+/// Misbehaves in the way that its attribute `does` selects.
 const ODD: OpDef = OpDef::new("t.Odd", 1).layout(odd).infer(in_infer);
 
 fn odd(call: &OpCall) -> OpResult {
@@ -81,7 +81,7 @@ fn source(op: &str) -> String {
     )
 }
 
-/// Runs a pass on a function with one op, and prints what becomes of it.
+/// Runs a pass on a function with one op, and prints the result.
 #[track_caller]
 fn check(
     op: &str,
@@ -100,7 +100,7 @@ fn check(
     expected.assert_eq(&done);
 }
 
-/// Puts the op's form in the layouts that are wanted in its place, and says in which layouts that is.
+/// Replaces the op by its body in the wanted layouts, and reports the resulting layouts.
 fn laid_out(
     wanted: &'static [&'static str],
 ) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {

@@ -1,5 +1,5 @@
-//! Passes through the boundary: closures and a static plugin edit functions and modules through
-//! the same tables as loaded plugins, and every misuse is an error with a sentence.
+//! Passes through the boundary: closures and a static plugin edit functions and modules through the same tables as
+//! loaded plugins. Every misuse is an error with a message.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 mod analyses;

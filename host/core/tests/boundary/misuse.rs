@@ -1,4 +1,4 @@
-//! What a plugin may get wrong: each is a status and a sentence.
+//! Misuse of the plugin ABI: each case is a status and a message.
 
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
@@ -14,7 +14,7 @@ fn what_may_only_be_read_is_not_edited() {
     let failed = run(&module, &Around::new(), |_, cx| {
         let module = cx.module().ok_or("no module")?;
         let snapshot = module.snapshot("gone")?;
-        // SAFETY: the handle lives; it may not edit, which the host has to notice.
+        // SAFETY: the handle is live. It is read-only, which the host must detect.
         let status =
             unsafe { raw().erase_op.expect("is there")(snapshot.as_raw().handle, OpId(0)) };
         assert_eq!(status, Status::REFUSED);
@@ -35,7 +35,7 @@ fn what_may_only_be_read_is_not_edited() {
             handle: std::ptr::null_mut(),
             view: std::ptr::null(),
         };
-        // SAFETY: the handle lives; a function pass may not edit the module.
+        // SAFETY: the handle is live. A function pass may not edit the module, which the host must detect.
         let error = unsafe {
             let modules = &*host().get().modules;
             assert_eq!(
@@ -50,7 +50,7 @@ fn what_may_only_be_read_is_not_edited() {
         .assert_eq(&failed.expect_err("a function pass"));
 }
 
-/// Each misuse of a table by a plugin answers a status and a sentence, and changes nothing.
+/// Each misuse of a table by a plugin returns a status and a message, and changes nothing.
 #[test]
 fn misuse_is_refused_with_a_sentence() {
     let module = module();
@@ -225,7 +225,7 @@ fn misuse_is_refused_with_a_sentence() {
                     ptr: b"\xff".as_ptr(),
                     len: 1,
                 };
-                // SAFETY: all pointers are good; the text isn't.
+                // SAFETY: all pointers are valid. The text isn't.
                 unsafe { raw().set_value_name.expect("is there")(f, ValueId(0), name) }
             },
             expect!["failed: The name isn't UTF-8. [main]"],
@@ -233,7 +233,7 @@ fn misuse_is_refused_with_a_sentence() {
         (
             "an earlier meaning of the ops",
             |f| {
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe {
                     let set = raw().set_opset.expect("is there");
                     assert!(set(f, abi::Str::new("t"), 1).is_ok());
@@ -249,7 +249,7 @@ fn misuse_is_refused_with_a_sentence() {
         (
             "ONNX's own domain as ops are called",
             |f| {
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe { raw().set_opset.expect("is there")(f, abi::Str::new("onnx"), 17) }
             },
             expect![[
@@ -259,7 +259,7 @@ fn misuse_is_refused_with_a_sentence() {
         (
             "ONNX's own domain as files may call it",
             |f| {
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe {
                     let set = raw().set_opset.expect("is there");
                     assert!(set(f, abi::Str::new("ai.onnx"), 17).is_ok());
@@ -277,7 +277,7 @@ fn misuse_is_refused_with_a_sentence() {
                 let set = raw().set_opset.expect("is there");
                 let statuses = (0..2000).map(|number| {
                     let domain = format!("domain{number}");
-                    // SAFETY: all pointers are good.
+                    // SAFETY: all pointers are valid.
                     unsafe { set(f, abi::Str::new(&domain), 1) }
                 });
                 statuses
@@ -293,7 +293,7 @@ fn misuse_is_refused_with_a_sentence() {
             "a location that isn't there",
             |f| {
                 let (locs, mut out) = ([abi::LocId::NONE, abi::LocId(7)], abi::LocId::NONE);
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe { raw().fuse_locs.expect("is there")(f, locs.as_ptr(), 2, &mut out) }
             },
             expect!["failed: There is no location loc7 in the function. [main]"],
@@ -313,7 +313,7 @@ fn misuse_is_refused_with_a_sentence() {
         (
             "a location that isn't there, of an op",
             |f| {
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe { raw().set_loc.expect("is there")(f, OpId(0), abi::LocId(7)) }
             },
             expect!["failed: There is no location loc7 in the function. [main]"],
@@ -322,7 +322,7 @@ fn misuse_is_refused_with_a_sentence() {
             "constants that aren't there",
             |f| {
                 let mut out = 0;
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe {
                     raw().constants_equal.expect("is there")(f, ConstId(0), ConstId(99), &mut out)
                 }
@@ -333,7 +333,7 @@ fn misuse_is_refused_with_a_sentence() {
             "the hash of a constant that isn't there",
             |f| {
                 let mut out = 0;
-                // SAFETY: all pointers are good.
+                // SAFETY: all pointers are valid.
                 unsafe { raw().constant_hash.expect("is there")(f, ConstId(99), &mut out) }
             },
             expect!["failed: There is no constant const99 in function @main. [main]"],
@@ -342,7 +342,7 @@ fn misuse_is_refused_with_a_sentence() {
             "no place for the answer",
             |f| {
                 let at = abi::Position::end_of(RegionId(0));
-                // SAFETY: the place for the answer is null, which the host has to notice.
+                // SAFETY: the pointer for the result is null, which the host must detect.
                 unsafe {
                     raw().create_op.expect("is there")(f, &op_desc(), &at, std::ptr::null_mut())
                 }
@@ -355,19 +355,19 @@ fn misuse_is_refused_with_a_sentence() {
             let handle = f.as_raw().handle;
             let status = misuse(handle);
             assert_ne!(status, Status::OK, "{what}");
-            // SAFETY: the handle lives.
+            // SAFETY: the handle is live.
             let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
             Err(error.into())
         });
         expected.assert_eq(&failed.expect_err(what));
     }
-    // A null handle has no place for a sentence; the status says enough.
-    // SAFETY: the handle is null, which the host has to notice.
+    // A null handle can't store a message, so there is only a status.
+    // SAFETY: the handle is null, which the host must detect.
     let status = unsafe { raw().erase_op.expect("is there")(std::ptr::null_mut(), OpId(0)) };
     assert_eq!(status, Status::INVALID);
 }
 
-/// A symbol that may be NONE and that a cleared description leaves 0 isn't said.
+/// A 0 of a zeroed description counts as no symbol, where a symbol may be NONE.
 #[test]
 fn an_empty_symbol_is_as_good_as_none() {
     let module = module();
@@ -387,7 +387,7 @@ fn an_empty_symbol_is_as_good_as_none() {
                 ..abi::TypeDesc::EMPTY
             };
             let mut out = TypeId::NONE;
-            // SAFETY: all pointers are good.
+            // SAFETY: all pointers are valid.
             let status = unsafe { raw().add_type.expect("is there")(handle, &desc, &mut out) };
             (status, out)
         };
@@ -406,7 +406,7 @@ fn an_empty_symbol_is_as_good_as_none() {
 fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let at = abi::Position::end_of(RegionId(0));
     let mut out = OpId::NONE;
-    // SAFETY: pointers that aren't null are good.
+    // SAFETY: non-null pointers are valid.
     let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
     assert!(out.is_none());
     status
@@ -415,7 +415,7 @@ fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
 fn set_attr(f: *mut abi::Function, op: OpId, change: impl FnOnce(&mut abi::AttrDesc)) -> Status {
     let mut attr = attr_desc();
     change(&mut attr);
-    // SAFETY: all pointers are good.
+    // SAFETY: all pointers are valid.
     unsafe { raw().set_attr.expect("is there")(f, op, &attr) }
 }
 
@@ -436,7 +436,7 @@ fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> S
     };
     change(&mut desc);
     let mut out = TypeId::NONE;
-    // SAFETY: pointers that aren't null are good.
+    // SAFETY: non-null pointers are valid.
     unsafe { raw().add_type.expect("is there")(f, &desc, &mut out) }
 }
 
@@ -464,13 +464,13 @@ fn attr_desc() -> abi::AttrDesc {
     }
 }
 
-/// A handle that another thread uses is refused, whatever the pass does meanwhile.
+/// A handle is rejected on another thread, whatever the pass does meanwhile.
 #[test]
 fn handles_are_refused_on_another_thread() {
     let module = module();
     let made = run(&module, &Around::new(), |f, cx| {
         let table = host().get();
-        // SAFETY: the host's tables live for good, and the context is that of the pass that runs here.
+        // SAFETY: the host's tables are `'static`, and the context is that of the pass that runs here.
         let context = unsafe { (*table.context).current.expect("is there")(table) };
         let function = f.as_raw().handle;
         let modules = cx.module().ok_or("no module")?.as_raw().handle;
@@ -485,7 +485,7 @@ fn handles_are_refused_on_another_thread() {
                 handle: std::ptr::null_mut(),
                 view: std::ptr::null(),
             };
-            // SAFETY: the handles live; the host has to notice on which thread they are used.
+            // SAFETY: the handles are live. The host must detect that they are used on another thread.
             unsafe {
                 let (cx, functions, of_modules) =
                     (&*host.context, &*host.functions, &*host.modules);

@@ -15,7 +15,7 @@ fn a_module_pass_holds_several_functions() {
         f.replace_op_with(last, &[value])?;
         let after = m.snapshot("main")?;
         assert_eq!((before.op_count(), after.op_count()), (3, 2));
-        // An edit after a snapshot copies again, and the snapshot stays.
+        // An edit after a snapshot copies again, and the snapshot doesn't change.
         let f = m.edit("main")?;
         let param = f.params()[0];
         f.set_value_name(param, "renamed")?;
@@ -49,7 +49,7 @@ fn handles_end_when_another_pass_runs() {
         let kept = f.as_raw();
         m.run_pass(cx, "t.transform.Remove")?;
         assert_eq!(m.functions().len(), 1);
-        // SAFETY: the handle has ended, which the host has to notice.
+        // SAFETY: the handle has ended, which the host must detect.
         let status =
             unsafe { raw().set_value_type.expect("is there")(kept.handle, ValueId(0), TypeId(0)) };
         assert_eq!(status, Status::STALE);

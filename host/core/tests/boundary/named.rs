@@ -1,5 +1,5 @@
-//! Functions that have an operator's name: what an op of the name means depends on what the module holds, and
-//! not on what other states of it hold or held.
+//! Functions with an operator's name. The meaning of an op of that name depends only on the current module, not on
+//! other states of it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use passdock_plugin_api::{FunctionKind, OpKind, OpTraits, PassResult, Visit, Vis
 
 use crate::support::{Around, function, module, run};
 
-/// How many calls a visitor finds.
+/// The number of calls that a visitor finds.
 #[derive(Default)]
 struct Calls(usize);
 
@@ -22,7 +22,7 @@ impl Visitor for Calls {
     }
 }
 
-/// Whether all that can be asked of the ops `t.A` of a function says that they may be calls.
+/// Whether all queries about the ops `t.A` of a function report that they may be calls.
 fn are_calls(f: &sdk::Function) -> Result<bool, sdk::PassError> {
     let ops: Vec<sdk::OpId> = f.all_ops_named("t.A").collect();
     let (effects, names) = (f.effects()?, f.names()?);
@@ -53,7 +53,7 @@ fn are_calls(f: &sdk::Function) -> Result<bool, sdk::PassError> {
     Ok(said[0])
 }
 
-/// Whether the ops of `@main` may be calls, asked by a pass and by an embedder.
+/// Checks whether the ops of `@main` may be calls, in a pass and in an embedding program.
 #[track_caller]
 fn check(module: &ir::Module, around: &Around, expected: bool) {
     let same = run(module, around, move |f, _| {
@@ -78,7 +78,7 @@ fn what_an_op_means_depends_on_what_the_module_holds() {
     let mut named = plain.clone();
     let made = function(&named, "t.A");
     named.insert(made).expect("a new name");
-    // Functions, symbols and kept analyses are shared by the two.
+    // The two modules share functions, symbols and cached analyses.
     for _ in 0..2 {
         check(&plain, &around, false);
         check(&named, &around, true);
@@ -90,7 +90,7 @@ fn what_an_op_means_depends_on_what_the_module_holds() {
     check(&named, &around, true);
 }
 
-/// A function of another name makes nothing ambiguous, nor does one whose name no operator has.
+/// A function of another name makes no op ambiguous. Neither does one whose name no operator has.
 #[test]
 fn other_functions_change_nothing() {
     let (plain, around) = (module(), Around::with_ops());
@@ -110,7 +110,7 @@ fn other_functions_change_nothing() {
     );
 }
 
-/// A pass that makes and removes such a function finds the module as it is at each moment.
+/// A pass that creates and removes such a function gets results for the current state of the module.
 #[test]
 fn a_pass_sees_the_module_as_it_is() {
     let around = Around::with_ops();

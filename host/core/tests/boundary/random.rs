@@ -8,8 +8,8 @@ use passdock_plugin_api::OpBuilder;
 
 use crate::support::{Around, module, run};
 
-/// Edits with ids that mean little: errors, never a crash, and what comes out keeps every invariant
-/// but the one that a pass has to see to itself, that regions end.
+/// Edits with random ids cause errors, never a crash. The result satisfies every invariant except the terminators of
+/// regions, which are the pass's responsibility.
 #[test]
 fn random_calls_are_survived() {
     let module = module();

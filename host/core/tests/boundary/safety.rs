@@ -1,5 +1,5 @@
-//! What safe code may try, and the compiler can't see: handles of two hosts or two runs that meet,
-//! iterators that are looked at while the host works, handles that are never dropped.
+//! Misuse that safe code can express and the compiler can't reject: handles of two hosts or two runs used together,
+//! iterators that are used while the host works, handles that are never dropped.
 //!
 //! Miri runs these (`cargo xtask deep miri`).
 
@@ -21,9 +21,9 @@ use passdock_plugin_api::{
 
 use crate::support::{Around, module, run, run_module};
 
-/// The tables of a second host, which has this one's functions.
+/// Returns the tables of a second host, which has the functions of this one.
 fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
-    // SAFETY: the host's own tables but for what is changed, for good.
+    // SAFETY: the host's own tables except for the changes, leaked.
     unsafe {
         let mut host = *host().get();
         let mut functions = *host.functions;
@@ -39,7 +39,7 @@ fn handles_of_two_hosts_do_not_meet() {
     let second = second(|_| {});
     let same =
         run(&module(), &Around::with_ops(), move |f, cx| {
-            // SAFETY: the same function, which lives; only one handle of it is used at a time.
+            // SAFETY: a live function, and only one handle of it is used at a time.
             let mut strange = unsafe { Function::from_raw(second, f.as_raw()) };
             let (op, values, at) = (OpId(0), [f.params()[0]], Position::end_of(f.body()));
             expect![
@@ -62,13 +62,13 @@ fn handles_of_two_hosts_do_not_meet() {
                 assert_eq!(error.status, Status::INVALID);
                 assert!(error.message.contains("two hosts"), "{error}");
             }
-            // By itself it can be read and edited.
+            // The handle alone can be used to read and edit.
             assert_eq!(strange.iter().count(), 3);
             Ok(())
         });
     assert!(same.expect("works").is_none());
     let ran = run_module(&module(), move |m, cx| {
-        // SAFETY: as above, of the module.
+        // SAFETY: as above, for the module.
         let mut strange = unsafe { sdk::Module::from_raw(second, m.as_raw()) };
         let error = strange.run_pass(cx, "t.transform.Remove");
         let error = error.expect_err("another host's").message;
@@ -106,7 +106,7 @@ fn what_an_older_host_lacks_is_refused() {
     assert!(same.expect("works").is_none());
 }
 
-/// A program may edit one module while it edits another, with the SDK's handles of both at hand.
+/// A program may edit a module while it edits another one, and so have handles of both.
 #[test]
 fn handles_of_two_runs_are_told_apart() {
     let (around, outer, inner) = (Around::with_ops(), module(), module());
@@ -119,7 +119,7 @@ fn handles_of_two_runs_are_told_apart() {
             let copied = f.clone_region_from(g, body, at, &arg, &[]);
             expect!["What is to be copied is of another module."]
                 .assert_eq(&copied.expect_err("of another module").message);
-            // The context on top is the inner one's; it may be asked about either function.
+            // The current context is the inner one. It may be used with either function.
             let asked = PassContext::current(|cx| {
                 let op = OpId(0);
                 (cx.infer(f, op), cx.infer(g, op))
@@ -142,17 +142,17 @@ thread_local! {
     static KEPT: RefCell<Vec<Ops>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Puts an iterator where everybody on the thread can look at it.
+/// Stores iterators in a thread-local variable.
 fn keep(f: &Function) {
     KEPT.with_borrow_mut(|kept| kept.extend([f.ops(), f.ops()]));
 }
 
-/// How many of the kept iterators go on.
+/// Returns the number of stored iterators that have a next item.
 fn look() -> usize {
     KEPT.with_borrow_mut(|kept| kept.iter_mut().filter_map(Iterator::next).count())
 }
 
-/// Looks at what was kept while the host drops it: in the middle of an edit, say.
+/// Advances the stored iterators when the host drops it, for example during an edit.
 #[derive(Debug)]
 struct Peeks;
 
@@ -178,7 +178,7 @@ impl Analysis for Peeks {
     }
 }
 
-/// A definition that looks at what was kept while the host asks it, and makes the function's pools move.
+/// A definition that advances the stored iterators during its calls, and makes the function's pools grow.
 const PEEK: OpDef = OpDef::new("t.A", 1)
     .operands(1, 1)
     .infer(peek)
@@ -189,7 +189,7 @@ const PEEK: OpDef = OpDef::new("t.A", 1)
 
 fn peek(call: &OpCall) -> OpResult {
     let operand = call.operand(0).ok_or("there is no operand")?;
-    // Miri takes its time.
+    // Miri is slow.
     for size in 0..if cfg!(miri) { 11 } else { 100 } {
         let inner = sdk::TypeSpec::shaped(abi::DType::F32, &[size, size]);
         call.add_type(&inner)?;
@@ -228,7 +228,7 @@ fn iterators_may_be_looked_at_while_the_host_works() {
     let changed = run(&module(), &around, |f, cx| {
         keep(f);
         f.analysis::<Peeks>(cx)?;
-        // The first edit copies, and what is kept for the next version takes the place of the last.
+        // The first edit copies, and the analysis for the next version replaces that for the previous one.
         for _ in 0..3 {
             for op in f.ops_named("t.A") {
                 cx.infer(f, op)?;
@@ -264,7 +264,7 @@ fn handles_that_are_never_dropped_end() {
         keep(&snapshot);
         std::mem::forget(snapshot);
         assert_eq!(look(), 4);
-        // Those that are edited end with the next edit, snapshots with the run.
+        // Iterators of edited functions end with the next edit, those of snapshots with the run.
         let made = m.create("made", FunctionKind::GRAPH, None)?;
         assert_eq!(look(), 2);
         keep(made);
@@ -278,7 +278,7 @@ fn handles_that_are_never_dropped_end() {
     KEPT.take();
 }
 
-/// Snapshots are of what was, whatever becomes of the module.
+/// Snapshots don't change with the module.
 #[test]
 fn snapshots_outlive_what_they_are_of() {
     let changed = run_module(&module(), |m, cx| {
@@ -304,7 +304,7 @@ fn snapshots_outlive_what_they_are_of() {
     assert_eq!(changed.expect("works").expect("changed").len(), 1);
 }
 
-/// A pass that panics while it holds everything leaves nothing behind.
+/// A pass that panics while it has all handles changes nothing.
 #[test]
 fn a_panic_ends_all_handles() {
     let failed = run_module(&module(), |m, _| {

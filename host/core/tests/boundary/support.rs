@@ -1,4 +1,4 @@
-//! A small module, a frame for its passes, and ways to run them.
+//! A small module, a frame for passes on it, and functions to run them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -152,13 +152,13 @@ pub(crate) fn run(
     })
 }
 
-/// What became of a function, and what the pass said.
+/// The changed function or the failure, and the diagnostics of the pass.
 pub(crate) type Outcome = (
     Result<Option<Arc<ir::Function>>, Box<CallFailure>>,
     Vec<Diagnostic>,
 );
 
-/// Runs a pass on a function of the input's module.
+/// Runs a pass on a function of the input module.
 pub(crate) fn run_on(
     input: &ModuleInput<'_>,
     around: &Around,
@@ -204,14 +204,14 @@ pub(crate) fn ops(f: &ir::Function) -> Vec<String> {
         .collect()
 }
 
-/// The function table, as a plugin calls it.
+/// Returns the function table for plugins.
 pub(crate) fn raw() -> &'static abi::FunctionApi {
-    // SAFETY: the host's tables live for good.
+    // SAFETY: the host's tables are `'static`.
     unsafe { &*host().get().functions }
 }
 
 /// # Safety
-/// The text is there.
+/// The text is valid.
 pub(crate) unsafe fn text(text: abi::Str) -> String {
     // SAFETY: the caller's promise.
     let bytes = unsafe { std::slice::from_raw_parts(text.ptr, text.len) };

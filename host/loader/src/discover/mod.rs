@@ -1,11 +1,12 @@
 //! Finding plugins in directories.
 //!
-//! The directories are searched in the order in which the user named them, without their
-//! subdirectories; in each the files with the system's extension for libraries, in the order of
-//! their names. A file that can't be used is kept as a warning: it only matters when a pass that it
-//! may define is missing. So is a library of another system, unless one of the same name for this
-//! system is beside it, and so is a library that is no plugin in a directory for libraries of all
-//! kinds.
+//! Directories are searched in the order in which the user named them, without subdirectories. In each of them, the
+//! files with the system's extension for libraries are opened in the order of their names. The error about an unusable
+//! file is stored, since it matters only if a pass is missing that the file may define.
+//!
+//! A library of another system is ignored if the directory has one of the same name for this system. Errors about other
+//! such libraries are stored separately if there are libraries for this system. So are errors about libraries that
+//! aren't plugins, in directories for all kinds of libraries.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -26,9 +27,9 @@ use crate::library::Plugin;
 pub struct SearchDir {
     /// The directory's path.
     pub path: PathBuf,
-    /// Whether the user named the directory, so that it has to exist.
+    /// Whether the user named the directory, so that it must exist.
     pub required: bool,
-    /// Whether other libraries than plugins may lie there, as beside a program: they are passed over.
+    /// Whether the directory may have libraries that aren't plugins, as a program's directory may. They are skipped.
     pub mixed: bool,
 }
 
@@ -37,21 +38,21 @@ pub struct SearchDir {
 pub struct Discovered {
     /// The plugins, in search order. None is loaded.
     pub plugins: Vec<Arc<Plugin>>,
-    /// The files that look like plugins and can't be used.
+    /// The errors about files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
-    /// Libraries with the extensions of other systems in directories that have some for this one;
-    /// and in mixed directories libraries that aren't plugins.
+    /// The errors about skipped libraries: those of other systems in directories that have some for this one, and
+    /// libraries that aren't plugins in mixed directories.
     pub passed_over: Vec<PluginError>,
 }
 
-/// The least number of files in a directory that are opened on all cores: for fewer, threads cost
-/// more than they save.
+/// The minimum number of files in a directory for opening them in parallel. For fewer files, starting threads costs
+/// more than it saves.
 const MANY: usize = 32;
 
 /// Finds the plugins in directories. A library that is reached by two paths counts once.
 ///
 /// # Errors
-/// If a directory that has to be there can't be read.
+/// If a required directory can't be read.
 pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
     let mut discovered = Discovered::default();
     let mut searched = HashSet::new();
@@ -74,7 +75,7 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
         let names: HashSet<&str> = own.iter().filter_map(|own| name(own)).collect();
         foreign.retain(|path| name(path).is_none_or(|name| !names.contains(name)));
         let open = |path: &PathBuf| Plugin::open(path).map(Arc::new);
-        // Threads of their own: those that a process shares aren't in one that was forked from it.
+        // A separate pool, because the threads of a shared pool don't exist in a forked process.
         let threads = ThreadPoolBuilder::new();
         let threads = (own.len() >= MANY).then(|| threads.build().ok()).flatten();
         let mut opened: Vec<Result<Arc<Plugin>, PluginError>> = match threads {
@@ -82,7 +83,8 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
             None => own.iter().map(open).collect(),
         };
         opened.extend(foreign.iter().map(open));
-        // Alone, libraries of other systems are probably a mistake; next to this system's they may be meant.
+        // Only libraries of other systems are probably an error. Next to some for this system, they are probably
+        // intentional.
         let is_foreign = |error: &PluginError| !error.origin.path().is_some_and(is_own);
         let is_passed_over = |error: &PluginError| {
             dir.mixed && is_no_plugin(error) || !own.is_empty() && is_foreign(error)
@@ -101,13 +103,13 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
     Ok(discovered)
 }
 
-/// Whether a file is a library of this system without the entry of a plugin.
+/// Whether a file is a library of this system without a plugin's entry point.
 fn is_no_plugin(error: &PluginError) -> bool {
     matches!(*error.kind, Kind::MissingSymbol { symbol } if symbol == abi::ENTRY_SYMBOL)
 }
 
-/// Whether an error is about a library that has nothing to do with us: not even a plugin's symbol of another
-/// contract is in it, or the SDK's name. The file is read for it: ask when a pass is missing.
+/// Whether an error is about an unrelated library: it has neither a plugin's symbol of another ABI version nor the
+/// SDK's name. This reads the file, so call it only after a pass wasn't found.
 pub fn is_unrelated(error: &PluginError) -> bool {
     let names_us = |bytes: Vec<u8>| bytes.windows(OURS.len()).any(|part| part == OURS);
     let path = error.origin.path().filter(|_| is_no_plugin(error));
@@ -115,14 +117,14 @@ pub fn is_unrelated(error: &PluginError) -> bool {
         .is_some_and(|bytes| !names_us(bytes))
 }
 
-/// What the symbols of a plugin begin with, in every contract.
+/// The prefix of a plugin's symbols in every ABI version.
 const OURS: &[u8] = b"passdock";
 
-/// Refuses a plugin that defines an op which another one defines since the same version: the two
-/// would be ambiguous.
+/// Rejects a plugin that defines an op which another one defines since the same version: the two definitions would be
+/// ambiguous.
 ///
 /// # Errors
-/// If one of the others defines the same op.
+/// If another plugin defines the same op.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
     let own: HashSet<(&str, i64)> = defined(plugin).collect();
     if own.is_empty() {
@@ -141,13 +143,14 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
     Ok(())
 }
 
-/// The ops that a plugin defines; any number of plugins may add to a definition.
+/// Returns the ops that a plugin defines. Extensions aren't included, since any number of plugins may extend a
+/// definition.
 fn defined(plugin: &Plugin) -> impl Iterator<Item = (&str, i64)> {
     let ops = plugin.manifest().ops.iter().filter(|op| !op.extends);
     ops.map(|op| (op.name.as_str(), op.since))
 }
 
-/// The name of a library on any system: `acme` of `libacme.so` and of `acme.dll`.
+/// Returns the name of a library on any system: `acme` for `libacme.so` and for `acme.dll`.
 fn name(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     Some(stem.strip_prefix("lib").unwrap_or(stem))
@@ -162,7 +165,7 @@ fn is_own(path: &Path) -> bool {
 /// The extensions of libraries on all systems.
 const EXTENSIONS: [&str; 3] = ["so", "dylib", "dll"];
 
-/// The libraries in a directory, by name.
+/// Lists the libraries in a directory, sorted by name.
 fn libraries_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut libraries = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -175,7 +178,7 @@ fn libraries_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
             libraries.push(path);
         }
     }
-    // Compared as bytes: comparing paths would split them into components each time.
+    // Compared as strings: comparing paths would split them into components each time.
     libraries.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     Ok(libraries)
 }

@@ -1,12 +1,12 @@
-//! Directories that hold other libraries than plugins.
+//! Directories that also have libraries that aren't plugins.
 
 use std::process::Command;
 
 use super::{SearchDir, discover};
 use crate::file::EXTENSION;
 
-/// Beside a program a library that is no plugin is worth no word, and a broken one is; in a plugin
-/// directory both are.
+/// Next to a program, a library that isn't a plugin is skipped, and a damaged one is a warning. In a plugin directory
+/// both are warnings.
 #[test]
 fn libraries_beside_a_program_are_passed_over() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -39,7 +39,7 @@ fn libraries_beside_a_program_are_passed_over() {
             stems.collect::<Vec<_>>()
         };
         assert_eq!(names(&found.unreadable), unreadable, "mixed: {mixed}");
-        // Whoever misses a pass hears of it if it may be one.
+        // Errors about missing passes may list the skipped library.
         let passed_over = if mixed { &["runtime"][..] } else { &[] };
         assert_eq!(names(&found.passed_over), passed_over, "mixed: {mixed}");
     }

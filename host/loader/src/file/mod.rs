@@ -1,8 +1,7 @@
-//! A library file, checked before the system's loader sees it.
+//! Validation of a library file before the system's loader sees it.
 //!
-//! None of its code runs. The check covers the kind of file, the machine, the extent of the segments,
-//! and the two symbols of the contract. A library that was cut off would end the process inside
-//! `dlopen`.
+//! None of its code runs. The kind of file, the machine, the extent of the segments, and the two symbols of the plugin
+//! ABI are checked. A truncated library would crash the process in `dlopen`.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -21,7 +20,7 @@ use crate::manifest::{self, Manifest};
 /// The extension of a library's file name on this system, without the dot.
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
-/// The kind of library that this system has, as messages name it.
+/// The kind of library of this system, for messages.
 const EXPECTED: &str = match FORMAT {
     BinaryFormat::MachO => "a `.dylib`",
     BinaryFormat::Pe => "a `.dll`",
@@ -36,7 +35,7 @@ const FORMAT: BinaryFormat = if cfg!(windows) {
     BinaryFormat::Elf
 };
 
-/// The identity of one state of a file: its length, time, device and inode.
+/// The identity of one state of a file: its length, modification time, device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     len: u64,
@@ -67,11 +66,11 @@ impl Identity {
     }
 }
 
-/// Reads the manifest of a library file, without running any of it. Returns it with the file's
-/// identity, to notice later changes.
+/// Reads the manifest of a library file without running its code. Returns it with the file's identity, which detects
+/// later changes.
 ///
 /// # Errors
-/// If the file isn't a plugin that this host can load; the error says why.
+/// If the file isn't a plugin that this host can load.
 pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
@@ -81,13 +80,12 @@ pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     read().map_err(|kind| PluginError::file(path, kind))
 }
 
-/// Returns the identity of a library file as it is now.
+/// Returns the current identity of a library file.
 pub(super) fn identity(path: &Path) -> Result<Identity, Kind> {
     open(path).map(|(_, identity)| identity)
 }
 
-/// Finds the manifest in a library that is in memory: of whatever system and machine it is,
-/// where [`check`] takes this host's alone.
+/// Finds the manifest in a library in memory. Unlike [`check`], it accepts libraries for any system and machine.
 ///
 /// # Errors
 /// If the bytes aren't a library.
@@ -95,8 +93,7 @@ pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
     find_manifest(library, |_| true)
 }
 
-/// Opens a library file, and rejects anything but a regular file: opening a pipe would wait for a
-/// writer.
+/// Opens a library file. Rejects everything except regular files: opening a pipe would block.
 fn open(path: &Path) -> Result<(File, Identity), Kind> {
     if !std::fs::metadata(path).map_err(Kind::Io)?.is_file() {
         return Err(Kind::NotAFile);
@@ -107,18 +104,18 @@ fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, identity))
 }
 
-/// Maps a library file: of a large one only the headers, the symbols and the manifest are read.
+/// Maps a library file. Only the headers, the symbols and the manifest of a large file are read.
 #[allow(unsafe_code, reason = "the one call that maps a library file")]
 fn map(file: &File, identity: &Identity) -> Result<Mmap, Kind> {
     if identity.len == 0 {
         return Err(Kind::Empty);
     }
-    // SAFETY: the map is read-only and ends with the check. As for the system's loader, which maps the
-    // file next, nobody may change it meanwhile.
+    // SAFETY: the map is read-only and unmapped after the check. As with the system's loader, which maps the file next,
+    // no other process may change it meanwhile.
     unsafe { Mmap::map(file) }.map_err(Kind::Io)
 }
 
-/// Finds the manifest in a library for one of the accepted targets.
+/// Finds the manifest in a library for an accepted target.
 fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kind> {
     let part = match FileKind::parse(data) {
         Ok(FileKind::MachOFat32) => {
@@ -198,7 +195,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
     Ok(file)
 }
 
-/// Finds the manifest through the exported symbols. The first NUL ends the text.
+/// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
 fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
     for export in file.exports().map_err(damaged)? {
@@ -257,7 +254,7 @@ struct Target {
 }
 
 impl Target {
-    /// This host's own target.
+    /// Returns this host's target.
     fn host() -> Target {
         Target {
             format: FORMAT,
@@ -268,7 +265,7 @@ impl Target {
     }
 }
 
-/// Returns the name that Rust has for a machine.
+/// Returns Rust's name of a machine.
 fn machine_name(machine: Architecture) -> String {
     match machine {
         Architecture::I386 => "x86".to_owned(),
@@ -294,7 +291,7 @@ fn is_own(target: &Target) -> bool {
     *target == Target::host()
 }
 
-/// Returns the error about a file that the parser can't read: its own words are about formats, not about what to do.
+/// Returns the error about a file that can't be parsed. The parser's message is omitted, since it isn't actionable.
 fn damaged(_: read::Error) -> Kind {
     Kind::Damaged
 }

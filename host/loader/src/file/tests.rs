@@ -1,4 +1,4 @@
-//! Checks of real libraries, built here by the system's C compiler, and of broken copies of them.
+//! The validation of real libraries, built here by the system's C compiler, and of damaged copies of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::check;
 const MANIFEST: &str =
     r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n"#;
 
-/// A directory with a library in it; `None`, said aloud, where there is no C compiler.
+/// A directory with a library. Without a C compiler, the test is skipped with a message.
 struct Built {
     dir: TempDir,
     lib: PathBuf,
@@ -82,7 +82,7 @@ fn a_good_library_gives_its_manifest() {
     }
 }
 
-/// Libraries in C, their flags, and part of the message about each.
+/// Libraries in C, their compiler flags, and part of the error message about each.
 #[test]
 fn each_wrong_library_has_its_message() {
     const ENTRY: &str = "void *passdock_plugin_v0(void *h) { return h; }";
@@ -199,7 +199,7 @@ fn every_cut_is_noticed() {
     }
 }
 
-/// Random damage never panics, hangs or runs anything; whatever passes has a whole manifest.
+/// Random damage never causes a panic, a hang or running code. Accepted files have a complete manifest.
 #[test]
 fn random_damage_is_survived() {
     let Some(built) = good_lib() else { return };
@@ -208,7 +208,7 @@ fn random_damage_is_survived() {
     for _ in 0..4_000 {
         let mut copy = bytes.clone();
         for _ in 0..1 + random.below(8) {
-            // Half of the hits go where headers and tables stand.
+            // Half of the damage is at the beginning, where headers and tables are.
             let range = if random.below(2) == 0 {
                 1024
             } else {

@@ -1,4 +1,4 @@
-//! Op definitions of all plugins, found by name and version, loaded when first asked for.
+//! The op definitions of all plugins, found by name and version, and loaded on demand.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,25 +11,25 @@ use super::op_info::OpInfo;
 use super::{HostTable, LoadedOp, Plugin};
 use crate::error::PluginError;
 
-/// The op definitions of all plugins; empty by default.
+/// The op definitions of all plugins. Empty by default.
 #[derive(Default)]
 pub struct OpDefs {
-    /// The number of this set of definitions, for caches; 0 if it is empty.
+    /// The unique id of this set of definitions, for caches; 0 if it is empty.
     id: u64,
-    /// The definitions of each name, ascending by the first version that they are for.
+    /// The definitions by name, sorted by their first version.
     by_name: HashMap<String, Vec<Definition>>,
-    /// What plugins add to the definitions of each name: those registered last first, of each the newest version first.
+    /// The extensions by name. Plugins registered later come first, then newer versions.
     extensions: HashMap<String, Vec<Definition>>,
-    /// The host table that plugins are loaded with; `None` if nothing is defined.
+    /// The host table that plugins are loaded with. `None` for the default, which is empty.
     host: Option<HostTable>,
     failures: Mutex<Vec<MissingDefinition>>,
 }
 
-/// A definition that was asked for and is missing, since its plugin can't be loaded.
+/// An op definition that a pass needed, but whose plugin can't be loaded.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error} (the definition of `{op}` is in it)")]
 pub struct MissingDefinition {
-    /// The canonical name of the op whose definition was asked for first.
+    /// The canonical name of the first op whose definition was needed.
     pub op: String,
     /// The reason why the plugin can't be loaded.
     #[source]
@@ -39,14 +39,14 @@ pub struct MissingDefinition {
 struct Definition {
     since: i64,
     plugin: Arc<Plugin>,
-    /// The place of the plugin among all.
+    /// The index of the plugin among all plugins.
     order: usize,
     /// The index of the op in the plugin's manifest.
     at: usize,
 }
 
 impl OpDefs {
-    /// The definitions of these plugins. None of them is loaded yet.
+    /// Creates the set of the plugins' definitions, without loading any plugin.
     pub fn new<'p>(plugins: impl IntoIterator<Item = &'p Arc<Plugin>>, host: HostTable) -> OpDefs {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut by_name: HashMap<String, Vec<Definition>> = HashMap::new();
@@ -83,14 +83,14 @@ impl OpDefs {
         }
     }
 
-    /// The definition of an op by its canonical name, in a version of its domain (`None`: the
-    /// newest). A plugin that can't be loaded defines nothing; [`OpDefs::failures`] lists it.
+    /// Returns the definition of an op by its canonical name, in a version of its domain (`None` for the newest).
+    /// Definitions of a plugin that can't be loaded are missing; [`OpDefs::failures`] returns its error.
     pub fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
         self.load(name, self.definition(name, version)?)
     }
 
-    /// What plugins add to the definition of an op, in the order in which they are asked. A plugin that can't be loaded
-    /// adds nothing, and is one of [`OpDefs::failures`].
+    /// Returns the extensions of an op's definition, in the order in which they are tried. Extensions of a plugin that
+    /// can't be loaded are missing; [`OpDefs::failures`] returns its error.
     pub fn extensions(&self, name: &str, version: Option<i64>) -> impl Iterator<Item = LoadedOp> {
         let all = self.extensions.get(name).map_or(&[][..], Vec::as_slice);
         let mut last = None;
@@ -124,45 +124,43 @@ impl OpDefs {
         self.by_name.get(name)?.iter().rev().find(fits)
     }
 
-    /// Whether an op of this name is defined in a version of its domain, according to the
-    /// manifests.
+    /// Whether an op of this name is defined in a version of its domain, according to the manifests.
     pub fn knows(&self, name: &str, version: Option<i64>) -> bool {
         let fits = |since: i64| version.is_none_or(|version| since <= version);
         self.first_version(name).is_some_and(fits)
     }
 
-    /// The first version of its domain in which an op of this name is defined.
+    /// Returns the first version of its domain in which an op of this name is defined.
     pub fn first_version(&self, name: &str) -> Option<i64> {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
-    /// The version of its domain from which an op of this name has the definition that holds in `version`.
+    /// Returns the version of its domain since which an op has the definition that is valid in `version`.
     pub fn since(&self, name: &str, version: i64) -> Option<i64> {
         Some(self.definition(name, Some(version))?.since)
     }
 
-    /// The names of all defined ops, unordered.
+    /// Iterates over the names of all defined ops, in no particular order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// The number of names that are defined.
+    /// Returns the number of defined names.
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Whether no plugin defines an op.
+    /// Whether no plugin defines an op. Extensions don't count.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// The plugins that couldn't be loaded when a definition of theirs was asked for, each with the
-    /// first one.
+    /// Returns the errors of plugins that couldn't be loaded when a definition was needed, one per plugin.
     pub fn failures(&self) -> Vec<MissingDefinition> {
         self.lock().clone()
     }
 
-    /// All defined ops, unordered: the name, the first version, the plugin.
+    /// Iterates over all defined ops, in no particular order: name, first version and plugin.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64, &Arc<Plugin>)> + '_ {
         self.by_name.iter().flat_map(|(name, definitions)| {
             definitions
@@ -171,8 +169,8 @@ impl OpDefs {
         })
     }
 
-    /// The descriptions of all defined ops, sorted by name and version. Loads the plugins; the
-    /// second list has the errors of those that can't be.
+    /// Describes all defined ops, sorted by name and version. Loads the plugins. The second list has the errors of
+    /// those that can't be loaded.
     pub fn describe(&self) -> (Vec<OpInfo>, Vec<PluginError>) {
         let (mut ops, mut failures) = (Vec::new(), Vec::<PluginError>::new());
         let Some(host) = self.host else {
@@ -193,8 +191,8 @@ impl OpDefs {
         (ops, failures)
     }
 
-    /// The descriptions of the ops of a name, ascending by version. Loads their plugins, and leaves out what those
-    /// that can't be loaded define.
+    /// Describes the definitions of an op name, sorted by version. Loads their plugins, and omits those that can't be
+    /// loaded.
     pub fn versions(&self, name: &str) -> Vec<OpInfo> {
         let (Some(host), Some(all)) = (self.host, self.by_name.get(name)) else {
             return Vec::new();
@@ -203,12 +201,12 @@ impl OpDefs {
         all.iter().filter_map(info).collect()
     }
 
-    /// The name of a defined op that is most like this one, if one is similar enough.
+    /// Returns the name of a defined op that is nearest to this one, if one is similar enough.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         suggest::nearest(name, self.by_name.keys().map(String::as_str))
     }
 
-    /// The number of this set of definitions; 0 if it is empty.
+    /// Returns the unique id of this set of definitions, or 0 if it is empty.
     pub fn id(&self) -> u64 {
         self.id
     }

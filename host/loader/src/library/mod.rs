@@ -1,7 +1,7 @@
-//! Loading a plugin: the system's loader, the entry, the table that it answers.
+//! Loading of a plugin: the system's loader, the entry point, and the table that it returns.
 //!
-//! Static plugins are loaded in the same way from the entry on. A loaded library is never unloaded
-//! (its code and data may be referred to from anywhere), so nothing here keeps its handle.
+//! Static plugins are loaded in the same way from the entry point on. A loaded library is never unloaded, because its
+//! code and data may be referenced from anywhere. So its handle isn't stored.
 
 mod defs;
 mod op_info;
@@ -28,21 +28,21 @@ use crate::manifest::{Manifest, ManifestPass};
 use crate::names;
 use table::Table;
 
-/// Nanoseconds that this process has spent on loading plugins.
+/// The time in nanoseconds that this process has spent loading plugins.
 static LOADING: AtomicU64 = AtomicU64::new(0);
 
-/// The time that this process has spent on loading plugins, which isn't charged to any pass.
+/// Returns the time that this process has spent loading plugins, which doesn't count as any pass's.
 pub fn loading_time() -> Duration {
     Duration::from_nanos(LOADING.load(Ordering::Relaxed))
 }
 
-/// A plugin whose manifest is known; its code is loaded when it is first needed.
+/// A plugin with a parsed manifest. Its code is loaded on demand.
 pub struct Plugin {
     origin: Origin,
     manifest: Arc<Manifest>,
     source: Source,
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
-    /// Whether a run depends on it without its code.
+    /// Whether a run depends on the plugin without its code.
     asked: AtomicBool,
 }
 
@@ -51,7 +51,7 @@ enum Source {
     Static(abi::Entry),
 }
 
-/// A plugin whose code is in this process.
+/// A plugin whose code is loaded into this process.
 pub struct LoadedPlugin {
     passes: Vec<LoadedPass>,
     ops: Vec<LoadedOp>,
@@ -65,8 +65,8 @@ pub struct LoadedPass {
     pub entry: abi::PassEntry,
 }
 
-// SAFETY: the table behind it is immutable and stays for good; the contract lets the host call a
-// pass from any thread, one call at a time unless the manifest says that it is thread-safe.
+// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, the host may call a pass from
+// any thread, one call at a time unless the manifest declares it as thread-safe.
 unsafe impl Send for LoadedPass {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedPass {}
@@ -76,24 +76,24 @@ unsafe impl Sync for LoadedPass {}
 pub struct LoadedOp {
     /// The definition's entry in the plugin's table.
     pub entry: abi::OpEntry,
-    /// The plugin that defines the op, or adds to its definition.
+    /// The plugin that defines the op or extends its definition.
     pub plugin: &'static DefiningPlugin,
-    /// The attributes that the definition lists, if it lists any.
+    /// The attributes that the definition lists, or `None` if it has no list.
     pub attributes: Option<&'static [AttrInfo]>,
-    /// The targets that the definition's `supports` is about.
+    /// The targets for which the definition implements `supports`.
     pub targets: &'static [&'static str],
 }
 
-/// A plugin of op definitions, as messages name it.
+/// The plugin of op definitions, for messages.
 pub struct DefiningPlugin {
     /// The plugin's short name.
     pub name: String,
-    /// The place that the plugin comes from.
+    /// The plugin's file, or that it is built in.
     pub origin: Origin,
 }
 
-// SAFETY: the table behind it is immutable and stays for good; the contract says that definitions
-// are called from any thread.
+// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, definitions may be called
+// from any thread.
 unsafe impl Send for LoadedOp {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedOp {}
@@ -103,18 +103,18 @@ unsafe impl Sync for LoadedOp {}
 pub struct LoadedInstrument {
     /// The instrument's entry in the plugin's table.
     pub entry: abi::InstrumentEntry,
-    /// The function that makes an instance.
+    /// The function that creates an instance.
     pub create: abi::CreateInstrument,
 }
 
-// SAFETY: the table behind it is immutable and stays for good; the contract lets the host make
-// instances on any thread.
+// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, the host may create instances
+// on any thread.
 unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInstrument {}
 
 impl LoadedOp {
-    /// The traits that say which functions the definition has.
+    /// Returns the traits that follow from which functions the definition has.
     pub fn answers(&self) -> u64 {
         let functions = [
             (self.entry.evaluate, abi::OpEntry::FOLDS),
@@ -145,17 +145,17 @@ impl Plugin {
         }
     }
 
-    /// Reads the manifest of a plugin file. None of its code runs.
+    /// Reads the manifest of a plugin file without running its code.
     ///
     /// # Errors
-    /// If the file isn't a plugin that this host can load; the error says why.
+    /// If the file isn't a plugin that this host can load.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let (manifest, identity) = file::check(path)?;
         let origin = Origin::File(path.to_path_buf());
         Ok(Plugin::new(origin, manifest, Source::File { identity }))
     }
 
-    /// A plugin that is linked into this program.
+    /// Creates a plugin that is linked into this program.
     ///
     /// # Errors
     /// If its manifest can't be read.
@@ -171,23 +171,23 @@ impl Plugin {
         ))
     }
 
-    /// The place that the plugin comes from.
+    /// Returns the plugin's file, or that it is built in.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// The plugin's short name.
+    /// Returns the plugin's short name.
     pub fn name(&self) -> &str {
         &self.manifest.plugin.name
     }
 
-    /// The plugin's manifest.
+    /// Returns the plugin's manifest.
     pub fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 
-    /// Warnings, one for each key of the manifest that this host doesn't know, and for each entry that it leaves out,
-    /// with the nearest one that it knows.
+    /// Returns warnings about unknown keys of the manifest and about skipped entries. The help is the nearest known
+    /// name.
     pub fn unknown_keys(&self) -> Vec<Diagnostic> {
         let (own, host) = (self.manifest.plugin.abi, Ver::from(abi::ABI));
         let skipped = self.manifest.skipped.iter();
@@ -208,23 +208,23 @@ impl Plugin {
         skipped.chain(warnings).map(diagnostic).collect()
     }
 
-    /// Whether the plugin's code is in this process.
+    /// Whether the plugin's code is loaded into this process.
     pub fn is_loaded(&self) -> bool {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Remembers that a run depends on it without its code: a Sequential of it was asked for, or a pass died in another
-    /// process that had loaded it.
+    /// Records that a run depends on the plugin without its code. Either one of its Sequentials was requested, or a
+    /// pass crashed in another process that had loaded the plugin.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a run may depend on the plugin: it is loaded, or a run depends on it without its code.
+    /// Whether a run may depend on the plugin: its code is loaded, or a run depends on it without its code.
     pub fn is_used(&self) -> bool {
         self.is_loaded() || self.asked.load(Ordering::Relaxed)
     }
 
-    /// The identity of the plugin's file when it was checked; `None` for a static plugin.
+    /// Returns the identity of the plugin's file when it was checked. `None` for a static plugin.
     pub fn file(&self) -> Option<&Identity> {
         match &self.source {
             Source::File { identity } => Some(identity),
@@ -232,18 +232,17 @@ impl Plugin {
         }
     }
 
-    /// Whether `other` is read from another state of the file, which this plugin can't use any more: its own code is
-    /// loaded, or `other` declares something else.
+    /// Whether `other` was read from a different state of the file which this plugin can't adopt: its own code is
+    /// loaded, or the manifests differ.
     pub fn was_replaced_by(&self, other: &Plugin) -> bool {
         let is_used = self.loaded.get().is_some() || self.manifest != other.manifest;
         is_used && self.file() != other.file()
     }
 
-    /// Loads the plugin's code with the table of the host that it is to use. Later calls return the
-    /// same result.
+    /// Loads the plugin's code, and passes the host's table to it. Later calls return the same result.
     ///
     /// # Errors
-    /// If the file changed, the system doesn't load it, or its table isn't what its manifest says.
+    /// If the file changed, the system doesn't load it, or its table disagrees with its manifest.
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();
@@ -273,7 +272,7 @@ impl Plugin {
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
 
-    /// Rejects a file that was built again since it was checked, unless its manifest is the same.
+    /// Rejects a file that changed since it was checked, unless its manifest is the same.
     fn check_again(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
         if file::identity(path)? == *identity {
             return Ok(());
@@ -286,22 +285,22 @@ impl Plugin {
 }
 
 impl LoadedPlugin {
-    /// The plugin's passes, in the manifest's order.
+    /// Returns the plugin's passes, in the manifest's order.
     pub fn passes(&self) -> &[LoadedPass] {
         &self.passes
     }
 
-    /// The plugin's op definitions, in the manifest's order.
+    /// Returns the plugin's op definitions, in the manifest's order.
     pub fn ops(&self) -> &[LoadedOp] {
         &self.ops
     }
 
-    /// The plugin's instruments, in the manifest's order.
+    /// Returns the plugin's instruments, in the manifest's order.
     pub fn instruments(&self) -> &[LoadedInstrument] {
         &self.instruments
     }
 
-    /// Pairs the entries of a table with a manifest, and refuses a table that disagrees with it.
+    /// Pairs the entries of a table with a manifest, and rejects a table that disagrees with it.
     fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
         let Table {
             mut passes,
@@ -314,7 +313,7 @@ impl LoadedPlugin {
             return Err(Kind::Table(why.to_owned()));
         }
         instruments.retain(|(name, _)| !manifest.skips("instrument", name));
-        // Several versions of an operator may have one name, so those that are left out go by their place, too.
+        // Several versions of an operator may share a name, so skipped ones are identified by their position, too.
         let mut specs = manifest.ops.iter().peekable();
         ops.retain(|(name, entry)| {
             let is_next =
@@ -323,7 +322,7 @@ impl LoadedPlugin {
         });
         let mut passes = VecDeque::from(passes);
         let take = |spec: &ManifestPass| {
-            // The same order is the rule, so it is nearly always the first.
+            // The order is usually the same, so this is almost always the first one.
             let at = passes.iter().position(|(name, _)| *name == spec.name());
             let Some((_, entry)) = at.and_then(|at| passes.remove(at)) else {
                 let text = format!("the table lacks the pass `{}`", spec.name());
@@ -349,7 +348,7 @@ impl LoadedPlugin {
             let text = "the ops aren't the same ones in the same order".to_owned();
             return Err(Kind::Disagree(text));
         }
-        // What definitions refer to is never freed, as libraries are.
+        // Data that definitions refer to is never freed, as libraries are never unloaded.
         let plugin: &'static DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
             name: manifest.plugin.name.clone(),
             origin: origin.clone(),
@@ -411,7 +410,7 @@ fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     }
 }
 
-/// Maps a checked library and finds its entry.
+/// Loads a checked library, and finds its entry point.
 fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
     let whole = std::path::absolute(path).map_err(Kind::Io)?;
     let name = loader_name(&whole);
@@ -419,9 +418,8 @@ fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
     find_entry(open_library(&name).map_err(|text| Kind::Refused(shown(text)))?)
 }
 
-/// Returns the path by which the system's loader gets a library. For a path that it knows, the loader
-/// returns the library that it has, so each load of one path after the first spells it in another way:
-/// `dir/./lib.so`.
+/// Returns the path to pass to the system's loader. For a path that was loaded before, the loader returns the old
+/// library. So repeated loads of a path spell it differently: `dir/./lib.so`.
 fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
     let mut all_loads = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -440,8 +438,8 @@ fn loader_name(path: &Path) -> PathBuf {
 fn open_library(path: &Path) -> Result<libloading::Library, String> {
     use libloading::os::unix;
     let flags = unix::RTLD_NOW | unix::RTLD_LOCAL;
-    // SAFETY: the library was checked; its initializers are the plugin's code, which the user
-    // asked to run by naming its directory.
+    // SAFETY: the library was validated. Its initializers are the plugin's code, which the user requested to run by
+    // naming its directory.
     let opened = unsafe { unix::Library::open(Some(path), flags) };
     opened.map(Into::into).map_err(|e| message(&e))
 }
@@ -449,15 +447,15 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
 #[cfg(windows)]
 fn open_library(path: &Path) -> Result<libloading::Library, String> {
     use libloading::os::windows;
-    // With a whole path and this flag, the libraries that it needs are looked for beside it first.
+    // With an absolute path and this flag, dependencies are searched in the library's directory first.
     let flags = windows::LOAD_WITH_ALTERED_SEARCH_PATH;
-    // SAFETY: the library was checked; its initializers are the plugin's code, which the user
-    // asked to run by naming its directory.
+    // SAFETY: the library was validated. Its initializers are the plugin's code, which the user requested to run by
+    // naming its directory.
     let opened = unsafe { windows::Library::load_with_flags(path, flags) };
     opened.map(Into::into).map_err(|e| message(&e))
 }
 
-/// The system's message, without the text that libloading adds.
+/// Returns the system's message without libloading's text.
 fn message(error: &libloading::Error) -> String {
     use std::error::Error;
     let text = match error.source() {
@@ -468,7 +466,7 @@ fn message(error: &libloading::Error) -> String {
 }
 
 fn find_entry(library: libloading::Library) -> Result<abi::Entry, Kind> {
-    // SAFETY: the contract gives the symbol this type, and the file check found it to be a function.
+    // SAFETY: the symbol has this type by the plugin ABI, and the validation found it to be a function.
     let symbol = unsafe { library.get::<abi::Entry>(abi::ENTRY_SYMBOL) };
     let entry = match symbol {
         Ok(entry) => *entry,

@@ -1,4 +1,4 @@
-//! Operators as the plugins define them, described for people: `passdock list ops`.
+//! Descriptions of operators for users: `passdock list ops`.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use serde::Serialize;
 use super::{HostTable, Plugin};
 use crate::error::PluginError;
 
-/// The description of an operator from one version of its domain on.
+/// The description of an operator since a version of its domain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpInfo {
     /// The canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
     pub since: i64,
-    /// The least number of operands.
+    /// The minimum number of operands.
     pub min_operands: u32,
-    /// The largest number of operands; `None`: any number.
+    /// The maximum number of operands, or `None` if unlimited.
     pub max_operands: Option<u32>,
-    /// The traits of the operator, in words.
+    /// The names of the operator's traits.
     pub traits: Vec<&'static str>,
     /// Whether the types of its results are inferred.
     pub types: bool,
-    /// Whether an op of it is evaluated when its operands are constant.
+    /// Whether the operator can be evaluated on constant operands.
     pub evaluation: bool,
     /// Whether it can be decomposed into other ops.
     pub decomposition: bool,
-    /// Whether it is known in other layouts.
+    /// Whether the definition supports other layouts.
     pub layouts: bool,
-    /// All attributes that it may have; `None`: the definition lists none.
+    /// All attributes of the operator, or `None` if the definition doesn't list them.
     pub attributes: Option<Vec<AttrInfo>>,
-    /// Whether the plugin only adds to the operator's definition, which may be another plugin's.
+    /// Whether the plugin only extends the operator's definition, which may be another plugin's.
     pub extends: bool,
-    /// Whether there is a body for back ends.
+    /// Whether there is a legalization for back ends.
     pub legalization: bool,
-    /// The targets of which it is said whether they take an op.
+    /// The targets for which the definition implements `supports`.
     pub targets: Vec<&'static str>,
-    /// The plugin that defines it, or adds to the definition.
+    /// The plugin that defines it or extends the definition.
     pub plugin: String,
 }
 
@@ -49,12 +49,12 @@ pub struct AttrInfo {
     /// The kind of the attribute's value: `int`, `floats`, …
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The kind in the contract.
+    /// The kind in the plugin ABI.
     #[serde(skip)]
     pub kind_code: AttrKind,
     /// Whether an op without the attribute is invalid.
     pub required: bool,
-    /// The value that an op without the attribute has.
+    /// The default value of the attribute.
     pub default: Option<OpAttrDefault>,
     /// The attribute's documentation.
     pub doc: &'static str,
@@ -86,8 +86,7 @@ impl fmt::Display for OpAttrDefault {
     }
 }
 
-/// The traits that a definition declares, in words. Traits that follow from its functions aren't
-/// among them.
+/// The names of the traits that a definition declares. Traits that follow from its functions are omitted.
 const TRAITS: &[(u64, &str)] = &[
     (OpEntry::PURE, "pure"),
     (OpEntry::RANDOM, "random"),
@@ -122,7 +121,7 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
-/// How many operands an op takes, in words: `1 to 3 operands`.
+/// Formats the number of operands of an op: `1 to 3 operands`.
 pub fn takes(fewest: u32, most: u32) -> String {
     let operands = |count: u32| match count {
         1 => "1 operand".to_owned(),
@@ -135,7 +134,7 @@ pub fn takes(fewest: u32, most: u32) -> String {
     }
 }
 
-/// The name of a kind of attributes; `?` for one that this host doesn't know.
+/// Returns the name of an attribute kind, or `?` for an unknown one.
 pub fn kind_name(kind: AttrKind) -> &'static str {
     let named = KINDS.iter().find(|(own, _)| *own == kind);
     named.map_or("?", |(_, name)| name)

@@ -1,4 +1,5 @@
-//! The table that a plugin's entry returns: read as far as both sides know it, and checked.
+//! The table that a plugin's entry point returns, checked and copied. Fields that one side doesn't have are ignored or
+//! 0.
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -11,28 +12,28 @@ use super::op_info::{AttrInfo, OpAttrDefault, kind_name};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
-/// The most passes or ops that a plugin may have.
+/// The maximum number of passes, or of ops, of a plugin.
 const MAX_ENTRIES: u32 = 1 << 16;
-/// The largest size of a struct of the contract, in bytes.
+/// The maximum size of a struct of the plugin ABI, in bytes.
 const MAX_STRUCT: u32 = 1 << 16;
-/// The sizes that entries have in the oldest contract: no plugin has smaller ones. When a field is
-/// appended, these stay, and fields that a plugin doesn't have are zero.
+/// The sizes of entries in the oldest supported ABI version. Plugins' entries aren't smaller. When a field is appended,
+/// these don't change, and fields that a plugin doesn't have are zero.
 const MIN_PASS: u32 = through(offset_of!(abi::PassEntry, run_module));
 const MIN_OP: u32 = through(offset_of!(abi::OpEntry, decompose));
 const MIN_ATTR: u32 = through(offset_of!(abi::AttrEntry, count));
 const MIN_INSTRUMENT: u32 = through(offset_of!(abi::InstrumentEntry, report));
 
-/// The size of a struct whose last field is a word at this offset.
+/// Returns the size of a struct whose last field is a word at this offset.
 const fn through(last: usize) -> u32 {
     (last + size_of::<usize>()) as u32
 }
 
-/// The table of the host that plugins are loaded with.
+/// The host table that plugins are loaded with.
 #[derive(Clone, Copy)]
 pub struct HostTable(&'static abi::Host);
 
-// SAFETY: the table and the tables that it points to are immutable and live for good, as
-// `HostTable::new` was promised.
+// SAFETY: the table and the tables that it points to are immutable and `'static`, which the caller of `HostTable::new`
+// guarantees.
 unsafe impl Send for HostTable {}
 // SAFETY: as above.
 unsafe impl Sync for HostTable {}
@@ -41,36 +42,35 @@ impl HostTable {
     /// Wraps a host's table.
     ///
     /// # Safety
-    /// The table, and all that it points to, never changes and is as the contract says.
+    /// The table, and everything that it points to, never changes and is valid by the plugin ABI.
     pub const unsafe fn new(table: &'static abi::Host) -> HostTable {
         HostTable(table)
     }
 
-    /// The wrapped table.
+    /// Returns the wrapped table.
     pub fn get(self) -> &'static abi::Host {
         self.0
     }
 }
 
-/// The passes, ops and instruments of a plugin's table, by name, copied out of it.
+/// The passes, ops and instruments of a plugin's table, by name, copied from it.
 pub(super) struct Table {
     pub(super) passes: Vec<(&'static str, abi::PassEntry)>,
     pub(super) ops: Vec<(&'static str, abi::OpEntry)>,
     pub(super) instruments: Vec<(&'static str, abi::InstrumentEntry)>,
 }
 
-/// Calls a plugin's entry and reads the table that it returns. `path` is that of the library's file,
-/// or empty.
+/// Calls a plugin's entry point, and reads the table that it returns. `path` is the path of the library, or empty.
 pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Table, Kind> {
     let mut attach = abi::Attach {
         path: abi::Str::new(path),
         ..abi::Attach::EMPTY
     };
     let plugin = {
-        // One at a time: registries that load one library meet in what its entry keeps.
+        // One call at a time: registries that load the same library share the state of its entry point.
         static ENTRIES: Mutex<()> = Mutex::new(());
         let _one = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: `entry` has the contract's type, and the host's table lives for good.
+        // SAFETY: `entry` has the type required by the plugin ABI, and the host's table is `'static`.
         unsafe { entry(host.get(), &raw mut attach) }
     };
     if plugin.is_null() {
@@ -84,14 +84,14 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     if !plugin.is_aligned() {
         return Err(malformed("its address isn't aligned"));
     }
-    // SAFETY: the contract says that a table starts with its size; it is aligned and not null.
+    // SAFETY: by the plugin ABI, a table starts with its size. The pointer is aligned and not null.
     let size = unsafe { plugin.cast::<u32>().read() };
     if !(size_of::<u32>() as u32..=MAX_STRUCT).contains(&size) {
         return Err(Kind::Table(format!(
             "its `struct_size` is {size}, and is to be its size in bytes"
         )));
     }
-    // SAFETY: that many bytes stand there.
+    // SAFETY: by the plugin ABI, the table has `size` bytes.
     let table: abi::Plugin = unsafe { record(plugin.cast(), size) };
     let (passes, count) = (table.passes.cast(), table.pass_count);
     let passes: Vec<abi::PassEntry> =
@@ -115,7 +115,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     })
 }
 
-/// The reason why a plugin refuses the host.
+/// Returns the reason why a plugin rejects the host.
 fn reason(reason: abi::Str) -> String {
     match text(reason) {
         Ok("") => "it doesn't say why; it may serve only one host in a process".to_owned(),
@@ -124,13 +124,13 @@ fn reason(reason: abi::Str) -> String {
     }
 }
 
-/// The targets that a definition's `supports` speaks for.
+/// Returns the targets for which a definition implements `supports`.
 pub(super) fn targets(op: &abi::OpEntry) -> Result<Vec<&'static str>, Kind> {
     let targets = list(op.targets, op.target_count)?.iter();
     targets.map(|&target| name(target)).collect()
 }
 
-/// Refuses an entry that says more than one may that only adds to a definition.
+/// Rejects an extension with parts that only a definition may have.
 pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind> {
     let parts = [
         (op.infer.is_some(), "infers types"),
@@ -144,7 +144,7 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
         ),
     ];
     match parts.iter().find(|(is_there, _)| *is_there) {
-        // One without a function is of a later contract: it has those that this host doesn't know.
+        // An entry without any function is allowed: it may have functions of a later ABI version.
         None => Ok(()),
         Some((_, what)) => Err(Kind::Table(format!(
             "`{name}` extends a definition, and {what}, which is the definition's to say"
@@ -152,7 +152,7 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
     }
 }
 
-/// The attributes that a definition lists; `None` if it has no list.
+/// Returns the attributes that a definition lists, or `None` if it has no list.
 pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<AttrInfo>>, Kind> {
     if op.attrs.is_null() {
         return Ok(None);
@@ -204,7 +204,7 @@ fn default(entry: &abi::AttrEntry) -> Result<Option<OpAttrDefault>, Kind> {
     }))
 }
 
-/// A list in a table; it lives as long as the library, which is for good.
+/// Returns a list in a table. It is `'static`, since libraries aren't unloaded.
 fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
     if count == 0 {
         return Ok(&[]);
@@ -214,12 +214,12 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
             "a list in it is at an invalid address".to_owned(),
         ));
     }
-    // SAFETY: the contract says that a list in the table is as long as it says and lives as long as
-    // the library, which is never unloaded.
+    // SAFETY: by the plugin ABI, a list in the table has `count` elements and lives as long as the library, which is
+    // never unloaded.
     Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 
-/// Entries with their names, which are checked.
+/// Pairs entries with their names, which are checked.
 fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str, T)>, Kind> {
     let named = entries
         .into_iter()
@@ -227,7 +227,7 @@ fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str
     named.collect()
 }
 
-/// Copies `count` records that stand `stride` bytes apart.
+/// Copies `count` records that are `stride` bytes apart.
 fn entries<T: Copy>(
     base: *const c_void,
     count: u32,
@@ -252,16 +252,16 @@ fn entries<T: Copy>(
         let record_at = base
             .cast::<u8>()
             .wrapping_add(at as usize * stride as usize);
-        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart.
+        // SAFETY: by the plugin ABI, there are `count` records, `stride` bytes apart.
         unsafe { record(record_at, stride) }
     };
     Ok((0..count).map(read).collect())
 }
 
-/// A copy of what both sides know of a record or a table, the rest zero.
+/// Copies the common part of a record or a table. The rest is zero.
 ///
 /// # Safety
-/// `size` bytes stand there, and zeroes, as well as what is written over them, are a record.
+/// `size` bytes are readable, and a `T` is valid if its bytes are zero or come from the plugin.
 unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
     let mut record = MaybeUninit::<T>::zeroed();
     let shared = (size as usize).min(size_of::<T>());
@@ -272,7 +272,7 @@ unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
     }
 }
 
-/// A name in a table, checked.
+/// Returns a name in a table, after checking it.
 fn name(given: abi::Str) -> Result<&'static str, Kind> {
     if given.ptr.is_null() || given.len == 0 || given.len > names::MAX_LEN {
         return Err(Kind::Table("a name in it is null or overlong".to_owned()));

@@ -1,4 +1,4 @@
-//! The declaration of a pass: what is known about it without running it.
+//! The declaration of a pass: its properties, available without running it.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use serde::Serialize;
 use super::Phase;
 use super::schema::Field;
 
-/// A pass's name, level and requirements. Compared by value.
+/// A pass's name, level and requirements.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct PassInfo {
     /// The registered name: `relax.transform.FoldConstant`.
     pub name: String,
-    /// The lowest `PassContext.opt_level` at which a pipeline runs it.
+    /// The minimum `PassContext.opt_level` at which a pipeline runs it.
     pub opt_level: u32,
-    /// The registered names of the passes that must have run before it.
+    /// The registered names of the passes whose results it needs.
     pub required: Vec<String>,
 }
 
 impl PassInfo {
-    /// The info of a pass of level 0 that requires nothing.
+    /// Creates the info of a pass of level 0 without requirements.
     pub fn new(name: impl Into<String>) -> PassInfo {
         PassInfo {
             name: name.into(),
@@ -34,7 +34,7 @@ impl PassInfo {
         self
     }
 
-    /// Sets the passes that must have run before it.
+    /// Sets the passes whose results it needs.
     pub fn required<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> PassInfo {
         self.required = names.into_iter().map(Into::into).collect();
         self
@@ -43,30 +43,28 @@ impl PassInfo {
 
 /// The declaration of a pass: its info, phase, permissions and options.
 ///
-/// It comes from a [`PassInfo`], and is asked for where a pass is made:
+/// It is created from a [`PassInfo`], for example
 /// `PassDeclaration { thread_safe: false, ..PassInfo::new("a.transform.B").into() }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassDeclaration {
     /// The name, level and requirements.
     #[serde(flatten)]
     pub info: PassInfo,
-    /// The phase of a pipeline in which the pass asks to run.
+    /// The phase of a pipeline in which the pass runs.
     pub phase: Option<Phase>,
-    /// Whether the pass is thread-safe: it may run on several functions at once.
+    /// Whether the pass is thread-safe: it may run on several functions in parallel.
     pub thread_safe: bool,
-    /// Whether the pass may change parameters and results of a function. A pass that may not, and does, fails.
+    /// Whether the pass may change parameters and results of a function. If it may not and does, it fails.
     pub changes_interface: bool,
-    /// Other names that the pass goes by: those that it had once, or has elsewhere.
+    /// Other names of the pass, such as former names.
     pub aliases: Vec<String>,
-    /// The config key, registered with the struct of the pass's options, whose values they have where the pipeline
-    /// doesn't set them.
+    /// The config key for the pass's options. Its values apply to options that the pipeline doesn't set.
     pub config: Option<String>,
-    /// The options that the pass takes.
+    /// The options of the pass.
     pub options: Vec<Field>,
 }
 
-/// The declaration of a pass of the program itself, which is trusted: thread-safe, and free to
-/// change interfaces.
+/// Creates the declaration of a pass of the program itself. It is trusted: it is thread-safe and may change interfaces.
 impl From<PassInfo> for PassDeclaration {
     fn from(info: PassInfo) -> PassDeclaration {
         PassDeclaration {
@@ -82,8 +80,8 @@ impl From<PassInfo> for PassDeclaration {
 }
 
 impl PassInfo {
-    /// Returns the declaration with the options that the pass takes: the fields of `T`, a struct of the SDK's
-    /// `options!`, which the body reads by `cx.options::<T>()`.
+    /// Returns a declaration with options: the fields of `T`, a struct of the SDK's `options!`. The body reads them
+    /// with `cx.options::<T>()`.
     pub fn options<T: Options>(self) -> PassDeclaration {
         PassDeclaration {
             options: Field::from_options::<T>(),

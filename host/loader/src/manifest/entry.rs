@@ -1,5 +1,5 @@
-//! The tables of a manifest, read key by key. A value of another type than its key's is an error; a key that nothing
-//! reads is a warning, since a newer plugin may say more.
+//! The tables of a manifest, read key by key. A value of the wrong type is an error. An unknown key is a warning, since
+//! newer plugins may have more keys.
 
 use std::cell::RefCell;
 
@@ -14,10 +14,10 @@ use crate::names;
 
 /// The reason why an entry of a manifest can't be used.
 pub(super) enum EntryError {
-    /// The entry is wrong, and with it the manifest.
+    /// The entry is invalid, and therefore the manifest.
     Wrong(Kind),
-    /// The entry has a word that this host doesn't know, so only this entry is left out: "kind `shader`", and the
-    /// advice, if a known word is near.
+    /// The entry has an unknown enum value, such as "kind `shader`", so only this entry is skipped. The second string
+    /// is help, if a known value is near.
     Unknown(String, Option<String>),
 }
 
@@ -30,15 +30,15 @@ impl From<Kind> for EntryError {
 /// A table of a manifest that is being read.
 pub(super) struct Entry<'t> {
     table: &'t Table,
-    /// The place of a key in messages: " of pass `acme.transform.Fuse`".
+    /// The suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
     place: String,
-    /// The keys that were read, whether the table has them or not.
+    /// The keys that were requested, whether the table has them or not.
     read: RefCell<Vec<&'static str>>,
     warnings: RefCell<Vec<ManifestWarning>>,
 }
 
 impl<'t> Entry<'t> {
-    /// The whole manifest.
+    /// Creates the entry of the whole manifest.
     pub(super) fn root(table: &'t Table) -> Entry<'t> {
         Entry::new(table, String::new())
     }
@@ -52,7 +52,7 @@ impl<'t> Entry<'t> {
         }
     }
 
-    /// Returns the name of the entry, or its key, as messages show it.
+    /// Returns the name of the entry, or its key, for messages.
     pub(super) fn name(&self) -> String {
         let name = self.table.get("name").or_else(|| self.table.get("key"));
         names::shown(name.and_then(Value::as_str).unwrap_or_default())
@@ -77,7 +77,7 @@ impl<'t> Entry<'t> {
         &self,
         key: &'static str,
     ) -> Result<Option<T>, EntryError> {
-        // A date would be deserialized as a string.
+        // Serde would deserialize a date as a string.
         let undated = |value: &'t Value| (!has_date(value)).then(|| value.clone());
         let value = self.value(key, "another value", undated)?;
         let value = value.map(Value::try_into).transpose();
@@ -89,7 +89,7 @@ impl<'t> Entry<'t> {
         })
     }
 
-    /// Reads the word that is the value of a key, if the entry has it.
+    /// Reads the enum value of a key, if the entry has it.
     pub(super) fn word<T: DeserializeOwned>(
         &self,
         key: &'static str,
@@ -107,19 +107,19 @@ impl<'t> Entry<'t> {
         })
     }
 
-    /// Returns a list of tables, which is empty if the entry doesn't have it.
+    /// Reads a list of tables, which is empty if the entry doesn't have it.
     pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t Table>, Kind> {
         let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_table).collect();
         let tables = self.value(key, "a list of tables", convert)?;
         Ok(tables.unwrap_or_default())
     }
 
-    /// Reads the value of a key that the entry has to have.
+    /// Reads the value of a required key.
     pub(super) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, EntryError> {
         Ok(self.get(key)?.ok_or_else(|| self.missing(key))?)
     }
 
-    /// Reads the word that is the value of a key that the entry has to have.
+    /// Reads the enum value of a required key.
     pub(super) fn required_word<T: DeserializeOwned>(
         &self,
         key: &'static str,
@@ -127,13 +127,13 @@ impl<'t> Entry<'t> {
         Ok(self.word(key)?.ok_or_else(|| self.missing(key))?)
     }
 
-    /// Returns the error of a key that the entry doesn't have.
+    /// Returns the error about a missing key.
     pub(super) fn missing(&self, key: &'static str) -> Kind {
         let place = self.place.clone();
         Kind::ManifestMissing { key, place }
     }
 
-    /// Reads the value of a key, which is empty if the entry doesn't have it.
+    /// Reads the value of a key, or returns the default if the entry doesn't have it.
     pub(super) fn optional<T: DeserializeOwned + Default>(
         &self,
         key: &'static str,
@@ -141,7 +141,7 @@ impl<'t> Entry<'t> {
         Ok(self.get(key)?.unwrap_or_default())
     }
 
-    /// Returns the error of a value of another type than its key's.
+    /// Returns the error about a value of the wrong type.
     fn wrong_type(&self, key: &str, got: &str, expected: &str) -> Kind {
         Kind::ManifestType {
             what: format!("`{key}`{}", self.place),
@@ -150,7 +150,7 @@ impl<'t> Entry<'t> {
         }
     }
 
-    /// Rejects texts that a terminal may not show.
+    /// Rejects strings with control characters.
     pub(super) fn check_texts(&self) -> Result<(), Kind> {
         let texts = self.table.iter();
         let mut hidden = texts.filter_map(|(key, value)| Some((key, hidden_text(value)?)));
@@ -162,7 +162,7 @@ impl<'t> Entry<'t> {
         Err(read::refused(what, names::shown(text), rule))
     }
 
-    /// Reads a table in this one with `read`.
+    /// Reads a nested table with `read`.
     pub(super) fn nested<T>(
         &self,
         kind: &str,
@@ -185,8 +185,8 @@ impl<'t> Entry<'t> {
         self.warnings.borrow_mut().push(warning);
     }
 
-    /// Returns the warnings about the entry, which was read to its end: one for each key that wasn't read, with the
-    /// nearest one that was.
+    /// Returns the warnings about an entry after reading it: one for each key that wasn't requested, with the nearest
+    /// one that was.
     pub(super) fn warnings(self) -> Vec<ManifestWarning> {
         let read = self.read.into_inner();
         let unread = self
@@ -207,8 +207,8 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Finds a text in a value, or a key of a table, that a terminal may not show. The TOML parser limits how deep values
-/// nest.
+/// Finds a string with control characters in a value, including keys of tables. The TOML parser limits the depth of
+/// values.
 fn hidden_text(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text.as_str()).filter(|text| !names::is_text(text)),
@@ -221,7 +221,7 @@ fn hidden_text(value: &Value) -> Option<&str> {
     }
 }
 
-/// Whether a date is in a value.
+/// Whether a value contains a date.
 pub(super) fn has_date(value: &Value) -> bool {
     match value {
         Value::Datetime(_) => true,

@@ -21,7 +21,7 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// The type's name in messages.
+    /// Returns the type's name for messages.
     pub fn name(self) -> &'static str {
         match self {
             FieldType::Bool => "a bool",
@@ -35,12 +35,12 @@ impl FieldType {
         }
     }
 
-    /// Whether the type is a table, whose entries the user names.
+    /// Whether the type is a table with arbitrary keys.
     pub fn is_table(self) -> bool {
         matches!(self, FieldType::Ints | FieldType::Values)
     }
 
-    /// The default value of a field whose manifest gives none.
+    /// Returns the default value of a field without a declared default.
     pub fn zero(self) -> Value {
         match self {
             FieldType::Bool => false.into(),
@@ -52,7 +52,7 @@ impl FieldType {
         }
     }
 
-    /// The value as one of this type, if it is one: an integer is a float, too.
+    /// Converts a value to this type. Integers are accepted as floats; other conversions return `None`.
     pub fn accept(self, value: &Value) -> Option<Value> {
         let fits = match (self, value) {
             (FieldType::Float, Value::Integer(i)) => return Some(Value::Float(*i as f64)),
@@ -71,7 +71,7 @@ impl FieldType {
     }
 }
 
-/// Overlays a value with a later layer's: entry by entry in a table, else as a whole.
+/// Overlays a value with that of a later layer. Tables are merged by key; other values are replaced.
 pub fn overlay(value: &mut Value, later: Value) {
     match (value, later) {
         (Value::Table(table), Value::Table(later)) => table.extend(later),
@@ -79,7 +79,7 @@ pub fn overlay(value: &mut Value, later: Value) {
     }
 }
 
-/// A value as TOML that is easy to read: strings between double quotes, lists on one line.
+/// Formats a value as readable TOML: strings in double quotes, lists on one line.
 pub fn toml_text(value: &Value) -> String {
     match value {
         Value::String(text) => {
@@ -107,7 +107,7 @@ pub fn toml_text(value: &Value) -> String {
     }
 }
 
-/// A key as TOML writes it: bare if it can be.
+/// Formats a TOML key, bare if possible.
 fn toml_key(key: &str) -> String {
     match names::is_word(key) {
         true => key.to_owned(),
@@ -115,12 +115,12 @@ fn toml_key(key: &str) -> String {
     }
 }
 
-/// Whether a value is a bool, a number, a string, or a list of these or of such lists.
+/// Whether a value is a bool, a number, a string, or a nested list of these.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => true,
         Value::String(_) => true,
-        // The TOML parser limits how deep arrays nest.
+        // The TOML parser limits the depth of arrays.
         Value::Array(items) => items.iter().all(is_plain),
         Value::Table(_) | Value::Datetime(_) => false,
     }

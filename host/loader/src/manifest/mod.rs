@@ -1,9 +1,8 @@
-//! The manifest: a plugin's description of itself, read without running any of its code.
+//! The manifest: a plugin's description of itself, which is read without running its code.
 //!
-//! A manifest is TOML text from an untrusted file, so everything in it is checked: length,
-//! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
-//! ignored, and entries with a word that it doesn't know left out, so that newer plugins can say
-//! more.
+//! A manifest is TOML text from an untrusted file. All of it is checked: length, encoding, syntax, names, numbers,
+//! types of defaults. For compatibility with newer plugins, unknown keys are ignored, and entries with unknown enum
+//! values are skipped.
 
 mod declaration;
 mod entry;
@@ -26,11 +25,11 @@ pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use setting::setting;
 pub use typed::toml_value;
 
-/// The JSON Schema of manifests as this host knows them, which `docs/manifests.md` explains.
-/// `passdock schema manifest` prints it.
+/// The JSON Schema of manifests that this host supports, which `docs/manifests.md` explains. `passdock schema manifest`
+/// prints it.
 pub const SCHEMA: &str = include_str!("../../../../docs/schemas/manifest.schema.json");
 
-/// The longest manifest, its NUL included.
+/// The maximum length of a manifest in bytes, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
 
 /// A plugin's description of itself.
@@ -38,49 +37,48 @@ pub const MAX_LEN: u64 = 1 << 20;
 pub struct Manifest {
     /// The plugin as a whole.
     pub plugin: ManifestPlugin,
-    /// The plugin's passes, in its order.
+    /// The plugin's passes, in declared order.
     #[serde(rename = "pass")]
     pub passes: Vec<ManifestPass>,
-    /// The Sequentials that the plugin offers, in its order.
+    /// The plugin's Sequentials, in declared order.
     #[serde(rename = "sequential")]
     pub sequentials: Vec<ManifestSequential>,
     /// The config keys that the plugin registers.
     #[serde(rename = "config")]
     pub configs: Vec<Schema>,
-    /// The ops that the plugin defines.
+    /// The op definitions and extensions of the plugin.
     #[serde(rename = "op")]
     pub ops: Vec<OpSpec>,
-    /// The instruments that the plugin offers, in its order.
+    /// The plugin's instruments, in declared order.
     #[serde(rename = "instrument")]
     pub instruments: Vec<InstrumentDeclaration>,
-    /// The entries that this host leaves out, since it doesn't know what they say.
+    /// The entries that this host skips, since it doesn't support them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
-    /// The warnings about keys that this host doesn't know.
+    /// The warnings about unknown keys.
     #[serde(skip)]
     pub(crate) warnings: Vec<ManifestWarning>,
 }
 
-/// A warning about a manifest: the host ignores what it doesn't know, so that newer plugins can say more, but most of
-/// it is a mistake.
+/// A warning about an unknown item of a manifest. Newer plugins may have more items, but most unknown ones are errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestWarning {
-    /// The message, without its end.
+    /// The message, without the location and the final period.
     pub(crate) message: String,
-    /// The advice, if a known key is near.
+    /// The help, if a known key is near.
     pub(crate) help: Option<String>,
 }
 
-/// An entry of a manifest that has a word which this host doesn't know, or that needs a newer one.
+/// An entry of a manifest with an unknown enum value, or for a newer host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The kind of entry: `pass`, `sequential`, `config`, `op` or `instrument`.
     pub entry: String,
     /// The entry's name.
     pub name: String,
-    /// The unknown word: "kind `shader`"; or "contract 1.3, which it needs".
+    /// The unsupported item: "kind `shader`", or "contract 1.3, which it needs".
     pub what: String,
-    /// The advice, if a known word is near.
+    /// The help, if a known value is near.
     pub help: Option<String>,
 }
 
@@ -101,20 +99,20 @@ impl std::fmt::Display for Skipped {
 pub struct ManifestPlugin {
     /// The plugin's short name.
     pub name: String,
-    /// The plugin's own version, free text.
+    /// The plugin's own version, as free text.
     pub version: String,
-    /// The version of the ABI that it was built against: the layout of records.
+    /// The ABI version that the plugin was built against, which determines the layout of records.
     #[serde(serialize_with = "ver")]
     pub abi: Ver,
-    /// The oldest version of the ABI that has all it uses.
+    /// The oldest ABI version that has everything the plugin uses.
     #[serde(serialize_with = "ver")]
     pub min_host: Ver,
-    /// The version of the IR that it was built against: the meaning of records.
+    /// The IR version that the plugin was built against, which determines the meaning of records.
     #[serde(serialize_with = "ver")]
     pub ir: Ver,
-    /// The effect of a panic in the plugin; one that this host doesn't know is taken for `Abort`.
+    /// The effect of a panic in the plugin. An unknown one is treated as `Abort`.
     pub panic: PanicStrategy,
-    /// A fingerprint of the records' layout that it was built with.
+    /// The fingerprint of the record layout that it was built with.
     pub layout: Option<String>,
     /// The compiler that built it.
     pub compiler: Option<String>,
@@ -145,7 +143,7 @@ pub enum PassKind {
 }
 
 impl PassKind {
-    /// The number of this kind in the contract.
+    /// Returns the value of this kind in the plugin ABI.
     pub fn abi(self) -> abi::PassKind {
         match self {
             PassKind::Function => abi::PassKind::FUNCTION,
@@ -155,7 +153,7 @@ impl PassKind {
     }
 }
 
-/// The phase of a pipeline in which a pass asks to run.
+/// The phase of a pipeline in which a pass runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the documentation")]
@@ -170,7 +168,7 @@ impl Phase {
     /// All phases, in their usual order.
     pub const ALL: [Phase; 4] = [Phase::Early, Phase::Simplify, Phase::Late, Phase::Lower];
 
-    /// The phase's name in manifests and pipelines.
+    /// Returns the phase's name in manifests and pipelines.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Early => "early",
@@ -181,7 +179,7 @@ impl Phase {
     }
 }
 
-/// A pass as the manifest describes it.
+/// A pass in a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ManifestPass {
     /// The declaration, which every pass has.
@@ -189,31 +187,31 @@ pub struct ManifestPass {
     pub declaration: PassDeclaration,
     /// The part of a module that the pass works on.
     pub kind: PassKind,
-    /// The summary of what the pass does, in a sentence or two.
+    /// The summary of what the pass does, one or two sentences.
     pub summary: String,
 }
 
 impl ManifestPass {
-    /// The pass's registered name.
+    /// Returns the pass's registered name.
     pub fn name(&self) -> &str {
         &self.declaration.info.name
     }
 
-    /// The other names that the pass goes by.
+    /// Iterates over the other names of the pass.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.declaration.aliases.iter().map(String::as_str)
     }
 }
 
-/// A Sequential as the manifest describes it. Nothing else of the plugin describes it.
+/// A Sequential in a manifest. The plugin's table has no entry for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ManifestSequential {
-    /// The declaration, which every pass has: of a Sequential its info alone.
+    /// The declaration, which every pass has. Only the info is set.
     #[serde(flatten, serialize_with = "serialize_info")]
     pub declaration: PassDeclaration,
     /// The children, in order.
     pub passes: Vec<ManifestChild>,
-    /// The summary of what the Sequential is for, in a sentence or two.
+    /// The summary of the Sequential's purpose, one or two sentences.
     pub summary: String,
 }
 
@@ -222,46 +220,45 @@ pub struct ManifestSequential {
 pub struct ManifestChild {
     /// The registered name of the pass.
     pub name: String,
-    /// The options that the Sequential gives to it; they are checked when it is resolved.
+    /// The options that the Sequential sets. They are checked when the Sequential is requested.
     pub options: BTreeMap<String, toml::Value>,
 }
 
 impl ManifestSequential {
-    /// The Sequential's registered name.
+    /// Returns the Sequential's registered name.
     pub fn name(&self) -> &str {
         &self.declaration.info.name
     }
 }
 
-/// An op that the plugin defines.
+/// An op definition or extension in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpSpec {
     /// The op's canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
     pub since: i64,
-    /// Whether the plugin only adds to the operator's definition, which may be another plugin's.
+    /// Whether the plugin only extends the operator's definition, which may be another plugin's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub extends: bool,
 }
 
-/// An instrument as the manifest describes it.
+/// An instrument in a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstrumentDeclaration {
     /// The instrument's registered name.
     pub name: String,
-    /// The summary of what the instrument does, in a sentence or two.
+    /// The summary of what the instrument does, one or two sentences.
     pub summary: String,
-    /// The options that the instrument takes.
+    /// The options of the instrument.
     pub options: Vec<Field>,
 }
 
 impl Manifest {
-    /// Reads a manifest from the bytes of the exported symbol: TOML text and a NUL. Bytes after the
-    /// NUL are ignored.
+    /// Parses a manifest from the bytes of the exported symbol: TOML text and a NUL. Bytes after the NUL are ignored.
     ///
     /// # Errors
-    /// If the bytes aren't a manifest, or one for another host.
+    /// If the bytes aren't a manifest, or are one for another host.
     pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
         // The symbol may be padded, so the first NUL ends the text.
         let end = bytes.iter().position(|&b| b == 0);
@@ -277,11 +274,10 @@ impl Manifest {
         Manifest::parse(text)
     }
 
-    /// Reads a manifest from its text. Versions are checked first: a plugin of another major
-    /// version may write the rest in another way.
+    /// Parses a manifest. Versions are checked first, since the format of the rest may differ in other major versions.
     ///
     /// # Errors
-    /// If the text isn't a manifest, or one for another host.
+    /// If the text isn't a manifest, or is one for another host.
     pub fn parse(text: &str) -> Result<Manifest, Kind> {
         if text.trim().is_empty() {
             return Err(Kind::ManifestSyntax {
@@ -299,7 +295,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether an entry of this kind and name was left out.
+    /// Whether an entry of this kind and name was skipped.
     pub(crate) fn skips(&self, entry: &str, name: &str) -> bool {
         self.skipped
             .iter()
@@ -343,8 +339,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Refuses a pass whose options come from a config key that the manifest doesn't declare, or
-    /// declares with other types: nothing would set them.
+    /// Rejects a pass with a config key that the manifest doesn't declare, or declares with other types.
     fn check_config_keys(&self) -> Result<(), Kind> {
         for pass in &self.passes {
             let (declared, name) = (&pass.declaration, pass.name());
@@ -372,7 +367,7 @@ impl Manifest {
     }
 }
 
-/// Refuses two options of the same name, and a second one that takes undeclared ones.
+/// Rejects duplicate options, and a second `rest` option.
 fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(), Kind> {
     unique(what, fields.iter().map(|field| field.name.as_str()))?;
     match fields.iter().filter(|field| field.rest).nth(1) {
@@ -386,7 +381,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
 }
 
 impl ManifestPlugin {
-    /// Refuses a plugin that has no version in common with this host.
+    /// Rejects a plugin whose versions aren't compatible with this host.
     fn check_versions(&self) -> Result<(), Kind> {
         let (host_abi, host_ir) = (Ver::from(abi::ABI), Ver::from(abi::IR));
         if self.abi.major != host_abi.major {
@@ -414,8 +409,8 @@ impl ManifestPlugin {
                 host: host_abi,
             });
         }
-        // Records of another minor version may be longer. Those of the same version are the same, or
-        // one side was built from another draft of the contract.
+        // Records of another minor version may be longer. Within a version, they only differ if one side was built from
+        // another draft of the ABI.
         let layout = format!("{:08x}", abi::LAYOUT);
         if let Some(got) = self.layout.as_ref().filter(|_| self.abi == host_abi)
             && *got != layout
@@ -449,7 +444,7 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// Returns the parser's message with the line that it is about, on one line: no file has the text.
+/// Returns the parser's message with its line on one line, since the user has no file to look at.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::shown(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {

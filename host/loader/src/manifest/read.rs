@@ -1,4 +1,4 @@
-//! The entries of a manifest, read from their tables and checked.
+//! Reading and checking the entries of a manifest.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
-/// Reads a manifest. Versions are checked first: a plugin of another major version may write the rest in another way.
+/// Reads a manifest. Versions are checked first, since the format of the rest may differ in other major versions.
 pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
     let root = Entry::root(table);
     let manifest = manifest_in(&root).map_err(|error| match error {
@@ -51,7 +51,7 @@ fn manifest_in(root: &Entry<'_>) -> Result<Manifest, EntryError> {
     })
 }
 
-/// Reads the entries of a list. Those with a word that this host doesn't know go to `skipped`.
+/// Reads the entries of a list. Those with unknown enum values are added to `skipped`.
 fn entries<T>(
     root: &Entry<'_>,
     kind: &'static str,
@@ -97,7 +97,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,
         panic: match entry.required_word("panic") {
-            // A new way to panic is held to be the worst.
+            // An unknown panic strategy is treated as the worst one.
             Err(EntryError::Unknown(what, help)) => {
                 let message = format!("This host takes the unknown {what} for `abort`");
                 entry.warn(message, help);
@@ -110,7 +110,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     })
 }
 
-/// Reads a pass, unless its options are under one of the config keys in `unread`, which this host can't read.
+/// Reads a pass. It is skipped if its config key is in `unread`, which has the keys of skipped entries.
 fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError> {
     let name = pass_name("a pass's name", entry.required("name")?)?;
     let what = format!("a name in `aliases` of `{name}`");
@@ -150,7 +150,7 @@ fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
     })
 }
 
-/// Reads a Sequential, unless one of its children needs a newer host.
+/// Reads a Sequential. It is skipped if one of its children needs a newer host.
 fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     let (what, name) = ("a Sequential's name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::SEQUENTIAL_RULE)?;
@@ -172,7 +172,7 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     })
 }
 
-/// Reads a child of a Sequential that is a name.
+/// Reads a child of a Sequential that is given by its name.
 fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
     Ok(ManifestChild {
         name: any_pass_name(&format!("a name in `passes` of `{owner}`"), name)?,
@@ -180,7 +180,7 @@ fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
     })
 }
 
-/// Reads a child of a Sequential that is a table.
+/// Reads a child of a Sequential that is given as a table.
 fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
     let mut child = child_named(owner, entry.required("name")?)?;
     check_host(entry, &format!("its child `{}`", child.name))?;
@@ -300,7 +300,8 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     Ok(field)
 }
 
-/// Leaves out an entry that needs a newer host than this one. `who` needs it: the entry, or a part of it.
+/// Returns `Unknown` for an entry that needs a newer host. `who` is the part of the entry that needs it, for the
+/// message.
 fn check_host(entry: &Entry<'_>, who: &str) -> Result<(), EntryError> {
     let needed = entry.get("min_host")?;
     match needed.map(|text| version("min_host", text)).transpose()? {

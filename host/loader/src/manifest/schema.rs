@@ -12,7 +12,7 @@ use toml::Value;
 
 use super::field::{FieldType, overlay};
 
-/// The fields of a config option, or the options of a pass or an instrument.
+/// The fields of a config key, or the options of a pass or an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Schema {
     /// The config key, or the name of the pass or instrument.
@@ -20,11 +20,11 @@ pub struct Schema {
     /// The documentation of a config key.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub doc: String,
-    /// The fields; a single one with an empty name makes the option a scalar.
+    /// The fields. A single one with an empty name makes the option a scalar.
     pub fields: Vec<Field>,
 }
 
-/// A checked value of an option: each field, defaults filled in. A scalar's field is `""`.
+/// A checked value of an option: its fields, usually with defaults filled in. The name of a scalar's field is `""`.
 pub type ConfigValue = BTreeMap<String, Value>;
 
 /// An option of a pass or of an instrument, or a field of a config key.
@@ -35,20 +35,20 @@ pub struct Field {
     /// The field's type.
     #[serde(rename = "type")]
     pub ty: FieldType,
-    /// The value if nobody sets the field.
+    /// The default value.
     pub default: Value,
     /// Whether the field must be set, so that its default is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mandatory: bool,
     /// The field's documentation.
     pub doc: String,
-    /// The smallest and the largest integer that the field takes.
+    /// The minimum and the maximum integer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
-    /// The strings that the field takes; empty: any.
+    /// The allowed strings, or empty if all are allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// Whether fields that aren't declared become entries of this table.
+    /// Whether undeclared fields become entries of this table.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
 }
@@ -60,15 +60,15 @@ pub struct ConfigError {
     pub key: String,
     /// The field, if the error is about one.
     pub field: Option<String>,
-    /// The part that is wrong.
+    /// The part that is invalid.
     pub wrong: Wrong,
-    /// The message: a whole sentence.
+    /// The complete message.
     pub message: String,
-    /// The advice on what would be right.
+    /// The help on how to fix the error.
     pub help: Option<String>,
 }
 
-/// The part that is wrong, which a reader of files underlines.
+/// The invalid part, which is underlined in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The key isn't registered, or is registered already.
@@ -80,7 +80,7 @@ pub enum Wrong {
 }
 
 impl ConfigError {
-    /// An error without advice.
+    /// Creates an error without help.
     pub fn new(
         wrong: Wrong,
         key: &str,
@@ -96,7 +96,7 @@ impl ConfigError {
         }
     }
 
-    /// Adds the advice on what would be right.
+    /// Adds help on how to fix the error.
     pub fn help(mut self, help: impl Into<String>) -> ConfigError {
         self.help = Some(help.into());
         self
@@ -104,7 +104,7 @@ impl ConfigError {
 }
 
 impl Schema {
-    /// The options of a pass or of an instrument, or the fields of a config key.
+    /// Creates the schema of a pass's or an instrument's options, or of a config key.
     pub fn new(key: impl Into<String>, fields: Vec<Field>) -> Schema {
         Schema {
             key: key.into(),
@@ -113,12 +113,12 @@ impl Schema {
         }
     }
 
-    /// Whether the option is one value and not a struct.
+    /// Whether the option is a single value instead of a struct.
     pub fn is_scalar(&self) -> bool {
         matches!(self.fields.as_slice(), [field] if field.name.is_empty())
     }
 
-    /// The option's type as messages name it.
+    /// Returns the option's type for messages.
     pub fn type_name(&self) -> String {
         match self.fields.as_slice() {
             [field] if field.name.is_empty() => field.ty.name().to_owned(),
@@ -129,28 +129,28 @@ impl Schema {
         }
     }
 
-    /// The value of the option if nobody sets any field.
+    /// Returns the default values of all fields that aren't mandatory.
     pub fn defaults(&self) -> ConfigValue {
         let pair = |field: &Field| (field.name.clone(), field.default.clone());
         let fields = self.fields.iter().filter(|field| !field.mandatory);
         fields.map(pair).collect()
     }
 
-    /// The first mandatory field that isn't set.
+    /// Returns the first mandatory field that isn't set.
     pub fn missing(&self, is_set: impl Fn(&str) -> bool) -> Option<&Field> {
         let mut mandatory = self.fields.iter().filter(|field| field.mandatory);
         mandatory.find(|field| !is_set(&field.name))
     }
 
-    /// The table that takes undeclared fields.
+    /// Returns the table for undeclared fields, if any.
     fn rest(&self) -> Option<&Field> {
         self.fields.iter().find(|field| field.rest)
     }
 
-    /// The field that a name sets: the field of that name, or the table that takes undeclared ones.
+    /// Returns the field that a name sets: the field of that name, or the table for undeclared ones.
     ///
     /// # Errors
-    /// If there is no such field; the error names the nearest.
+    /// If there is no such field. The error suggests the nearest name.
     pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
@@ -158,10 +158,10 @@ impl Schema {
         }
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     ///
     /// # Errors
-    /// If there is no such field; the error names the nearest.
+    /// If there is no such field. The error suggests the nearest name.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
         let field = self.fields.iter().find(|field| field.name == name);
         field.ok_or_else(|| {
@@ -176,10 +176,10 @@ impl Schema {
         })
     }
 
-    /// The checked value, with defaults for the fields that are left out.
+    /// Checks a value, and adds defaults for missing fields.
     ///
     /// # Errors
-    /// If a field isn't known, or a value isn't of its type, in its range or among its choices.
+    /// If a field is unknown, or a value has the wrong type, is out of range or not among the choices.
     pub fn accept(&self, value: &Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
         for (name, value) in self.accept_part(value)? {
@@ -191,8 +191,8 @@ impl Schema {
         Ok(accepted)
     }
 
-    /// The checked value, with only the fields that are given. Undeclared ones become entries of
-    /// the table that takes them.
+    /// Checks a value, and returns only the fields that it sets. Undeclared fields become entries of the table for
+    /// them.
     ///
     /// # Errors
     /// As [`Schema::accept`].
@@ -211,7 +211,7 @@ impl Schema {
             return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
         };
         let mut accepted = ConfigValue::new();
-        // Declared fields first: an entry that is given in both ways is an error about its own name.
+        // Declared fields come first, so that the error about an entry that is set twice is about its own name.
         let is_declared = |name: &String| self.fields.iter().any(|field| field.name == *name);
         let (declared, rest): (Vec<_>, Vec<_>) =
             table.iter().partition(|(name, _)| is_declared(name));
@@ -243,7 +243,7 @@ impl Schema {
 }
 
 impl Field {
-    /// A field that takes any value of a type, without documentation.
+    /// Creates a field that accepts any value of a type, without documentation.
     pub fn new(name: impl Into<String>, ty: FieldType) -> Field {
         Field {
             name: name.into(),
@@ -257,7 +257,7 @@ impl Field {
         }
     }
 
-    /// The values that the field takes, as lists show them: its type, its range or its choices.
+    /// Describes the values that the field accepts, for lists: its type, its range or its choices.
     pub fn takes(&self) -> String {
         if self.rest {
             return format!("NAME = {}", self.entry_rule());
@@ -272,7 +272,7 @@ impl Field {
         }
     }
 
-    /// The values that an entry of the table takes, as messages name them.
+    /// Describes the values that an entry of the table accepts, for messages.
     fn entry_rule(&self) -> String {
         match (self.ty, self.range) {
             (FieldType::Ints, Some(range)) => {
@@ -283,7 +283,7 @@ impl Field {
         }
     }
 
-    /// The checked value of one entry, as a table with it; `key` is for the message.
+    /// Checks the value of one entry, and returns it in a table. `key` is for the message.
     fn accept_entry(&self, name: &str, value: &Value, key: &str) -> Result<Value, ConfigError> {
         let one = toml::Table::from_iter([(name.to_owned(), value.clone())]);
         let accepted = self.ty.accept(&Value::Table(one));
@@ -312,15 +312,15 @@ impl Field {
         numbers.all(|i| (min..=max).contains(&i))
     }
 
-    /// The checked value of this field; `key` is for the message.
+    /// Checks a value of this field. `key` is for the message.
     ///
     /// # Errors
-    /// If it isn't of the field's type, in its range or among its choices.
+    /// If the value has the wrong type, is out of range or not among the choices.
     pub fn accept(&self, value: &Value, key: &str) -> Result<Value, ConfigError> {
         if self.ty.is_table()
             && let Some(table) = value.as_table()
         {
-            // Each entry by itself, so that the message names it.
+            // Entries are checked individually, so that the message names the invalid one.
             let mut accepted = self.ty.zero();
             for (name, value) in table {
                 overlay(&mut accepted, self.accept_entry(name, value, key)?);
@@ -339,7 +339,7 @@ impl Field {
                 (rule, suggest::help(&s, choices()))
             }
             (Some(value), _) => return Ok(value),
-            // A string isn't taken for a list of one.
+            // A string isn't accepted as a list of one string.
             (None, _) if self.ty.zero().is_array() && value.is_str() => {
                 let help = format!("Did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
@@ -364,7 +364,7 @@ impl Field {
     }
 }
 
-/// The range of integers from a minimum to a maximum, as messages write it.
+/// Formats the range of integers from a minimum to a maximum, for messages.
 fn range_text(range: (i64, i64)) -> String {
     match range {
         (min, i64::MAX) => format!("≥ {min}"),
@@ -373,7 +373,7 @@ fn range_text(range: (i64, i64)) -> String {
     }
 }
 
-/// A value with its type, as messages show it.
+/// Formats a value with its type, for messages.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(s) => format!("the string {s:?}"),

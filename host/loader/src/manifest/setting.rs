@@ -1,12 +1,12 @@
-//! Options and config values as the contract hands them out.
+//! Conversion of options and config values to the plugin ABI.
 
 use passdock_abi::{Setting, SettingItem, SettingKind, Str};
 use toml::Value;
 
-/// The place that items are kept at, as long as the setting lives.
+/// A function that stores items for as long as the setting lives, and returns their address.
 type Keep<'k> = &'k mut dyn FnMut(Vec<SettingItem>) -> *const SettingItem;
 
-/// A value as a setting, which points to the value's texts.
+/// Converts a value to a setting, which points to the value's strings.
 pub fn setting(value: &Value, keep: Keep<'_>) -> Setting {
     let empty = Setting::EMPTY;
     match value {

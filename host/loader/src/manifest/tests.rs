@@ -1,4 +1,4 @@
-//! Manifests that are read, and the errors about wrong ones.
+//! Valid manifests, and the errors about invalid ones.
 
 use expect_test::{expect, expect_file};
 use passdock_diagnostic::InvalidShape;
@@ -85,7 +85,7 @@ type = \"int\"
 default = 3
 "
     );
-    // Of another minor, the fingerprint may be another.
+    // The fingerprint may differ in another minor version.
     let text = text.replace("abi = \"0.4\"", "abi = \"0.9\"");
     let manifest = Manifest::parse(&text).expect("a good manifest");
     expect![[r#"
@@ -270,7 +270,7 @@ fn records_of_another_draft_are_refused() {
     assert!(Manifest::parse(&same).is_ok());
 }
 
-/// A manifest of another major may be written in another way; its version is what is said.
+/// A manifest of another major version may have another format. The error is about its version.
 #[test]
 fn another_major_is_recognised_whatever_else_it_says() {
     let text = "[plugin]\nname = \"p\"\nabi = \"9.0\"\nir = \"9.0\"\npanic = \"none\"\n\
@@ -303,7 +303,7 @@ fn the_symbol_s_bytes() {
     ));
 }
 
-/// A newer plugin may say what this host doesn't know: only that entry can't be used.
+/// A newer plugin may have entries that this host doesn't support. Only these entries are skipped.
 #[test]
 fn an_entry_with_an_unknown_word_is_left_out() {
     let text = format!(
@@ -374,7 +374,7 @@ name = 'a.good'
     .assert_eq(&skipped.join("\n"));
 }
 
-/// Each entry, and each child of a Sequential, may state which host it needs.
+/// Each entry, and each child of a Sequential, may have the minimum host version that it needs.
 #[test]
 fn an_entry_that_needs_a_newer_host_is_left_out() {
     let newer = "min_host = '0.999'\n";
@@ -411,7 +411,7 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
 #[test]
 fn the_schema_has_the_words_that_are_read() {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
-    /// The words that serde names when it meets another one.
+    /// Returns the enum values in serde's error about an unknown one.
     fn words<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
         let error = toml::Value::from("?").try_into::<T>().unwrap_err();
         match InvalidShape::parse(error.message()) {

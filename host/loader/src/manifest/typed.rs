@@ -7,7 +7,7 @@ use super::field::FieldType;
 use super::schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 
 impl Schema {
-    /// The schema of a struct of options, or of a scalar.
+    /// Creates the schema of a struct of options, or of a scalar.
     pub fn from_options<T: Options>(key: impl Into<String>) -> Schema {
         Schema::new(key, Field::from_options::<T>())
     }
@@ -15,7 +15,7 @@ impl Schema {
     /// Checks that the fields are those of `T`.
     ///
     /// # Errors
-    /// If a name or a type is another one.
+    /// If a name or a type differs.
     pub fn check_type<T: Options>(&self) -> Result<(), ConfigError> {
         let is_same = |(own, spec): (&Field, &OptionSpec)| {
             own.name == spec.name && own.ty == field_type(spec.default)
@@ -28,10 +28,10 @@ impl Schema {
         }
     }
 
-    /// The checked value as a `T`.
+    /// Converts a checked value to a `T`.
     ///
     /// # Errors
-    /// If the value lacks a mandatory field, or `T` can't hold it.
+    /// If the value lacks a mandatory field, or doesn't fit `T`.
     pub fn read<T: Options>(&self, value: &ConfigValue) -> Result<T, ConfigError> {
         if let Some(missing) = self.missing(|name| value.contains_key(name)) {
             let message = format!(
@@ -55,7 +55,7 @@ impl Schema {
 }
 
 impl Field {
-    /// The fields of a struct of options; a scalar has one with an empty name.
+    /// Returns the fields of a struct of options. A scalar has one field with an empty name.
     pub fn from_options<T: Options>() -> Vec<Field> {
         let defaults = T::default().values().into_iter();
         let field = |(spec, default): (&OptionSpec, OptionValue)| {
@@ -89,7 +89,7 @@ fn field_type(default: OptionDefault) -> FieldType {
     }
 }
 
-/// A field's value as passes read it.
+/// Converts a field's value for the SDK.
 fn option_value(value: &toml::Value) -> OptionValue {
     match value {
         toml::Value::Boolean(value) => OptionValue::Bool(*value),
@@ -109,7 +109,7 @@ fn option_value(value: &toml::Value) -> OptionValue {
     }
 }
 
-/// The value of an option as TOML; a struct of options is a table of its fields.
+/// Converts an option's value to TOML. A struct of options becomes a table of its fields.
 pub fn toml_value(value: OptionValue) -> toml::Value {
     match value {
         OptionValue::Bool(value) => value.into(),
@@ -121,7 +121,7 @@ pub fn toml_value(value: OptionValue) -> toml::Value {
             let entries = entries.into_iter();
             toml::Value::Table(entries.map(|(name, v)| (name, toml_value(v))).collect())
         }
-        // The SDK is of the host's own version, and has no other.
+        // `OptionValue` is non-exhaustive, but the SDK has the host's version and therefore no other variants.
         other => other.to_string().into(),
     }
 }

@@ -1,4 +1,4 @@
-//! The check of an op against its definition: the number of operands, and the listed attributes.
+//! The check of an op against its definition: number of operands, and attributes.
 
 use passdock_abi::{Attr, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
@@ -59,7 +59,7 @@ fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec
     }
     for entry in listed.iter().filter(|entry| entry.required) {
         let mut attrs = f.attrs(op).iter();
-        // A region is the attribute of its name, whether one says so or not.
+        // A region counts as the attribute of its name, whether the op has that attribute or not.
         let is_region = || {
             let mut regions = f.regions_of(op).map(|region| f.region(region).name);
             entry.kind_code == AttrKind::REGION && regions.any(|name| entry.name == f.text(name))
@@ -70,7 +70,7 @@ fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec
     }
 }
 
-/// The kind of an attribute's value. A reference has the kind that it stands for.
+/// Returns the kind of an attribute's value. For a reference, it is the kind of the referenced attribute.
 fn kind(attr: &Attr) -> AttrKind {
     match attr.kind {
         AttrKind::REFERENCE => attr.stands_for,
@@ -78,8 +78,8 @@ fn kind(attr: &Attr) -> AttrKind {
     }
 }
 
-/// Whether an attribute fits the listed kind. Opaque values and references without a kind fit any, and any
-/// fits a kind of a newer contract.
+/// Whether an attribute fits the listed kind. Opaque values and references without a kind fit any kind. Any attribute
+/// fits a kind of a newer ABI version.
 fn fits(attr: &Attr, listed: AttrKind) -> bool {
     let kind = kind(attr);
     let is_unknown = listed.0 > AttrKind::OPAQUE.0;

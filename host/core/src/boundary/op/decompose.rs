@@ -1,4 +1,4 @@
-//! Bodies of ops: a definition writes one as text, the host reads it and copies it before the op.
+//! Bodies of ops. A definition returns a body as IR text, and the host parses it and inserts its ops before the op.
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
@@ -7,7 +7,7 @@ use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 use super::{OpCall, OpQuery, Question, no_answer};
 use crate::boundary::session::{ContextSession, input};
 
-/// The longest body of an op, in bytes.
+/// The maximum length of an op's body, in bytes.
 const MAX_BODY: usize = 1 << 24;
 
 impl OpCall<'_> {
@@ -17,7 +17,7 @@ impl OpCall<'_> {
                 "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
             ));
         }
-        // SAFETY: the contract: the text is there as long as the call.
+        // SAFETY: the text is valid during the call, by the plugin ABI.
         self.body = Some(unsafe { input::long_text(text, "body", MAX_BODY)? }.to_owned());
         Ok(())
     }
@@ -32,8 +32,8 @@ impl Question<'_> {
         self.body(op, count, |entry| entry.legalize)
     }
 
-    /// Copies the body that one function of an op's definitions gives it to the place before the op; returns the values
-    /// that replace the op's results.
+    /// Inserts the body that one function of an op's definitions returns before the op. Returns the values that replace
+    /// the op's results.
     fn body(
         &self,
         op: OpId,
@@ -56,7 +56,7 @@ impl Question<'_> {
                 let copied =
                     session.with(|state| replace_op(self.context, state.edit()?, op, &body));
                 copied.map_err(|error| match error.status {
-                    // A body that this function has no room for isn't wrong.
+                    // It isn't the definition's error if this function has no room for the body.
                     Status::NOT_FOUND => error,
                     _ => queried.blame(error),
                 })
@@ -67,7 +67,7 @@ impl Question<'_> {
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
         let Question { context, session } = *self;
-        // SAFETY: the contract: what the description points to is there as long as the call.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (given_text, args) = unsafe {
             (
                 input::long_text(desc.text, "text", MAX_BODY)?,
@@ -98,12 +98,12 @@ impl Question<'_> {
                 },
             )
         })?;
-        // SAFETY: as above; there is room for as many.
+        // SAFETY: as above. The results were checked to have room for all values.
         unsafe { input::write_all(desc.results, values) };
         Ok(())
     }
 
-    /// The name of an op, if it has so many results.
+    /// Returns the name of an op, after checking that it has `count` results.
     pub(super) fn check_results(&self, op: OpId, count: usize) -> Edit<SymbolId> {
         self.session.with(|state| {
             let function = state.read()?;
@@ -120,7 +120,7 @@ impl Question<'_> {
     }
 }
 
-/// Copies the body of an op to the place before it; returns the values that replace the op's results.
+/// Inserts the body of an op before it. Returns the values that replace the op's results.
 fn replace_op(
     context: &ContextSession<'_>,
     function: &mut Function,
@@ -140,8 +140,8 @@ fn replace_op(
     let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;
     values.truncate(wanted);
     for (&result, &value) in results.iter().zip(&values) {
-        // The known type of a result is merged into that of the value which replaces it. A
-        // contradiction is found when the value replaces the result.
+        // The known type of a result is merged into that of the value that replaces it. A contradiction is reported
+        // when the value replaces the result.
         if value.is_none() || args.contains(&value) {
             continue;
         }

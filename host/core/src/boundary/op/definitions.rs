@@ -1,4 +1,4 @@
-//! The definitions of ops in the function that a pass works on, and the errors about them.
+//! The op definitions for the function that a pass works on, and errors about them.
 
 use passdock_abi::{AttrEntry, OpFn, OpId, Status, SymbolId};
 use passdock_diagnostic::BlamedDefinition;
@@ -9,11 +9,11 @@ use super::{IS_WRONG, OpCall, Question, no_answer};
 use crate::analyses::{all_definitions, definition, definition_traits};
 use crate::boundary::session::{FunctionSession, with_current};
 
-/// The reason why there is no answer about an op that no plugin defines.
+/// The reason in errors about an op that no plugin defines.
 const UNDEFINED: &str = "no plugin defines it";
 
 impl FunctionSession {
-    /// The traits of an op in the function; 0 if no plugin defines it.
+    /// Returns the traits of an op in the function, or 0 if no plugin defines it.
     pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
         let traits = with_current(|context| {
             let session = self;
@@ -24,8 +24,8 @@ impl FunctionSession {
 }
 
 impl Question<'_> {
-    /// Calls `look` with the op definitions of the run, the function, the name of an op, and whether a function of the
-    /// module has that name.
+    /// Calls `look` with the op definitions of the run, the function, and the name of an op. The closure that it gets
+    /// returns whether a function of the module has that name.
     fn look_up<T>(
         &self,
         name: SymbolId,
@@ -39,19 +39,19 @@ impl Question<'_> {
         })
     }
 
-    /// The definition of an op in the function.
+    /// Returns the definition of an op in the function.
     pub(super) fn definition(&self, name: SymbolId) -> Option<LoadedOp> {
         self.look_up(name, definition).ok().flatten()
     }
 
-    /// The definition of an op in the function, which has to be there.
+    /// Returns the definition of an op in the function, or an error if there is none.
     pub(super) fn required_definition(&self, name: SymbolId) -> Edit<LoadedOp> {
         let definition = self.definition(name);
         definition.ok_or_else(|| EditFailure::not_found(UNDEFINED))
     }
 
-    /// Returns the first answer of the definitions of an op: `ask` asks one of them, and returns `NOT_FOUND` with the
-    /// reason if it has no answer. Without one, returns the reason of the last, or that `none` of them has any.
+    /// Returns the first result of an op's definitions. `ask` calls one of them, and returns a `NOT_FOUND` error with
+    /// the reason if it has no result. If none has one, returns the last such error, or `none` as the reason.
     pub(super) fn first_answer<T>(
         &self,
         name: SymbolId,
@@ -72,8 +72,8 @@ impl Question<'_> {
         Err(refusal)
     }
 
-    /// The attributes that an op's definition lists: the entries, their number and stride. A definition's table lives
-    /// for good: no library is unloaded.
+    /// Returns the attributes that an op's definition lists: the entries, their number and stride. The table of a
+    /// definition is valid forever, since libraries aren't unloaded.
     pub(in crate::boundary) fn attributes(&self, op: OpId) -> Edit<(*const AttrEntry, u32, u32)> {
         let entry = self.required_definition(self.name(op)?)?.entry;
         if entry.attrs.is_null() {
@@ -90,7 +90,7 @@ impl Question<'_> {
         described.unwrap_or_else(|_| op.to_string())
     }
 
-    /// Returns the error about an op that lacks something; its reason is the message of a `NOT_FOUND` error.
+    /// Returns the error about an op that lacks something. The message of a `NOT_FOUND` error becomes its reason.
     pub(super) fn lacking(&self, op: OpId, lacks: &str, error: EditFailure) -> EditFailure {
         match error.status {
             Status::NOT_FOUND => {
@@ -102,7 +102,7 @@ impl Question<'_> {
     }
 }
 
-/// A definition that is asked about an op, and blamed for errors.
+/// A definition that is called for an op, and blamed for errors.
 pub(super) struct QueriedDefinition<'q> {
     pub(super) question: &'q Question<'q>,
     pub(super) op: OpId,
@@ -110,13 +110,13 @@ pub(super) struct QueriedDefinition<'q> {
 }
 
 impl QueriedDefinition<'_> {
-    /// Describes the definition for a message: with its plugin, which isn't the pass's.
+    /// Describes the definition for a message, with its plugin, which may differ from the pass's.
     pub(super) fn describe(&self) -> String {
         let (op, plugin) = (self.question.describe(self.op), self.definition.plugin);
         format!("The definition of {op}, of plugin {},", plugin.origin)
     }
 
-    /// Remembers that an error comes from the definition, for what the pass will report of it; returns the error.
+    /// Records that an error comes from the definition, for errors of the pass. Returns the error.
     pub(super) fn blame(&self, error: EditFailure) -> EditFailure {
         let names = self.question.session.with(|state| {
             let function = state.function();
@@ -137,8 +137,8 @@ impl QueriedDefinition<'_> {
         error
     }
 
-    /// Returns the error about a definition that failed, which is its plugin's bug, or about an op that the definition
-    /// calls invalid.
+    /// Returns the error about a definition that failed, which is a bug of its plugin, or about an op that the
+    /// definition rejected as invalid.
     pub(super) fn wrong(&self, status: Status, reason: Option<String>) -> EditFailure {
         let message = match (status, reason) {
             (Status::PANICKED, Some(reason)) => format!("{} failed: {reason}", self.describe()),
@@ -152,7 +152,7 @@ impl QueriedDefinition<'_> {
         self.blame(EditFailure::refused(message))
     }
 
-    /// Makes a call of the definition, and returns it with its answers. The message of a `NOT_FOUND` error is the
+    /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the
     /// reason why there are none.
     pub(super) fn answers<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
         let status = call.run(function, self.definition)?;

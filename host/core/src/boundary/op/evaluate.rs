@@ -1,5 +1,5 @@
-//! `OpApi::evaluate` and `evaluate_with`: the results of an op whose operands are constant.
-//! `OpApi::infer_with`: whether an op would be valid with other operands.
+//! `OpApi::evaluate` and `evaluate_with`: evaluation of an op with constant operands. `OpApi::infer_with`: whether an
+//! op would be valid with other operands.
 
 use passdock_abi as abi;
 use passdock_abi::{EvaluateDesc, OpId, Status, TypeId, ValueId};
@@ -69,8 +69,7 @@ impl Question<'_> {
         }
     }
 
-    /// The results of an op. The message of a `NOT_FOUND` error is the reason why they can't be
-    /// evaluated.
+    /// Evaluates the results of an op. The message of a `NOT_FOUND` error is the reason why it can't be evaluated.
     fn results(&self, op: OpId, max_bytes: u64, count: usize) -> Edit<Vec<EvaluatedResult>> {
         let session = self.session;
         let name = self.check_results(op, count)?;
@@ -115,7 +114,7 @@ impl Question<'_> {
                 .map(|(_, ty, bytes)| (ty, bytes))
                 .collect());
         };
-        // The model is wrong if the definition infers what it evaluates to.
+        // The model is wrong if the definition infers the same type as it evaluates to.
         let mut inferred = OpCall::new(session, op);
         if let Some(infer) = definition.entry.infer {
             inferred.run(infer, &definition)?;
@@ -137,7 +136,7 @@ impl Question<'_> {
 /// The type and the bytes of a result.
 pub(in crate::boundary) type EvaluatedResult = (TypeId, Box<[u8]>);
 
-/// A guard that keeps other operands in an op's slots until it is dropped.
+/// A guard that replaces an op's operands, and restores them on drop.
 struct OperandOverride<'s> {
     session: &'s FunctionSession,
     op: OpId,
@@ -178,8 +177,8 @@ impl Drop for OperandOverride<'_> {
     }
 }
 
-/// Refuses operands that can't be used for evaluation: one isn't constant, or the splats among them
-/// would expand to more bytes than this limit and that of the results.
+/// Rejects operands that can't be used for evaluation: one isn't constant, or the splats among them would expand to
+/// more bytes than `MAX_SPLATS` and `max_bytes`.
 fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     const MAX_SPLATS: u64 = 64 << 20;
     let mut splats = 0_u64;
@@ -203,7 +202,7 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     Ok(())
 }
 
-/// Remembers the elements of small results for inference, though the results aren't constants yet.
+/// Records the elements of small results for inference before the results become constants.
 fn remember(state: &mut FunctionState, op: OpId, values: &[ValueId]) {
     let results: Vec<ValueId> = state.function().results(op).collect();
     for (result, &value) in results.into_iter().zip(values) {

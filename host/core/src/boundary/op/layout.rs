@@ -1,4 +1,4 @@
-//! `OpApi::layout` and `alter_layout`: what an op is in other layouts, as its definition says.
+//! `OpApi::layout` and `alter_layout`: an op in other layouts, by its definition.
 
 use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpId, Str};
@@ -8,17 +8,17 @@ use super::{OpCall, OpQuery, Question, no_answer};
 use crate::boundary::session::input;
 use crate::boundary::session::laid_out::LaidOutBuffers;
 
-/// The longest layout, in bytes: far beyond one letter for each axis.
+/// The maximum length of a layout, in bytes. One letter per axis needs far less.
 const MAX_LAYOUT: usize = 4096;
 
-/// The layouts that a definition answered, by operand and by result.
+/// The layouts that a definition returned, by operand and by result.
 #[derive(Default)]
 pub(in crate::boundary) struct Layouts {
     operands: Vec<(u32, String)>,
     results: Vec<(u32, String)>,
 }
 
-// SAFETY of all that is unsafe here: texts are there as long as the call, as the contract says.
+// SAFETY of all `unsafe` below: strings are valid during the call, by the plugin ABI.
 
 impl Question<'_> {
     pub(in crate::boundary) unsafe fn layout(&self, op: OpId, wanted: &[Str]) -> Edit<LaidOut> {
@@ -35,7 +35,7 @@ impl Question<'_> {
         unsafe { self.laid_out(op, given, |entry| entry.alter_layout) }
     }
 
-    /// Asks one function of an op's definition.
+    /// Calls one function of the op's definitions, selected by `which`.
     unsafe fn laid_out(
         &self,
         op: OpId,
@@ -114,7 +114,7 @@ impl OpCall<'_> {
         unsafe { self.set_layout(index, layout, |layouts| &mut layouts.results) }
     }
 
-    /// Keeps the layout of an operand or a result.
+    /// Records the layout of an operand or a result.
     unsafe fn set_layout(
         &mut self,
         index: u32,

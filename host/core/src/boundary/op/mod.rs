@@ -1,7 +1,7 @@
-//! `OpApi` and `DefinitionApi`: op definitions, asked for by passes and answered by plugins.
+//! `OpApi` and `DefinitionApi`: queries of passes about ops, and the calls of plugins' op definitions.
 //!
-//! A definition sees the op's function through a read view; what it answers is collected in an
-//! [`OpCall`] and goes into the function after it returned without an error.
+//! A definition reads the op's function through a read-only view. Its results are collected in an [`OpCall`], and
+//! stored in the function after it returned without an error.
 
 mod check_op;
 mod decompose;
@@ -30,43 +30,43 @@ use crate::boundary::session::{
 };
 use crate::boundary::table::{describe, functions};
 
-/// The most elements of a tensor whose shape data is kept.
+/// The maximum number of elements of a tensor whose shape data is stored.
 pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 
-/// The most expressions that bringing one into canonical form may make.
+/// The maximum number of expressions that canonicalizing one expression may add.
 const MAX_NEW_EXPRS: usize = 1024;
 
-/// The words of an error that put the blame on the op, not on its definition.
+/// The phrase in errors that blame the op, not its definition.
 pub const IS_WRONG: &str = " is wrong: ";
 
-/// What a definition is asked for, beside types and values.
+/// The query that a definition is called for.
 #[derive(Clone, Copy)]
 pub(in crate::boundary) enum OpQuery<'c> {
-    /// Nothing: it infers or evaluates.
+    /// Inference or evaluation: no further data.
     Nothing,
     /// The op's body.
     Body,
-    /// The op's body in these layouts of its operands, or in others.
+    /// The op's body with these layouts of its operands, or with others.
     Layouts(&'c [&'c str]),
-    /// Whether this target takes the op.
+    /// Whether this target supports the op.
     Support(&'c str),
 }
 
-/// The object behind a `*mut abi::OpCall`: one call into a definition, with its answers.
+/// The object that a `*mut abi::OpCall` points to: a call of a definition, with its results.
 pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) session: &'c FunctionSession,
     pub(in crate::boundary) op: OpId,
-    /// The bytes that an evaluation may still take; `None`: it is no evaluation.
+    /// The number of bytes that an evaluation may still allocate. `None` for other calls.
     pub(in crate::boundary) budget: Option<u64>,
     types: Vec<(u32, TypeId)>,
     dims: Vec<(u32, Box<[Dim]>)>,
-    /// The dims made for `operand_dims`, which live until the call ends.
+    /// The dims returned by `operand_dims`, which live until the call ends.
     operand_dims: Vec<Box<[Dim]>>,
-    /// The old pools that were outgrown when types and expressions were added: the definition may
-    /// still hold slices of them.
+    /// The old buffers of pools that grew when types and expressions were added. The definition may hold slices of
+    /// them.
     outgrown: Vec<OutgrownPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
-    /// What may be answered beside types and results: a body, layouts.
+    /// The query, which determines which of the results below are allowed.
     pub(in crate::boundary) query: OpQuery<'c>,
     pub(in crate::boundary) body: Option<String>,
     pub(in crate::boundary) layouts: Layouts,
@@ -93,7 +93,7 @@ impl<'c> OpCall<'c> {
         }
     }
 
-    /// Calls a definition. The function can only be read meanwhile.
+    /// Calls a definition. The function is read-only during the call.
     pub(in crate::boundary) fn run(
         &mut self,
         function: abi::OpFn,
@@ -110,12 +110,12 @@ impl<'c> OpCall<'c> {
         let entered = callee
             .on_function(self.session.function_name().unwrap_or_default())
             .enter();
-        // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
-        // call and the reference live until it returns.
+        // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The call and the
+        // reference live until it returns.
         let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };
         entered.leave();
         self.session.with(|state| {
-            // A definition can't have edited; what the host broke stays broken.
+            // A definition can't have edited. If the host panicked, the session stays broken.
             if state.set_access(before) == Access::Broken {
                 state.break_off();
             }
@@ -124,10 +124,10 @@ impl<'c> OpCall<'c> {
         Ok(status)
     }
 
-    /// The call behind a handle.
+    /// Returns the call that a handle points to.
     ///
     /// # Safety
-    /// The handle is null or that of a call that hasn't returned, and nobody else uses it.
+    /// The handle is null or that of a call that hasn't returned, and no other code uses the call.
     unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
         let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
@@ -137,7 +137,7 @@ impl<'c> OpCall<'c> {
         Ok(unsafe { &mut *call })
     }
 
-    /// Refuses the number of an operand or a result that the op hasn't.
+    /// Rejects an index that isn't less than the number of operands or results.
     fn check_index(&self, index: u32, what: &str, count: fn(&abi::Op) -> u32) -> Edit {
         let record = |state: &mut FunctionState| Ok(count(state.function().op(self.op)));
         match self.session.with(record)? {
@@ -152,8 +152,8 @@ impl<'c> OpCall<'c> {
         self.check_index(index, "result", |record| record.results.len)
     }
 
-    /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays
-    /// where it is.
+    /// Rejects adding to the function during `supports`: its caller has a const view of the function, whose slices stay
+    /// valid.
     fn may_add(&self) -> Edit {
         match self.query {
             OpQuery::Support(_) => Err(EditFailure::refused(
@@ -183,16 +183,16 @@ impl<'c> OpCall<'c> {
     }
 }
 
-/// A question about an op of a function that a pass works on.
+/// A query about an op of the function that a pass works on.
 pub(in crate::boundary) struct Question<'a> {
     pub(in crate::boundary) context: &'a ContextSession<'a>,
     pub(in crate::boundary) session: &'a FunctionSession,
 }
 
-/// Asks something that may change the function, and writes its view again.
+/// Runs a query that may change the function, and updates its view.
 ///
 /// # Safety
-/// The contract's.
+/// The handles are valid by the plugin ABI.
 pub(in crate::boundary) unsafe fn ask(
     cx: *mut abi::Context,
     f: *mut abi::Function,
@@ -207,10 +207,10 @@ pub(in crate::boundary) unsafe fn ask(
     }
 }
 
-/// Asks something that only reads the function.
+/// Runs a query that only reads the function.
 ///
 /// # Safety
-/// The contract's.
+/// The handles are valid by the plugin ABI.
 pub(in crate::boundary) unsafe fn ask_to_read(
     cx: *mut abi::Context,
     f: *const abi::Function,
@@ -226,7 +226,7 @@ pub(in crate::boundary) unsafe fn ask_to_read(
 }
 
 impl Question<'_> {
-    /// The name of an op that is there.
+    /// Returns the name of a live op.
     fn name(&self, op: OpId) -> Edit<SymbolId> {
         self.session
             .with(|state| Ok(state.read()?.live_op(op)?.name))
@@ -271,7 +271,7 @@ impl Question<'_> {
         let status = call.run(function, &definition)?;
         match (status, call.refusal.take()) {
             (Status::OK, None) => {
-                // Elements are kept for a pass, so they are said anew to each.
+                // Elements are stored per pass, so the definition has to infer them again for the next one.
                 let may_settle = call.dims.is_empty();
                 keep_inferred(call).map_err(|error| queried.blame(error))?;
                 session.with(|state| {
@@ -282,7 +282,7 @@ impl Question<'_> {
                 })
             }
             (Status::NOT_FOUND, _) => Ok(()),
-            // The types inferred before the refusal are valid; contradictions are reported.
+            // The types inferred before the rejection are valid. Contradictions are reported.
             (Status::REFUSED, Some(why)) => {
                 let _ = keep_inferred(call);
                 Err(queried.wrong(status, Some(why)))
@@ -292,12 +292,12 @@ impl Question<'_> {
     }
 }
 
-/// The error of a definition that didn't answer, and didn't say why.
+/// Returns the error for a definition that gave neither a result nor a reason.
 fn no_answer() -> EditFailure {
     EditFailure::not_found("its definition has no answer")
 }
 
-/// Puts the inferred types and dims into the function.
+/// Stores the inferred types and dims in the function.
 fn keep_inferred(call: OpCall<'_>) -> Edit {
     let (op, types, dims) = (call.op, call.types, call.dims);
     call.session.with(|state| {
@@ -307,7 +307,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
             let Some(&value) = results.get(index as usize) else {
                 continue;
             };
-            // A type that contradicts the known one doesn't keep the others from being set.
+            // After a type that contradicts the known one, the others are still set.
             if let Err(error) = state.edit()?.infer_type(value, ty) {
                 refused.get_or_insert(error);
             }
@@ -321,7 +321,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     })
 }
 
-// SAFETY of all that is unsafe here: what an argument points to is there as long as the call, as the contract says.
+// SAFETY of all `unsafe` below: all pointers in arguments are valid during the call, by the plugin ABI.
 
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_result_type(
@@ -366,7 +366,7 @@ impl OpCall<'_> {
         };
         let at = self.operand_dims.len();
         self.operand_dims.push(dims);
-        // Taken where the box stays: moving a box ends the pointers to what it holds.
+        // Borrowed from the vector: moving a box invalidates pointers to its content.
         Ok(&self.operand_dims[at])
     }
 
@@ -422,7 +422,7 @@ impl OpCall<'_> {
         self.budget = Some(left);
         let at = self.results.len();
         self.results.push((index, ty, bytes.into_boxed_slice()));
-        // Taken where the box stays, as in `operand_dims`.
+        // Borrowed from the vector, as in `operand_dims`.
         Ok(self.results[at].2.as_mut_ptr())
     }
 
@@ -437,7 +437,7 @@ impl OpCall<'_> {
     }
 }
 
-/// Refuses a length that isn't the number of the type's elements.
+/// Rejects a length that differs from the size of the type in bytes.
 fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     let dtype = f.ty(ty).dtype;
     let Some(elements) = f.constant_elements(ty)? else {
@@ -453,16 +453,16 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 
 /// `DefinitionApi::last_error`.
 pub(in crate::boundary) unsafe extern "C" fn last_error(call: *const Handle) -> Str {
-    // SAFETY: the contract's: the handle is that of a call that hasn't returned.
+    // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
     unsafe { OpCall::of(call.cast_mut()) }.map_or(Str::EMPTY, |call| Str::new(&call.last_error))
 }
 
-/// Runs a call of a definition: checks the handle, catches panics and keeps the error's message.
+/// Runs a call from a definition: checks the handle, catches panics and stores the error's message.
 pub(in crate::boundary) fn answer(
     handle: *mut Handle,
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,
 ) -> Status {
-    // SAFETY: the contract's: the handle is that of a call that hasn't returned.
+    // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
     let call = match unsafe { OpCall::of(handle) } {
         Ok(call) => call,
         Err(error) => return error.status,

@@ -8,8 +8,8 @@ use super::MAX_SHAPE_DATA;
 use super::evaluate::EvaluatedResult;
 use crate::boundary::session::{FunctionSession, FunctionState};
 
-/// The results of an op, if inference found all their elements to be known numbers, whatever the
-/// operands are: the second dim of `[n, 3]` is 3.
+/// Returns the results of an op if inference found all their elements to be constant, whatever the operands are. For
+/// example, the second dim of `[n, 3]` is 3.
 pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,
@@ -41,7 +41,7 @@ pub(in crate::boundary) fn known_results(
     })
 }
 
-/// The elements of a small constant of integers.
+/// Returns the elements of a small integer constant, as dims.
 pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
     let numbers = f.constant_integers(value, MAX_SHAPE_DATA)?;
     Some(numbers.into_iter().map(Dim::constant).collect())

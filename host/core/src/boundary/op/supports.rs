@@ -1,4 +1,4 @@
-//! `OpApi::supports`: whether a target takes an op, as the definitions of its operator say.
+//! `OpApi::supports`: whether a target supports an op, by the definitions of its operator.
 
 use passdock_abi::{OpId, Status, Str};
 use passdock_ir::{Edit, EditFailure};
@@ -6,15 +6,15 @@ use passdock_ir::{Edit, EditFailure};
 use super::{OpCall, OpQuery, Question};
 use crate::boundary::session::input;
 
-/// The longest name of a target, in bytes: that of any name in a plugin's table.
+/// The maximum length of a target's name, in bytes: the limit for names in plugins' tables.
 const MAX_TARGET: usize = 256;
 
 impl Question<'_> {
     pub(in crate::boundary) unsafe fn supports(&self, op: OpId, target: Str) -> Edit {
-        // SAFETY: the contract: the text is there as long as the call.
+        // SAFETY: the text is valid during the call, by the plugin ABI.
         let target = unsafe { input::long_text(target, "target", MAX_TARGET)? };
         let name = self.name(op)?;
-        // The first that speaks for the target decides: that it doesn't take the op is an answer.
+        // The first definition for the target decides. A rejection is a decision, too.
         self.first_answer(name, "", |definition| {
             let asks = definition.entry.supports;
             let function = asks.filter(|_| definition.targets.contains(&target))?;

@@ -1,4 +1,4 @@
-//! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
+//! `ContextApi`: the options, the config, the diagnostics and the other passes that a running pass has access to.
 
 use std::cell::RefCell;
 
@@ -20,27 +20,26 @@ use crate::error::PassError;
 /// The failure of a pass or of an instrument's callback.
 #[derive(Clone, Debug, Default)]
 pub struct CallFailure {
-    /// Whether it was a panic.
+    /// Whether the plugin panicked.
     pub panicked: bool,
-    /// Whether an option of the pass is wrong for the model.
+    /// Whether an option of the pass is invalid for the model.
     pub is_config: bool,
-    /// Whether the pass gave no reason: its diagnostics may have one.
+    /// Whether the pass gave no reason. The cause may be among its diagnostics.
     pub silent: bool,
-    /// The message: a sentence, or the panic's message.
+    /// The error message, or the panic message.
     pub message: String,
-    /// The op and the function that the pass failed on, as far as they are known.
+    /// The op and the function on which the pass failed, if known.
     pub at: Excerpt,
-    /// The place of the panic in the plugin's source: `file:line:column`.
+    /// The location of the panic in the plugin's source: `file:line:column`.
     pub panic_at: Option<String>,
-    /// The failure of the pass that this one ran last, if that failed, and the message that this
-    /// one got.
+    /// The error of the last pass that this one ran, if it failed, and the message that this pass received.
     pub nested: Option<(PassError, String)>,
-    /// The definition of an op that the failure comes from.
+    /// The op definition that caused the failure.
     pub definition: Option<BlamedDefinition>,
 }
 
 impl CallFailure {
-    /// A failure with a message only.
+    /// Creates a failure that has only a message.
     pub(crate) fn new(message: impl Into<String>) -> CallFailure {
         CallFailure {
             message: message.into(),
@@ -54,27 +53,27 @@ impl CallFailure {
 pub(super) struct ContextExtras {
     diagnostics: RefCell<DiagnosticBuffer>,
     failure: RefCell<Option<CallFailure>>,
-    /// Items of settings that were handed out, which live as long as the session.
+    /// Items of settings that plugins hold pointers to. They live as long as the session.
     items: RefCell<Vec<Vec<SettingItem>>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
     blamed: RefCell<Blamed>,
-    /// What rules did since it was last taken.
+    /// The rewrites since the last call of `take_rewrites`.
     rewrites: RefCell<Rewrites>,
 }
 
-/// The definitions of ops that failed or refused while the pass asked them.
+/// The op definitions that failed or refused while the pass ran.
 #[derive(Default)]
 struct Blamed {
-    /// The last message and definition of each op, as messages show it.
+    /// The last message and definition by op. The keys are op descriptions as in messages.
     by_op: FxHashMap<String, (String, BlamedDefinition)>,
-    /// The op whose definition was the last one.
+    /// The key of the most recent entry.
     last: String,
 }
 
 impl Blamed {
-    /// The definition that a message about an op comes from: it repeats what was said of the
-    /// definition, or is about that op and names it.
+    /// Returns the definition that caused a message about an op. Either the message repeats the definition's error, or
+    /// it is about that op and names the operator.
     fn of(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
         let about = op.and_then(|op| self.by_op.get(op));
         let about = about.filter(|(text, by)| message.contains(text) || message.contains(&by.op));
@@ -92,13 +91,13 @@ impl<'a> ContextSession<'a> {
         self.extras.get_or_init(Box::default)
     }
 
-    /// The op definitions of the run.
+    /// Returns the op definitions of the run, and records that the session used them.
     pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
         self.asked_ops.set(true);
         self.frame.op_defs()
     }
 
-    /// The names that functions of the module, as it is now, share with defined operators.
+    /// Returns the names shared by defined operators and functions of the module in its current state.
     #[inline]
     pub(in crate::boundary) fn shared_names(&self) -> SharedNames {
         let defs = self.op_defs();
@@ -106,14 +105,14 @@ impl<'a> ContextSession<'a> {
         names.unwrap_or_else(|| SharedNames::none(defs))
     }
 
-    /// Whether a function of the module, as it is now, has this name.
+    /// Whether the module, in its current state, has a function of this name.
     #[inline]
     pub(in crate::boundary) fn names_function(&self, symbols: &Symbols, name: SymbolId) -> bool {
         symbols.may_name_function(name) && self.module().is_some_and(|module| module.names(name))
     }
 
-    /// The version from which an op of this name means what it means in a version of its domain. A function means the
-    /// same in all.
+    /// Returns the version of the domain since which an operator has had its current meaning. It is 0 for functions,
+    /// whose meaning doesn't depend on a version.
     pub(in crate::boundary) fn since(
         &self,
         symbols: &Symbols,
@@ -125,18 +124,18 @@ impl<'a> ContextSession<'a> {
     }
 
     fn module(&self) -> Option<&ModuleSession<'static>> {
-        // SAFETY: `enter` was given a session that lives until the pass returns.
+        // SAFETY: `enter` got a session that lives until the pass returns.
         unsafe { self.module.get().as_ref() }
     }
 
-    /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
-    /// though others of its frame may have.
+    /// Returns the error of a definition that couldn't be loaded, or `None` if this session used no definitions. Other
+    /// sessions of the frame may have used them.
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
         let frame = self.asked_ops.get().then_some(self.frame);
         frame?.missing_definition()
     }
 
-    /// Remembers that a definition was asked and what was wrong with it, for what the pass says.
+    /// Records the error of a definition, for messages of the pass about the op.
     #[cold]
     pub(in crate::boundary) fn blame(&self, op: String, message: String, by: BlamedDefinition) {
         let mut blamed = self.extras().blamed.borrow_mut();
@@ -144,13 +143,13 @@ impl<'a> ContextSession<'a> {
         blamed.by_op.insert(op, (message, by));
     }
 
-    /// The definition that a message about an op comes from.
+    /// Returns the definition that caused a message about an op.
     fn blamed(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
         let extras = self.extras.get()?;
         extras.blamed.borrow().of(message, op)
     }
 
-    /// Keeps the failure of the pass.
+    /// Records the failure of the pass.
     pub(in crate::boundary) fn keep_failure(
         &self,
         op: OpId,
@@ -167,12 +166,12 @@ impl<'a> ContextSession<'a> {
         }));
     }
 
-    /// A value as plugins read it.
+    /// Converts a value to the ABI's type.
     fn setting(&self, value: &toml::Value) -> Setting {
         setting(value, &mut |items| self.keep_items(items))
     }
 
-    /// Keeps the items of a setting, which live as long as the session.
+    /// Stores the items of a setting for as long as the session lives.
     fn keep_items(&self, items: Vec<SettingItem>) -> *const SettingItem {
         let first = items.as_ptr();
         // Moving the list doesn't move its elements.
@@ -180,7 +179,7 @@ impl<'a> ContextSession<'a> {
         first
     }
 
-    /// Keeps the failure of a pass that this one ran; returns the message for this one.
+    /// Records the failure of a pass that this one ran, and returns the message for this one.
     pub(in crate::boundary) fn nested_failed(&self, error: PassError) -> String {
         let message = error.to_string();
         self.extras().nested.replace(Some((error, message.clone())));
@@ -195,7 +194,7 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// What rules did since this was last asked.
+    /// Takes the rewrites since the last call.
     pub(in crate::boundary) fn take_rewrites(&self) -> Rewrites {
         match self.extras.get() {
             None => Rewrites::default(),
@@ -203,12 +202,12 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// The failure that the pass reported with `fail`.
+    /// Takes the failure that the pass reported with `fail`.
     pub(in crate::boundary) fn take_failure(&self) -> Option<CallFailure> {
         self.extras.get()?.failure.take()
     }
 
-    /// The failure of a pass that returned `status`.
+    /// Returns the failure of a pass that returned `status`.
     #[cold]
     pub(in crate::boundary) fn failure(&self, status: Status) -> CallFailure {
         let failure = self.take_failure();
@@ -226,14 +225,13 @@ impl<'a> ContextSession<'a> {
         failure
     }
 
-    /// An excerpt with an op of the function that the pass works on, or of another one of the
-    /// module.
+    /// Returns an excerpt that shows an op of the current function or of another function of the module.
     fn excerpt(&self, op: OpId, function: SymbolId, part: Part<'_>) -> Excerpt {
         let show = |f: &Function| {
             let text = self.frame.text_source();
             excerpt::excerpt(f, op, part, text, &self.extras().numbering)
         };
-        // SAFETY: `enter` was given a session that lives until the pass returns.
+        // SAFETY: `enter` got a session that lives until the pass returns.
         let current = unsafe { self.function.get().as_ref() };
         let shown = current.and_then(|session| {
             let is_meant = |f: &Function| function == symbol::EMPTY || f.name() == function;
@@ -257,7 +255,7 @@ impl Session for ContextSession<'_> {
     }
 }
 
-// SAFETY of all that is unsafe here: what a description points to is there as long as the call, as the contract says.
+// SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 impl ContextSession<'_> {
     pub(in crate::boundary) fn opt_level(&self) -> u32 {
@@ -298,7 +296,7 @@ impl ContextSession<'_> {
         };
         let panic_at = format!("{file}:{}:{}", desc.line, desc.column);
         let panic_at = (!file.is_empty()).then_some(panic_at);
-        // Without a word it is as if it had said nothing, but for the place.
+        // A failure with neither message nor location adds nothing.
         if !message.is_empty() || panic_at.is_some() {
             self.keep_failure(desc.op, desc.function, message, panic_at);
         }
@@ -332,7 +330,8 @@ pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mu
     CURRENT.get()
 }
 
-/// A severity as the host has it: the next milder one that it knows; and whether it knows this one.
+/// Converts a severity to the host's. An unknown one becomes the next milder known one, and `false` is returned with
+/// it.
 fn severity(code: abi::Severity) -> (Severity, bool) {
     let severities = [
         (abi::Severity::BUG, Severity::Bug),
@@ -348,16 +347,16 @@ fn severity(code: abi::Severity) -> (Severity, bool) {
     (severity, code == next)
 }
 
-/// The most notes of one diagnostic that are kept, and the most places that it points at.
+/// The maximum number of notes, and of labels, of one diagnostic. More are dropped.
 const MAX_PARTS: usize = 100;
 
-/// The most bytes of a diagnostic's code: it stands before the message, in one line.
+/// The maximum length of a diagnostic's code in bytes. It is printed before the message, on the same line.
 const MAX_CODE_BYTES: usize = 100;
 
-/// A diagnostic of the contract as the host keeps it.
+/// Converts a diagnostic of the plugin ABI to the host's.
 ///
 /// # Safety
-/// As [`input::list`] and [`input::text`], for all that it points to.
+/// As [`input::list`] and [`input::text`], for everything that it points to.
 unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edit<Diagnostic> {
     let (severity, is_known) = severity(desc.severity);
     // SAFETY: the caller's promise, here and below.

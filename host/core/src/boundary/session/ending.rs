@@ -1,5 +1,5 @@
-//! Ends of what plugins own: an instrument's instance, an analysis that is kept. They are called when nothing runs that
-//! could hear of a failure, so that there is a context for it alone, and a list.
+//! Destruction of plugin-owned data: an instrument's instance, a cached analysis. No pass runs at that time that could
+//! report a failure, so the destructor gets a context for itself, and failures are collected in a list.
 
 use std::ptr;
 use std::sync::{Arc, Mutex};
@@ -14,11 +14,11 @@ use crate::config::ConfigValue;
 use crate::error::PassError;
 use crate::util;
 
-/// The most failures that are kept: an analysis of each function may have one.
+/// The maximum number of stored failures. Every function may have a cached analysis whose destructor fails.
 const MAX_FAILURES: usize = 20;
 
-/// What failed while the host freed what plugins own, of one context. A clone is the same list. What nobody took is
-/// shown when the last one goes.
+/// The failures of plugins' destructors, for one pass context. Clones share the list. Failures that aren't taken are
+/// shown when the last clone is dropped.
 #[derive(Clone)]
 pub struct Endings(Arc<List>);
 
@@ -30,7 +30,7 @@ struct List {
 }
 
 impl Endings {
-    /// An empty list, with what shows the failures that nobody takes.
+    /// Creates an empty list. `show` renders the failures that aren't taken.
     pub(crate) fn new(show: impl Fn(&[Diagnostic]) + Send + Sync + 'static) -> Endings {
         let (failures, show) = (Mutex::default(), Box::new(show));
         Endings(Arc::new(List { failures, show }))
@@ -43,7 +43,7 @@ impl Endings {
         }
     }
 
-    /// Takes the failures out: the first one, with the others as notes.
+    /// Takes all failures: the first one, with the others as its notes.
     pub fn take(&self) -> Option<PassError> {
         self.0.take()
     }
@@ -65,13 +65,13 @@ impl List {
 impl Drop for List {
     fn drop(&mut self) {
         if let Some(error) = self.take() {
-            // A renderer is code of the program, and this may be the end of a thread.
+            // A renderer is the program's code, and may panic while a thread exits.
             let _ = caught(|| (self.show)(&[error.to_diagnostic()]));
         }
     }
 }
 
-/// Calls what frees something of a plugin's; the failure that it told of.
+/// Calls a plugin's destructor, and returns the failure that it reported.
 pub(in crate::boundary) fn free(call: impl FnOnce()) -> Option<CallFailure> {
     let options = ConfigValue::default();
     let context = ContextSession::new(&Nothing, &options);
@@ -86,7 +86,7 @@ pub(in crate::boundary) fn free(call: impl FnOnce()) -> Option<CallFailure> {
     })
 }
 
-/// A frame in which nothing runs.
+/// A frame without a run.
 struct Nothing;
 
 impl Frame for Nothing {}

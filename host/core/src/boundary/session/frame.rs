@@ -1,4 +1,4 @@
-//! The frame of a call: the information that a pass or an instrument may ask of the run around it.
+//! The frame of a call: the parts of the run that a pass or an instrument has access to.
 
 use std::sync::LazyLock;
 
@@ -11,62 +11,62 @@ use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 use super::ending::Endings;
 use crate::error::{ErrorKind, PassError};
 
-/// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame. By default nothing
-/// runs: so it is while the host frees what plugins own.
+/// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame. The default
+/// implementations are for destructors of plugin-owned data, which are called outside of a run.
 #[allow(unused_variables, reason = "by default nothing runs")]
 pub trait Frame: Sync {
-    /// The opt level of the run.
+    /// Returns the opt level of the run.
     fn opt_level(&self) -> u32 {
         0
     }
-    /// A registered config value; `field` is empty for a scalar. The error is a whole sentence.
+    /// Returns a registered config value. `field` is empty for a scalar. The error is a complete message.
     ///
     /// # Errors
-    /// If the key or the field is none.
+    /// If there is no such key or field.
     fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         Err(format!(
             "There is no config value `{key}.{field}` any more: nothing runs."
         ))
     }
-    /// The kind of a registered pass.
+    /// Returns the kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<PassKind> {
         None
     }
     /// Runs a registered pass, instruments included.
     ///
     /// # Errors
-    /// If there is no such pass, if it fails, and for an instrument, which runs none.
+    /// If there is no such pass, if it fails, or if an instrument calls this.
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
         let message = format!("`{name}` can't be run by what is being freed.");
         Err(PassError::new(ErrorKind::Failed, message))
     }
-    /// Whether a rule of this name may rewrite once more.
+    /// Whether the rule may rewrite again: it isn't disabled, and the rewrite limit isn't reached.
     fn may_rewrite(&self, rule: &str) -> bool {
         false
     }
     /// Counts a rewrite by a rule.
     fn rewrote(&self, rule: &str) {}
-    /// The op definitions of all plugins.
+    /// Returns the op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs {
         static NONE: LazyLock<OpDefs> = LazyLock::new(OpDefs::default);
         &NONE
     }
-    /// The error of a plugin whose definition was asked for and that couldn't be loaded.
+    /// Returns the error of a definition that a pass needed and whose plugin couldn't be loaded.
     fn missing_definition(&self) -> Option<MissingDefinition> {
         None
     }
-    /// The text that the module was read from.
+    /// Returns the text that the module was read from.
     fn text_source(&self) -> Option<&TextSource> {
         None
     }
-    /// The pass that is called, or that an instrument is called around, to name it if the process dies.
+    /// Returns the pass or the instrument that is being called, which a crash report names.
     fn callee(&self) -> Option<Callee<'_>> {
         None
     }
-    /// The list of failures of what plugins do when what is theirs is freed.
+    /// Returns the list of failures of plugins' destructors.
     fn endings(&self) -> Option<&Endings> {
         None
     }
-    /// Shows an instrument's diagnostics at once: they don't belong to a running pass.
+    /// Shows an instrument's diagnostics at once. They don't belong to a running pass.
     fn show(&self, diagnostics: &[Diagnostic]) {}
 }

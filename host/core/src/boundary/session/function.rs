@@ -1,8 +1,7 @@
-//! Function sessions: what is done with the function behind a handle.
+//! Function sessions: the state of function handles.
 //!
-//! The function is copied when it is first edited, not before: a pass that changes nothing costs
-//! the view's header and the call. The header stays where it is and is written again after each
-//! edit, as the contract promises.
+//! A function is copied at the first edit. A pass that changes nothing costs only the view's header and the call. The
+//! header has a stable address, and is updated after each edit, as the plugin ABI requires.
 
 use std::ptr;
 use std::sync::Arc;
@@ -20,18 +19,18 @@ use super::{Access, FunctionSession, FunctionSlot, FunctionState, SessionBase, S
 /// The rarely used state of a function session.
 #[derive(Default)]
 pub(in crate::boundary) struct FunctionExtras {
-    /// The known elements of small integer tensors, as dims.
+    /// The known elements of small integer tensors, as dims. The keys are the tensors' values.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
-    /// The last answer of a definition about layouts, which was handed out.
+    /// The last result of a layout query. Plugins hold pointers into it.
     pub(in crate::boundary) laid_out: Option<LaidOutBuffers>,
-    /// The module that a held function is of, whatever pass runs.
+    /// The module of a held function. It takes precedence over the module of the running pass.
     pub(in crate::boundary) module: Option<Module>,
-    /// Functions that the module gets once the pass has run.
+    /// Functions that are added to the module after the pass.
     brought: Vec<Arc<Function>>,
 }
 
 impl FunctionSession {
-    /// A session that holds its function.
+    /// Creates a session that owns a reference to its function.
     pub(in crate::boundary) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
         let mut session = FunctionSession::vacant();
         let view = Fixed::new(function.view());
@@ -43,15 +42,15 @@ impl FunctionSession {
         session
     }
 
-    /// A session to read a function that it holds, and the module around it.
+    /// Creates a read-only session that owns references to a function and to its module.
     pub(in crate::boundary) fn held_in(function: Arc<Function>, module: Module) -> FunctionSession {
         let mut session = FunctionSession::held(function, Access::Read);
         session.state.get_mut().extras().module = Some(module);
         session
     }
 
-    /// Returns the slot's function after a session that was stopped, `None` if it is as it was; and the functions that
-    /// the pass brings to the module.
+    /// Finishes a stopped session. Returns the slot's new function, or `None` if it is unchanged, and the functions
+    /// that the pass adds to the module.
     #[cold]
     pub(in crate::boundary) fn finish(
         &self,
@@ -64,7 +63,7 @@ impl FunctionSession {
             let Some(mut own) = state.own.take() else {
                 return Ok(None);
             };
-            // The header speaks of the copy, which goes.
+            // The header describes the copy, which is dropped or moved.
             slot.view = slot.function.view();
             if access == Access::Broken {
                 return Err(broken());
@@ -77,19 +76,19 @@ impl FunctionSession {
         (result, brought)
     }
 
-    /// Whether this is the session of a state.
+    /// Whether this session contains `state`.
     pub(in crate::boundary) fn holds(&self, state: &FunctionState) -> bool {
         ptr::eq(self.state.as_ptr(), state)
     }
 
-    /// Writes the view again after the function changed.
+    /// Updates the view after the function changed.
     pub(in crate::boundary) fn refresh(&self) {
-        // SAFETY: only this thread uses the session, and plugins read the header between calls.
-        // The header is a live slot's or the session's own.
+        // SAFETY: sessions are confined to one thread, and plugins read the header only between calls. The header
+        // belongs to a live slot or to the session.
         self.change(|state| unsafe { *self.view.get() = state.function().view() });
     }
 
-    /// Ends the session for the plugin. The view stays where it is.
+    /// Ends the session for the plugin. The address of the view stays valid.
     pub(in crate::boundary) fn end(&self) {
         self.change(|state| state.access = Access::Ended);
     }
@@ -103,8 +102,7 @@ impl FunctionSession {
         });
     }
 
-    /// The function as it is now, to be kept. Later edits copy again; the view stays right, since
-    /// the arenas don't move.
+    /// Returns the current function. Later edits copy it again. The view stays valid, since the arenas don't move.
     pub(in crate::boundary) fn freeze(&self) -> Edit<Arc<Function>> {
         self.with(|state| {
             if let Some(own) = state.own.take() {
@@ -122,7 +120,8 @@ impl FunctionSession {
 }
 
 impl FunctionSession {
-    /// The name of an op, as a [`Subject`] says it.
+    /// Returns the name of an op, for a [`Callee`](passdock_crash::Callee). Reads only the view, without borrowing the
+    /// state.
     pub(in crate::boundary) fn op_name(&self, op: OpId) -> Option<&str> {
         let (view, symbols) = self.header()?;
         let ops = view.ops;
@@ -135,17 +134,16 @@ impl FunctionSession {
         symbols.get(op.name)
     }
 
-    /// The function's name.
     pub(in crate::boundary) fn function_name(&self) -> Option<&str> {
         let (view, symbols) = self.header()?;
         symbols.get(view.name)
     }
 
-    /// The header of the view, and the symbols that it speaks of.
+    /// Returns the header of the view, and the symbols of its function.
     fn header(&self) -> Option<(&abi::FunctionView, &Symbols)> {
-        // SAFETY: the header is there while the session has it, and only the session's thread looks.
+        // SAFETY: the header lives as long as the session refers to it, and sessions are confined to one thread.
         let view = unsafe { self.view.get().as_ref() }?;
-        // SAFETY: the function behind the view holds its symbols.
+        // SAFETY: the function that the view describes owns a reference to its symbols.
         let symbols = unsafe { view.symbols.cast::<Symbols>().as_ref() }?;
         Some((view, symbols))
     }
@@ -164,7 +162,7 @@ impl Session for FunctionSession {
 }
 
 impl FunctionState {
-    /// The function, to read.
+    /// Returns the function for reading, whatever the access.
     #[inline]
     pub(in crate::boundary) fn function(&self) -> &Function {
         match &self.own {
@@ -173,7 +171,7 @@ impl FunctionState {
         }
     }
 
-    /// The function, to read, if the session allows it.
+    /// Returns the function for reading, if the access allows it.
     #[inline]
     pub(in crate::boundary) fn read(&self) -> Edit<&Function> {
         match self.access {
@@ -183,7 +181,7 @@ impl FunctionState {
         }
     }
 
-    /// The function, to edit: copied when it is first edited.
+    /// Returns the function for editing. The first call copies it.
     pub(in crate::boundary) fn edit(&mut self) -> Edit<&mut Function> {
         match self.access {
             Access::Edit => {}
@@ -197,48 +195,48 @@ impl FunctionState {
         Ok(self.own())
     }
 
-    /// The copy that is edited, made now if there is none; regardless of the access.
+    /// Returns the edited copy, which is created if there is none, whatever the access.
     pub(in crate::boundary) fn own(&mut self) -> &mut Function {
         self.own.get_or_insert_with(|| {
             let mut own = Box::new(self.shared.function().clone());
-            // Analyses that an earlier pass didn't preserve can't be preserved by this one.
+            // This pass can't preserve analyses that an earlier pass didn't preserve.
             own.clear_stale_cache();
             own
         })
     }
 
-    /// The copy that is edited, if there is one.
+    /// Returns the edited copy, if any.
     pub(in crate::boundary) fn edited(&mut self) -> Option<&mut Function> {
         self.own.as_deref_mut()
     }
 
-    /// Whether the rarely used state exists.
+    /// Whether the rarely used state is allocated.
     pub(in crate::boundary) fn has_extras(&self) -> bool {
         self.extras.is_some()
     }
 
-    /// The rarely used state, made now if there is none.
+    /// Returns the rarely used state, which is allocated if there is none.
     pub(in crate::boundary) fn extras(&mut self) -> &mut FunctionExtras {
         self.extras.get_or_insert_default()
     }
 
-    /// The module that the function is held with.
+    /// Returns the module that the session holds together with the function.
     pub(in crate::boundary) fn own_module(&self) -> Option<&Module> {
         self.extras.as_ref()?.module.as_ref()
     }
 
-    /// The known elements of a small tensor, as dims.
+    /// Returns the known elements of a small tensor, as dims.
     pub(in crate::boundary) fn dims_of(&self, value: ValueId) -> Option<&[abi::Dim]> {
         let dims = self.extras.as_ref()?.dims.get(&value)?;
         Some(dims)
     }
 
-    /// What the types of an op's results follow from.
+    /// Returns everything that the result types of an op depend on.
     pub(in crate::boundary) fn premises(&self, op: OpId) -> Option<Premises> {
         self.function().premises(op, |value| self.dims_of(value))
     }
 
-    /// Lets the module have another function once the function pass that edits this one has run.
+    /// Adds a function to the module after the current function pass.
     pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
@@ -257,12 +255,12 @@ impl FunctionState {
         }
     }
 
-    /// Records that the host failed inside an edit: the copy can't be trusted any more.
+    /// Marks the copy as unusable, since the host panicked during an edit.
     pub(in crate::boundary) fn break_off(&mut self) {
         self.access = Access::Broken;
     }
 
-    /// Sets the access, and returns the one before.
+    /// Sets the access, and returns the previous one.
     pub(in crate::boundary) fn set_access(&mut self, access: Access) -> Access {
         std::mem::replace(&mut self.access, access)
     }
@@ -272,8 +270,8 @@ impl Shared {
     #[inline]
     fn function(&self) -> &Function {
         match self {
-            // SAFETY: `start` was promised that the slot stays; nobody changes which function it
-            // holds, and its header, which plugins read, isn't borrowed.
+            // SAFETY: the caller of `start` guarantees that the slot outlives the session. Its function isn't replaced
+            // meanwhile, and no reference covers its header, which plugins read.
             Shared::Slot(slot) => unsafe { &*ptr::addr_of!((*slot.as_ptr()).function) },
             Shared::Held(function) => function,
             Shared::Nothing => unreachable!("a vacant session has no handle"),

@@ -1,4 +1,4 @@
-//! The gate that calls of the contract go through: it takes care of handles, panics and errors.
+//! The gate for calls of the plugin ABI: it checks handles, catches panics and stores errors.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,19 +10,19 @@ use passdock_ir::{Edit, EditFailure};
 use super::{FunctionSession, FunctionState, SessionBase, input};
 use crate::util;
 
-/// The text for a handle that has no session to keep one.
+/// The message for a handle without a session that could store one.
 const NO_SESSION: &str =
     "The handle is null, or it is used on another thread than the one that got it.";
 
-/// The object behind a handle, which keeps the last error's message for the plugin.
+/// The object that a handle points to. It stores the message of the last error for the plugin.
 pub(in crate::boundary) trait Session: Sized {
-    /// The type that handles point to, as plugins have them.
+    /// The ABI type that handles point to.
     type Handle;
 
-    /// The part that all sessions have.
+    /// Returns the part that is common to all sessions.
     fn base(&self) -> &SessionBase;
 
-    /// Records that the host failed in the middle of a call.
+    /// Records that the host panicked during a call.
     fn break_off(&self) {}
 
     /// Returns the session of a handle.
@@ -35,7 +35,7 @@ pub(in crate::boundary) trait Session: Sized {
         if session.is_null() || !session.is_aligned() {
             return Err(EditFailure::invalid(NO_SESSION));
         }
-        // SAFETY: the caller's promise; on another thread than its own only the thread is read, which stays.
+        // SAFETY: the caller's promise. On a foreign thread only the field `thread` is read, which never changes.
         let session = unsafe { &*session };
         match session.base().is_of_this_thread() {
             true => Ok(session),
@@ -43,14 +43,14 @@ pub(in crate::boundary) trait Session: Sized {
         }
     }
 
-    /// Keeps an error's message, and returns the error's status.
+    /// Stores an error's message, and returns its status.
     fn fail(&self, error: EditFailure) -> Status {
         self.base().last_error.replace(error.message);
         error.status
     }
 }
 
-/// Runs a call on a session: catches panics, and keeps the error's message.
+/// Runs a call on a session. Catches panics, and stores the error's message.
 pub(in crate::boundary) fn call<S: Session>(
     session: Edit<&S>,
     body: impl FnOnce(&S) -> Edit,
@@ -69,10 +69,10 @@ pub(in crate::boundary) fn call<S: Session>(
     }
 }
 
-/// The message of a session's last error.
+/// Returns the message of a session's last error.
 pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
     guard(Str::EMPTY, || {
-        // The text stays where it is until the next error.
+        // The address of the text is stable until the next error.
         session.map_or(Str::new(NO_SESSION), |session| {
             Str::new(&session.base().last_error.borrow())
         })
@@ -105,7 +105,7 @@ pub(in crate::boundary) unsafe fn edit(
     unsafe { change(handle, |session| session.with(body)) }
 }
 
-/// Runs a call that may change a function, and writes its view again.
+/// Runs a call that may change a function, and updates its view.
 ///
 /// # Safety
 /// As [`Session::of`].
@@ -117,13 +117,13 @@ pub(in crate::boundary) unsafe fn change(
     let status = call(unsafe { FunctionSession::of(handle) }, body);
     // SAFETY: as above.
     if let Ok(session) = unsafe { FunctionSession::of(handle) } {
-        // Also after an error: a refused edit may have interned a type.
+        // Also after an error: a rejected edit may have interned a type.
         session.refresh();
     }
     status
 }
 
-/// Runs a query about a function, and writes its answer.
+/// Runs a query about a function, and writes its result.
 ///
 /// # Safety
 /// As [`Session::of`] and [`input::write_with`].
@@ -136,20 +136,20 @@ pub(in crate::boundary) unsafe fn read_to<T>(
     unsafe { read(handle, |state| input::write_with(out, || body(state))) }
 }
 
-/// Runs any other call; `otherwise` is the answer if it panics.
+/// Runs a call without a session. Returns `otherwise` if it panics.
 pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     guarded(|| Ok(body())).unwrap_or(otherwise)
 }
 
-/// Runs any other call, and turns a panic into an error.
+/// Runs a call without a session. Turns a panic into an error.
 pub(in crate::boundary) fn guarded<T>(body: impl FnOnce() -> Edit<T>) -> Edit<T> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(host_failed(payload)))
 }
 
-/// The error for a panic of the host itself.
+/// Returns the error for a panic of the host.
 fn host_failed(payload: Box<dyn Any + Send>) -> EditFailure {
     let text = util::panic_text(&*payload);
-    // Dropping the payload can panic again, which is ignored.
+    // Dropping the payload may panic again. That panic is ignored.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     EditFailure::refused(format!(
         "The host failed ({text}), which is a mistake in passdock."

@@ -1,7 +1,7 @@
-//! The checks of a plugin's arguments: pointers, lengths, texts, versions of structs.
+//! The checks of a plugin's arguments: pointers, lengths, strings, sizes of structs.
 //!
-//! A pointer that is neither null nor misaligned is believed, since nothing can tell; everything
-//! else that a plugin could get wrong is an error with a sentence.
+//! A pointer that is neither null nor misaligned is trusted, since it can't be checked further. Everything else that a
+//! plugin could get wrong is an error with a message.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -11,17 +11,16 @@ use passdock_abi::Grows;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditFailure};
 
-/// The most bytes of a struct that asks for something.
+/// The maximum size of a request struct, in bytes.
 const MAX_STRUCT: usize = 1 << 16;
 
-/// The most elements of a list: more than any list of the contract has.
+/// The maximum number of elements of a list, greater than that of any list of the plugin ABI.
 const MAX_COUNT: usize = 1 << 30;
 
-/// A struct that starts with its size, checked and copied: as much of it as both sides know, the
-/// rest 0.
+/// Checks and copies a struct that starts with its size. Fields that one side doesn't have are 0 or ignored.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to as many bytes as its first field says.
+/// A pointer that is not null and aligned points to as many bytes as its first field specifies.
 #[inline]
 pub(in crate::boundary) unsafe fn described<T: Grows>(at: *const T) -> Edit<T> {
     check_pointer(at, T::NAME)?;
@@ -29,10 +28,10 @@ pub(in crate::boundary) unsafe fn described<T: Grows>(at: *const T) -> Edit<T> {
     unsafe { copied(at, usize::MAX) }
 }
 
-/// A copy of a struct that starts with its size, of which no more than `room` bytes are there.
+/// Copies a struct that starts with its size, of at most `room` bytes.
 ///
 /// # Safety
-/// As [`described`], of an aligned pointer.
+/// As [`described`], for an aligned pointer.
 #[inline]
 unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     // SAFETY: the caller's promise; the struct starts with its size.
@@ -45,12 +44,11 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
             // SAFETY: the caller's promise.
             unsafe { check_rest(at, size)? };
         }
-        // SAFETY: the struct is there as far as this side knows it.
+        // SAFETY: `size` covers a whole `T`.
         return checked(unsafe { at.read() });
     }
     let mut copy = MaybeUninit::<T>::zeroed();
-    // SAFETY: the bytes that are there are read, fewer than a `T` has; all zeros, and what was
-    // written over them, is a `T`.
+    // SAFETY: only `size` bytes are read, fewer than a `T` has. A `T` is valid for zeros and for any plugin's bytes.
     unsafe {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
@@ -58,10 +56,10 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     }
 }
 
-/// Refuses what is said where a later contract has more fields: done without it, something else would be done.
+/// Rejects nonzero fields of a later ABI version: ignoring them would change the meaning of the request.
 ///
 /// # Safety
-/// So many bytes are there, more than a `T` has.
+/// `size` bytes are readable, more than a `T` has.
 #[cold]
 unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
     if size > MAX_STRUCT {
@@ -87,13 +85,13 @@ fn wrong_size<T: Grows>(size: usize) -> EditFailure {
     ))
 }
 
-/// The error about a kind that this host doesn't know.
+/// Returns the error for an unknown kind.
 #[cold]
 pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditFailure {
     EditFailure::unsupported(format!("This host knows no {what} of kind {kind}."))
 }
 
-/// Refuses flags that this host doesn't know, and words that mean nothing yet.
+/// Rejects unknown flags and nonzero reserved fields.
 #[inline]
 fn checked<T: Grows>(copy: T) -> Edit<T> {
     match copy.unknown_flags() {
@@ -110,10 +108,10 @@ fn unknown_flags<T: Grows>(unknown: u32) -> EditFailure {
     ))
 }
 
-/// Fills a struct of the plugin's that starts with its size, as far as both sides know it.
+/// Fills a plugin's struct that starts with its size, up to the smaller of both sides' sizes.
 ///
 /// # Safety
-/// As [`described`], and the bytes may be written.
+/// As [`described`], and the bytes are writable.
 pub(in crate::boundary) unsafe fn fill<T: Grows>(out: *mut T, value: T) -> Edit {
     check_pointer(out, T::NAME)?;
     // SAFETY: the caller's promise; the struct starts with its size.
@@ -122,7 +120,7 @@ pub(in crate::boundary) unsafe fn fill<T: Grows>(out: *mut T, value: T) -> Edit 
         return Err(wrong_size::<T>(room));
     }
     let size = room.min(size_of::<T>());
-    // SAFETY: no more than there is room for; the size is the first field.
+    // SAFETY: the size is at most `room`. The size is the first field.
     unsafe {
         let (from, to) = (ptr::from_ref(&value).cast::<u8>(), out.cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
@@ -139,11 +137,11 @@ pub(in crate::boundary) struct Strided<T> {
     stride: usize,
 }
 
-/// A checked list of structs that start with their size.
+/// Checks a list of structs that start with their size.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to `count` elements, `stride` bytes apart, which
-/// stay as long as the result is used.
+/// A pointer that is not null and aligned points to `count` elements, `stride` bytes apart, which are valid as long as
+/// the result is used.
 #[inline]
 pub(in crate::boundary) unsafe fn strided<T: Grows>(
     first: *const T,
@@ -168,22 +166,21 @@ pub(in crate::boundary) unsafe fn strided<T: Grows>(
 }
 
 impl<T: Grows> Strided<T> {
-    /// The number of elements.
     pub(in crate::boundary) fn len(&self) -> usize {
         self.count
     }
 
-    /// Each element, as much of it as both sides know.
+    /// Copies each element as [`described`] does.
     #[inline]
     pub(in crate::boundary) fn iter(self) -> impl ExactSizeIterator<Item = Edit<T>> {
         (0..self.count).map(move |at| {
-            // SAFETY: the promise of `strided`'s caller; the stride keeps the alignment.
+            // SAFETY: the promise of `strided`'s caller. The stride is a multiple of the alignment.
             unsafe { copied(self.first.byte_add(at * self.stride), self.stride) }
         })
     }
 }
 
-/// A checked struct without a size.
+/// Checks a struct without a size field.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to a `T`.
@@ -193,7 +190,7 @@ pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -
     Ok(unsafe { &*at })
 }
 
-/// A checked list of elements.
+/// Checks a list of elements.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements.
@@ -210,7 +207,7 @@ pub(in crate::boundary) unsafe fn list<'a, T>(
     if count > MAX_COUNT {
         return Err(too_long(count, what));
     }
-    // SAFETY: the caller's promise; the length fits.
+    // SAFETY: the caller's promise. The length is at most `MAX_COUNT`.
     Ok(unsafe { std::slice::from_raw_parts(at, count) })
 }
 
@@ -219,16 +216,16 @@ fn too_long(count: usize, what: &str) -> EditFailure {
     EditFailure::invalid(format!("The list of {what} has {count} elements."))
 }
 
-/// A checked text, not longer than a symbol.
+/// Checks a string of at most [`MAX_SYMBOL_BYTES`].
 ///
 /// # Safety
-/// A pointer that is not null points to as many bytes as the length says.
+/// A pointer that is not null points to as many bytes as the length specifies.
 pub(in crate::boundary) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
     // SAFETY: the caller's promise.
     unsafe { long_text(text, what, MAX_SYMBOL_BYTES) }
 }
 
-/// A checked text of at most `limit` bytes.
+/// Checks a string of at most `limit` bytes.
 ///
 /// # Safety
 /// As [`text`].
@@ -246,11 +243,11 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("The {what} isn't UTF-8.")))
 }
 
-/// The most bytes of a text for the user that are kept.
+/// The maximum length of a message for the user, in bytes. Longer ones are cut.
 pub(in crate::boundary) const MAX_MESSAGE_BYTES: usize = 1 << 14;
 
-/// A text for the user that nobody would learn of if it were refused: what is beyond `limit` bytes of it is left out,
-/// and what isn't UTF-8 is replaced.
+/// Converts a string for the user. It is shortened to `limit` bytes, and invalid UTF-8 is replaced: an error would hide
+/// the message from the user.
 ///
 /// # Safety
 /// As [`text`].
@@ -270,10 +267,10 @@ pub(in crate::boundary) unsafe fn lossy_text(
     }
 }
 
-/// Writes the result of `make` to the plugin's memory, which is checked before anything is done.
+/// Writes the result of `make` to the plugin's memory. The pointer is checked before `make` is called.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to room for a `T`.
+/// A pointer that is not null and aligned points to writable memory for a `T`.
 #[inline]
 pub(in crate::boundary) unsafe fn write_with<T>(
     out: *mut T,
@@ -288,7 +285,7 @@ pub(in crate::boundary) unsafe fn write_with<T>(
 /// Writes a list of results to the plugin's memory.
 ///
 /// # Safety
-/// `out` has room for as many.
+/// `out` has room for all values.
 pub(in crate::boundary) unsafe fn write_all<T>(out: *mut T, values: Vec<T>) {
     for (at, value) in values.into_iter().enumerate() {
         // SAFETY: the caller's promise.
@@ -296,7 +293,7 @@ pub(in crate::boundary) unsafe fn write_all<T>(out: *mut T, values: Vec<T>) {
     }
 }
 
-/// Refuses a pointer that no result can be written to.
+/// Rejects a null or misaligned pointer to a result.
 #[inline]
 pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
     check_pointer(out, "place for the answer")

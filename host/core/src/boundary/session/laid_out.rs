@@ -1,10 +1,10 @@
-//! What a definition answered about layouts, as it is handed out.
+//! The result of a layout query, in the form of the plugin ABI.
 
 use passdock_abi::{LaidOut, Str};
 
-/// An answer, which stays with the function until the next one. Moving it leaves what it points to where it is.
+/// The result of a layout query. It belongs to the function until the next query. Moving it doesn't move its buffers.
 pub(in crate::boundary) struct LaidOutBuffers {
-    /// The texts that the others point to.
+    /// The strings that the other fields point to.
     _texts: Vec<String>,
     operands: Vec<Str>,
     results: Vec<Str>,
@@ -12,7 +12,7 @@ pub(in crate::boundary) struct LaidOutBuffers {
 }
 
 impl LaidOutBuffers {
-    /// An answer about an op with so many operands and results; what isn't said of one of them is empty.
+    /// Creates a result. Operands and results are pairs of their count and the layouts by index. Others are empty.
     pub(in crate::boundary) fn new(
         body: String,
         operands: (usize, Vec<(u32, String)>),
@@ -39,7 +39,7 @@ impl LaidOutBuffers {
         }
     }
 
-    /// The answer as plugins read it.
+    /// Returns the result for the plugin.
     pub(in crate::boundary) fn shown(&self) -> LaidOut {
         LaidOut {
             operands: self.operands.as_ptr(),

@@ -1,7 +1,7 @@
-//! Sessions: the objects that the handles point to which plugins hold while the host calls them.
+//! Sessions: the objects that plugins' handles point to.
 //!
-//! Here is what each call of a pass goes through: a context, a module and a function are made, started and stopped.
-//! What a pass asks of them is in [`context`], [`module`] and [`function`]; its calls come in through [`gate`].
+//! This file has the parts that each pass call uses: creating, starting and stopping the sessions of a context, a
+//! module and a function. [`context`], [`module`] and [`function`] implement the ABI functions, and [`gate`] runs them.
 
 pub(super) mod context;
 pub(super) mod ending;
@@ -32,16 +32,16 @@ use self::module::ModuleExtras;
 use crate::analyses::SharedNames;
 use crate::config::ConfigValue;
 
-/// The part that all sessions have: the thread that the session was created on, which alone may use its handle, and
-/// the message of the last error.
+/// The part that is common to all sessions: the thread that created the session, and the message of the last error.
+/// Only that thread may use the session's handle.
 pub(in crate::boundary) struct SessionBase {
-    /// The address of a thread-local of the thread.
+    /// The address of a thread-local variable of that thread.
     thread: usize,
     pub(super) last_error: RefCell<String>,
 }
 
 impl SessionBase {
-    /// Returns the base of a session of this thread.
+    /// Creates the base of a session of the current thread.
     #[inline]
     pub(in crate::boundary) fn new() -> SessionBase {
         SessionBase {
@@ -50,7 +50,7 @@ impl SessionBase {
         }
     }
 
-    /// Whether the session was created on this thread.
+    /// Whether the current thread created the session.
     #[inline]
     pub(super) fn is_of_this_thread(&self) -> bool {
         self.thread == this_thread()
@@ -63,18 +63,18 @@ fn this_thread() -> usize {
     OWN.with(|own| ptr::from_ref(own).addr())
 }
 
-/// The object behind a `*mut abi::Context`.
+/// The object that a `*mut abi::Context` points to.
 pub(in crate::boundary) struct ContextSession<'a> {
     frame: &'a dyn Frame,
-    /// The options of the pass or the instrument, all layers applied.
+    /// The options of the pass or the instrument, merged from all layers.
     options: &'a ConfigValue,
-    /// The function that the pass works on, or null.
+    /// The function that the pass edits, or null.
     function: Cell<*const FunctionSession>,
-    /// The module of the pass.
+    /// The module of the pass, or null.
     module: Cell<*const ModuleSession<'static>>,
-    /// Whether anything was asked about op definitions.
+    /// Whether the session used op definitions.
     asked_ops: Cell<bool>,
-    /// Rarely used state, allocated when it is first needed.
+    /// Rarely used state, allocated on demand.
     extras: OnceCell<Box<ContextExtras>>,
     base: SessionBase,
 }
@@ -104,8 +104,8 @@ impl<'a> ContextSession<'a> {
         self.frame
     }
 
-    /// Makes this the context of the thread, and `function` in `module` the ones that its messages
-    /// are about, until the returned guard is dropped.
+    /// Makes this the thread's current context until the returned guard is dropped. Messages of the pass are about
+    /// `function` in `module`.
     #[inline]
     pub(in crate::boundary) fn enter(
         &self,
@@ -128,21 +128,21 @@ impl<'a> ContextSession<'a> {
 }
 
 thread_local! {
-    /// The context of the pass that runs on this thread: what plugins get from `current`.
+    /// The context of the pass that runs on this thread, which plugins get with `current`.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Calls `then` with the context of the pass that runs on this thread; `None` if none runs.
+/// Calls `then` with the context of the pass that runs on this thread, if any.
 #[inline]
 pub(in crate::boundary) fn with_current<T>(
     then: impl FnOnce(&ContextSession<'_>) -> T,
 ) -> Option<T> {
-    // SAFETY: what stands here is a session whose pass hasn't returned.
+    // SAFETY: `CURRENT` is null or points to a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
     Some(then(session))
 }
 
-/// A guard for a pass that runs on this thread, until it is dropped.
+/// A guard that restores the previous context of the thread.
 pub(in crate::boundary) struct CurrentPass<'c> {
     function: &'c Cell<*const FunctionSession>,
     outer: *mut abi::Context,
@@ -156,32 +156,32 @@ impl Drop for CurrentPass<'_> {
     }
 }
 
-/// What a `*mut abi::Module` points to.
+/// The object that a `*mut abi::Module` points to.
 pub(in crate::boundary) struct ModuleSession<'a> {
     view: UnsafeCell<abi::ModuleView>,
     state: RefCell<ModuleState<'a>>,
-    /// The names that are shared with operators, as long as the list of functions is what it was.
+    /// The names shared with operators, cached until the list of functions changes.
     shared_names: RefCell<Option<SharedNames>>,
     base: SessionBase,
 }
 
-/// The module behind the view.
+/// The module that the view describes.
 struct ModuleState<'a> {
     module: Held<'a>,
-    /// Rarely used state, allocated when it is first needed.
+    /// Rarely used state, allocated on demand.
     extras: Option<Box<ModuleExtras>>,
 }
 
-/// The module as it was handed out.
+/// The module of a session, borrowed or copied.
 enum Held<'a> {
-    /// The input of a function pass, or the module that an instrument reads.
+    /// The input of a function pass or of an instrument.
     Read(&'a Module),
     /// The copy that a module pass edits.
     Edit(Module),
 }
 
 impl<'a> ModuleSession<'a> {
-    /// A session on a module that is read only: the functions are listed in `entries`, and `version` is the list's.
+    /// Creates a read-only session. `entries` lists the functions, and `version` is the version of the list.
     #[inline]
     pub(in crate::boundary) fn reading(
         module: &'a Module,
@@ -211,7 +211,7 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
-    /// The reference that a plugin gets. Valid while the session isn't moved.
+    /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
         abi::ModuleRef {
@@ -245,33 +245,33 @@ pub(in crate::boundary) fn entry(f: &Arc<Function>) -> FunctionEntry {
     }
 }
 
-/// The object behind a `*mut abi::Function`.
+/// The object that a `*mut abi::Function` points to.
 ///
-/// Plugins read the view through raw pointers while the host is called, so everything here is
-/// behind cells and the host only ever holds a `&FunctionSession`.
+/// Plugins read the view through raw pointers during host calls. All fields are therefore cells, and the host holds no
+/// `&mut FunctionSession` after a handle exists.
 pub(in crate::boundary) struct FunctionSession {
-    /// The header that plugins read: a slot's, or the session's own.
+    /// The header that plugins read. It belongs to a slot or to the session.
     view: Cell<*mut abi::FunctionView>,
     own_view: Option<Fixed<abi::FunctionView>>,
     state: RefCell<FunctionState>,
     base: SessionBase,
 }
 
-/// The function behind the view, and the access to it.
+/// The function that the view describes, and the access to it.
 pub(in crate::boundary) struct FunctionState {
     shared: Shared,
-    /// The copy that is edited.
+    /// The edited copy.
     own: Option<Box<Function>>,
     access: Access,
-    /// Rarely used state, allocated when it is first needed.
+    /// Rarely used state, allocated on demand.
     extras: Option<Box<FunctionExtras>>,
 }
 
-/// The function as it was handed out.
+/// The function of a session before edits.
 enum Shared {
-    /// No function yet.
+    /// No function: the session is vacant.
     Nothing,
-    /// A slot's, which outlives the pass.
+    /// The function of a slot, which outlives the pass.
     Slot(NonNull<FunctionSlot>),
     Held(Arc<Function>),
 }
@@ -281,16 +281,16 @@ enum Shared {
 pub(in crate::boundary) enum Access {
     /// Reading and editing.
     Edit,
-    /// Reading only: a snapshot, or a definition's look at an op.
+    /// Reading only, for snapshots and op definitions.
     Read,
-    /// No access: the function is gone, or another pass ran.
+    /// No access: the function was removed or replaced, or another pass ran.
     Ended,
-    /// No access: the host failed in the middle of an edit.
+    /// No access: the host panicked during an edit.
     Broken,
 }
 
 impl FunctionSession {
-    /// A session on no function yet, for a pass that runs on one after the other.
+    /// Creates a session without a function, for a pass that runs on one function after the other.
     pub(in crate::boundary) fn vacant() -> FunctionSession {
         FunctionSession {
             view: Cell::new(ptr::null_mut()),
@@ -305,30 +305,30 @@ impl FunctionSession {
         }
     }
 
-    /// Makes a vacant session one to edit the slot's function with; returns its view.
+    /// Starts a vacant session for editing the slot's function, and returns the function's view.
     ///
     /// # Safety
-    /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::stop`]; its function stays as long
-    /// as the session.
+    /// Until [`FunctionSession::stop`], the slot doesn't move, and no other code uses it. Its function lives as long as
+    /// the session.
     #[inline]
     pub(in crate::boundary) unsafe fn start(
         &self,
         slot: &mut FunctionSlot,
     ) -> *const abi::FunctionView {
         let slot = NonNull::from(slot);
-        // SAFETY: the slot is there; its header isn't borrowed.
+        // SAFETY: `slot` is valid, and no reference covers its header.
         let view = unsafe { ptr::addr_of_mut!((*slot.as_ptr()).view) };
         self.view.set(view);
         self.change(|state| {
-            // The slot itself isn't looked at: most passes need no more of it than its address.
+            // The slot's fields aren't read: most passes need only its address.
             state.shared = Shared::Slot(slot);
             state.access = Access::Edit;
         });
         view
     }
 
-    /// Ends the session for the plugin. Returns `true` if the slot's function is as it was and nothing was kept beside
-    /// it: then [`FunctionSession::finish`] has nothing to do.
+    /// Ends the session for the plugin. Returns `true` if the slot's function is unchanged and there is no other state,
+    /// so that [`FunctionSession::finish`] isn't necessary.
     #[inline]
     pub(in crate::boundary) fn stop(&self) -> bool {
         let is_same = self.with(|state| {
@@ -341,7 +341,7 @@ impl FunctionSession {
         is_same.unwrap_or(false)
     }
 
-    /// What a plugin gets. Good while the session stays where it is.
+    /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::FunctionRef {
         abi::FunctionRef {
@@ -350,8 +350,7 @@ impl FunctionSession {
         }
     }
 
-    /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
-    /// only a plugin that passes on a definition's handle could ask for.
+    /// Runs `body` on the state. Nested calls are rejected: they happen only if a plugin leaks a definition's handle.
     #[inline]
     pub(in crate::boundary) fn with<T>(
         &self,
@@ -360,7 +359,7 @@ impl FunctionSession {
         body(&mut *self.state.try_borrow_mut().map_err(|_| busy())?)
     }
 
-    /// Runs `body` on the state behind the view, unless the state is borrowed.
+    /// Runs `body` on the state, unless the state is borrowed.
     #[inline]
     fn change(&self, body: impl FnOnce(&mut FunctionState)) {
         let _ = self.with(|state| {
@@ -375,23 +374,23 @@ fn busy() -> EditFailure {
     EditFailure::refused("The function is being edited already.")
 }
 
-/// A function that several passes run on, with the header of its view, which is written when the
-/// function changes, not for each pass.
+/// A function that several passes run on, with the header of its view. The header is written when the function changes,
+/// not for each pass.
 pub struct FunctionSlot {
     function: Arc<Function>,
-    /// Whether an attribute of the function keeps function passes out of it.
+    /// Whether an attribute excludes the function from function passes.
     is_excluded: bool,
     view: abi::FunctionView,
 }
 
-// SAFETY: the view's pointers lead into the function, which is held and isn't changed while it is;
-// whoever has the slot for himself may write its header.
+// SAFETY: the view's pointers lead into the function, which the slot owns a reference to and which doesn't change while
+// shared. Only an exclusive owner of the slot writes its header.
 unsafe impl Send for FunctionSlot {}
 // SAFETY: as above.
 unsafe impl Sync for FunctionSlot {}
 
 impl FunctionSlot {
-    /// A slot with a function.
+    /// Creates a slot for a function.
     pub fn new(function: Arc<Function>) -> FunctionSlot {
         let view = function.view();
         FunctionSlot {
@@ -401,23 +400,23 @@ impl FunctionSlot {
         }
     }
 
-    /// The function in the slot.
+    /// Returns the function in the slot.
     pub fn function(&self) -> &Arc<Function> {
         &self.function
     }
 
-    /// The number of ids of ops that the function has, those of dead ops included.
+    /// Returns the number of op ids in the function, including those of dead ops.
     pub fn op_ids(&self) -> usize {
         self.view.ops.len as usize
     }
 
-    /// Whether passes on functions of a kind run on the function.
+    /// Whether passes on functions of this kind run on the function.
     pub fn is_for(&self, kind: FunctionKind) -> bool {
         self.view.kind == kind && !self.is_excluded
     }
 }
 
-/// Whether an attribute keeps function passes out of a function: one of these, unless it is 0.
+/// Whether a nonzero attribute with one of these names excludes a function from function passes.
 fn is_excluded(function: &Function) -> bool {
     let mut attrs = function.attrs(OpId::NONE).iter();
     attrs.any(|attr| {

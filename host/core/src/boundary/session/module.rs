@@ -1,8 +1,7 @@
 //! `ModuleApi`: reading and editing a module.
 //!
-//! A module pass works on a copy of the module's list of functions; a function that it edits is
-//! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
-//! a plugin that kept one gets an error.
+//! A module pass works on a copy of the module's list of functions. A function is copied at its first edit. Handles
+//! that have ended stay allocated until the pass returns, so that a plugin that uses one gets an error.
 
 use std::sync::Arc;
 
@@ -26,14 +25,14 @@ use crate::analyses::SharedNames;
 /// The rarely used state of a module session.
 #[derive(Default)]
 pub(super) struct ModuleExtras {
-    /// The functions of the edited module; a removed one leaves an entry without a name.
+    /// The functions of the edited module. The entry of a removed function has no name.
     entries: Vec<FunctionEntry>,
-    /// The indices of entries by name, and the number of entries without one; made when the first
-    /// function is removed.
+    /// The indices of entries by name, and the number of entries without a name. Built when the first function is
+    /// removed.
     places: Option<(FxHashMap<SymbolId, u32>, usize)>,
-    /// The valid handles for editing.
+    /// The valid handles for editing, by function.
     edits: FxHashMap<SymbolId, Fixed<FunctionSession>>,
-    /// The snapshots that weren't released.
+    /// The snapshots that haven't been released.
     snapshots: FxHashMap<*mut abi::Function, Fixed<FunctionSession>>,
     /// The handles that have ended.
     retired: Vec<Fixed<FunctionSession>>,
@@ -41,14 +40,14 @@ pub(super) struct ModuleExtras {
 }
 
 impl<'a> ModuleSession<'a> {
-    /// A session on a module to edit.
+    /// Creates a session for editing a copy of a module.
     pub(in crate::boundary) fn editing(module: &Module) -> ModuleSession<'static> {
         let session = ModuleSession::new(Held::Edit(module.clone()), &[]);
         session.refresh(0);
         session
     }
 
-    /// Calls `look` with a function as it is now.
+    /// Calls `look` with a function in its current state.
     pub(in crate::boundary) fn look_at<T>(
         &self,
         name: SymbolId,
@@ -61,26 +60,26 @@ impl<'a> ModuleSession<'a> {
         result.ok().flatten()
     }
 
-    /// The names that its functions, as they are now, share with operators.
+    /// Returns the names shared by operators and functions of the module in its current state.
     pub(super) fn shared_names(&self, defs: &OpDefs) -> SharedNames {
         let mut cached = self.shared_names.borrow_mut();
         match &*cached {
             Some(cached) if cached.is_of(defs) => cached.clone(),
             _ => match self.with(|state| Ok(SharedNames::new(defs, state.module()))) {
                 Ok(names) => cached.insert(names).clone(),
-                // Nothing asks for them while the host changes the module.
+                // No definitions are looked up while the host changes the module.
                 Err(_) => SharedNames::none(defs),
             },
         }
     }
 
-    /// Whether a function, as they are now, has this name.
+    /// Whether the module, in its current state, has a function of this name.
     pub(super) fn names(&self, name: SymbolId) -> bool {
         let result = self.with(|state| Ok(state.module().function(name).is_some()));
         result.unwrap_or(false)
     }
 
-    /// The edited module; `None` if it is as it was.
+    /// Returns the edited module, or `None` if it is unchanged.
     pub(in crate::boundary) fn finish(self, input: &Module) -> Edit<Option<Module>> {
         self.with(|state| state.flush())?;
         match self.state.into_inner().module {
@@ -89,12 +88,12 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
-    /// The module as it is now, edits included.
+    /// Returns the module in its current state, edits included.
     pub(in crate::boundary) fn now(&self) -> Edit<Module> {
         self.with(ModuleState::now_all)
     }
 
-    /// Puts another module in the place of the edited one. Handles of its functions end.
+    /// Replaces the edited module. Handles of its functions end.
     pub(in crate::boundary) fn replace(&self, module: Module) -> Edit {
         self.with(|state| {
             let names = state.edited_names();
@@ -111,7 +110,7 @@ impl<'a> ModuleSession<'a> {
         body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
 
-    /// Lists all functions again.
+    /// Lists all functions again, and increments the view's version by `step`.
     fn refresh(&self, step: u64) {
         self.list(step, |state| state.relist());
     }
@@ -139,17 +138,17 @@ impl ModuleState<'_> {
         self.extras.get_or_insert_default()
     }
 
-    /// The module, without what is being edited.
+    /// Returns the module without edits that are in progress.
     pub(super) fn module(&self) -> &Module {
         self.module.get()
     }
 
-    /// What the names of outlined functions are chosen by.
+    /// Returns the state for naming outlined functions.
     pub(super) fn naming(&mut self) -> &mut Naming {
         &mut self.extras().naming
     }
 
-    /// Lists all functions of the edited module anew.
+    /// Lists all functions of the edited module again.
     fn relist(&mut self) {
         if let Held::Edit(module) = &self.module {
             let entries = entries(module);
@@ -171,8 +170,7 @@ impl ModuleState<'_> {
         }
     }
 
-    /// Removes a function from the list. Moving all entries behind it would make removing n
-    /// functions take n^2 steps.
+    /// Removes a function from the list. Its entry stays as a gap, so removing n functions doesn't take n² steps.
     fn unlist(&mut self, name: SymbolId) {
         let extras = self.extras();
         let (places, gaps) = extras.places.get_or_insert_with(|| {
@@ -188,7 +186,7 @@ impl ModuleState<'_> {
         }
     }
 
-    /// The session of a function that was handed out for editing.
+    /// Returns the session of a function that has a handle for editing.
     fn edited(&self, name: SymbolId) -> Option<&FunctionSession> {
         let extras = self.extras.as_ref()?;
         extras.edits.get(&name).map(|session| &**session)
@@ -208,7 +206,7 @@ impl ModuleState<'_> {
         }
     }
 
-    /// The function as it is now, edits included.
+    /// Returns the function in its current state, edits included.
     fn now(&self, name: SymbolId) -> Edit<Arc<Function>> {
         if let Some(session) = self.edited(name) {
             return session.freeze();
@@ -220,7 +218,7 @@ impl ModuleState<'_> {
             .ok_or_else(|| missing(module, name))
     }
 
-    /// The opsets of a function. A half-edited function isn't copied for that.
+    /// Returns the opsets of a function, without copying a function that is being edited.
     fn opsets_of(&self, name: SymbolId) -> Edit<Vec<Opset>> {
         if let Some(session) = self.edited(name) {
             return session.with(|state| Ok(state.read()?.opsets().to_vec()));
@@ -228,13 +226,13 @@ impl ModuleState<'_> {
         Ok(self.now(name)?.opsets().to_vec())
     }
 
-    /// The module with what is being edited.
+    /// Returns the module with all edits.
     fn now_all(&mut self) -> Edit<Module> {
         self.flush()?;
         Ok(self.module().clone())
     }
 
-    /// Puts the edited functions into the module.
+    /// Stores the edited functions in the module.
     fn flush(&mut self) -> Edit {
         for name in self.edited_names() {
             if let Some(session) = self.edited(name) {
@@ -260,7 +258,7 @@ impl ModuleState<'_> {
         }
     }
 
-    /// A handle to edit a function.
+    /// Returns the handle for editing a function.
     pub(super) fn open(&mut self, name: SymbolId) -> Edit<FunctionRef> {
         if let Some(session) = self.edited(name) {
             return Ok(session.reference());
@@ -294,7 +292,7 @@ impl Session for ModuleSession<'_> {
     }
 }
 
-// SAFETY of all that is unsafe here: what a description points to is there as long as the call, as the contract says.
+// SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 impl ModuleSession<'_> {
     pub(in crate::boundary) fn snapshot(&self, name: SymbolId) -> Edit<FunctionRef> {
@@ -353,7 +351,7 @@ impl ModuleSession<'_> {
             state.editable()?;
             state.now_all()
         })?;
-        // Not under the borrow: the pass may use the session again.
+        // Without borrowing the state: the pass may use the session again.
         let frame = context.frame();
         let result = frame.run_pass(&module, name);
         let module = result.map_err(|error| EditFailure {

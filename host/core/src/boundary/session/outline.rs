@@ -1,4 +1,4 @@
-//! Outlining: ops of a function become a function of the module.
+//! Outlining: moving ops of a function into a new function of the module.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::{gate, input};
 
 impl ModuleSession<'_> {
     pub(in crate::boundary) unsafe fn outline(&self, desc: &OutlineDesc) -> Edit<(SymbolId, OpId)> {
-        // SAFETY: the contract: what the description points to is there as long as the call.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (ops, text) = unsafe {
             (
                 input::list(desc.ops, desc.op_count, "ops to outline")?,
@@ -27,8 +27,8 @@ impl ModuleSession<'_> {
         let mut outlined = Err(EditFailure::refused(
             "The host failed while it outlined ops, which is a mistake in passdock.",
         ));
-        // Through the function's own gate: it refreshes its view, and ends it after a panic.
-        // SAFETY: a handle of this session, which is open.
+        // The gate of the function refreshes its view, and marks it as broken after a panic.
+        // SAFETY: the handle is an open one of this session.
         unsafe {
             gate::edit(holder.handle, |state| {
                 outlined = state.edit().and_then(|f| outline_in(f, ops, name, domain));
@@ -42,7 +42,7 @@ impl ModuleSession<'_> {
     }
 }
 
-/// Outlines ops; both functions import the domain of the new one, if they import any.
+/// Outlines ops. Both functions import the domain of the new one, if they import any domain.
 fn outline_in(
     f: &mut Function,
     ops: &[OpId],
@@ -61,18 +61,19 @@ fn outline_in(
     Ok(outlined)
 }
 
-/// What the names of outlined functions are chosen by.
+/// The state for naming outlined functions.
 #[derive(Default)]
 pub(super) struct Naming {
-    /// The number to try next, by the name that a function goes to.
+    /// The next number to try, by requested name.
     next: FxHashMap<SymbolId, u32>,
-    /// The names of the ops that the module had when the first ones were outlined.
+    /// The op names in the module when the first ops were outlined.
     ops: Option<FxHashSet<SymbolId>>,
 }
 
 impl ModuleState<'_> {
-    /// The name for a new function: with a number if a function of this module has it, or an op that
-    /// was there before, which would become a call. What other modules have doesn't count.
+    /// Returns the name for a new function. A number is appended if a function of the module has the requested name.
+    /// The same applies if an op had that name before outlining, since that op would become a call. Other modules don't
+    /// count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
         name::check_canonical(text).map_err(EditFailure::invalid)?;
         let Some(base) = OpName::parse(text) else {
@@ -96,14 +97,14 @@ impl ModuleState<'_> {
                 ..base.clone()
             };
             name = symbols.intern(&numbered.to_string());
-            // One that is free stays so if the ops can't be outlined.
+            // An unused name stays available if the ops can't be outlined.
             next += u32::from(self.is_taken(name));
         }
         self.naming().next.insert(wanted, next);
         Ok(name)
     }
 
-    /// Whether a name is of a function of the module, or was an op's when its first ops were outlined.
+    /// Whether a function of the module has the name, or an op had it before ops were outlined.
     fn is_taken(&mut self, name: SymbolId) -> bool {
         if self.naming().ops.is_none() {
             let functions = self.module().functions();
@@ -115,7 +116,7 @@ impl ModuleState<'_> {
         self.module().function(name).is_some() || self.naming().ops.as_ref().is_some_and(is_op)
     }
 
-    /// The domain of a function's name, and the version that the module has of it.
+    /// Returns the domain of a function's name, and the version that `@main` imports, or 1.
     fn domain_of(&self, name: SymbolId) -> Option<(SymbolId, i64)> {
         let module: &Module = self.module();
         let symbols = module.symbols();

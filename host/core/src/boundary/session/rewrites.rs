@@ -1,11 +1,11 @@
-//! [`Rewrites`]: what rules did to a module.
+//! [`Rewrites`]: the numbers of rewrites by rule.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The rules that were applied, and how often each was; the most frequent first, then by name.
+/// The applied rules and their numbers of rewrites. Serialized and displayed by decreasing number, then by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Rewrites(BTreeMap<String, u64>);
@@ -31,20 +31,20 @@ impl Rewrites {
         self.0.is_empty()
     }
 
-    /// The number of rewrites by all rules.
+    /// Returns the number of rewrites by all rules.
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// The number of rewrites by one rule.
+    /// Returns the number of rewrites by one rule.
     pub fn of(&self, rule: &str) -> u64 {
         self.0.get(rule).copied().unwrap_or(0)
     }
 
-    /// The rules with their numbers.
+    /// Iterates over the rules and their numbers, by decreasing number, then by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut all: Vec<_> = self.0.iter().map(|(rule, n)| (rule.as_str(), *n)).collect();
-        // Stable, so that equal numbers stay sorted by name.
+        // The sort is stable, so equal numbers stay sorted by name.
         all.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
         all.into_iter()
     }
@@ -57,7 +57,7 @@ impl Serialize for Rewrites {
 }
 
 impl fmt::Display for Rewrites {
-    /// `add_zero ×12, neg_neg ×3`.
+    /// Formats as `add_zero ×12, neg_neg ×3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (rule, times)) in self.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };

@@ -1,9 +1,8 @@
-//! `AnalysisApi`: the host's analyses as columns, and the analyses that plugins keep beside a
-//! function.
+//! `AnalysisApi`: the host's analyses as columns, and cached analyses of plugins.
 //!
-//! Both lie in the function itself, so they are found by every pass that gets this version of it.
-//! While a pass edits its copy, what the copy has for earlier versions stays until it is worked out
-//! anew or the pass ends: so that the pass can say that it still holds.
+//! Both are cached in the function, so every pass on the same version of it finds them. While a pass edits its copy,
+//! results for earlier versions stay cached until they are replaced or the pass ends, so that the pass can preserve
+//! them.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -23,8 +22,7 @@ use crate::boundary::session::ending::Endings;
 use crate::boundary::session::{FunctionState, ending, gate, input, with_current};
 use crate::error::{ErrorKind, PassError};
 
-/// The most analyses of plugins that a function may have. A result for each op counts as one
-/// analysis.
+/// The maximum number of plugins' analyses in a function. A result per op counts as one analysis.
 const MAX_KEPT: usize = 4096;
 
 /// The result of a plugin's analysis.
@@ -34,7 +32,7 @@ struct Foreign {
     keeper: Option<Keeper>,
 }
 
-/// The pass that an analysis was worked out for, for who asks when its data is freed.
+/// The pass that cached an analysis, for reports about a failure when the data is freed.
 struct Keeper {
     pass: Box<str>,
     plugin: Option<Box<Path>>,
@@ -42,7 +40,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// The pass that runs on this thread, if its frame hears of ends.
+    /// Returns the pass that runs on this thread, if its frame collects failures of destructors.
     fn now() -> Option<Keeper> {
         with_current(|context| {
             let frame = context.frame();
@@ -55,7 +53,7 @@ impl Keeper {
         })?
     }
 
-    /// Tells that the end of the data failed.
+    /// Reports that the destructor of the data failed.
     #[cold]
     fn tell(&self, failure: &CallFailure) {
         let (verb, at) = match &failure.panic_at {
@@ -78,7 +76,7 @@ impl Keeper {
     }
 }
 
-// SAFETY: the contract: it may be read on several threads at once, and dropped on any.
+// SAFETY: by the plugin ABI, the data may be read on several threads at once, and dropped on any.
 unsafe impl Send for Foreign {}
 // SAFETY: as above.
 unsafe impl Sync for Foreign {}
@@ -90,7 +88,7 @@ impl Drop for Foreign {
             let pass = keeper.map_or("", |keeper| &keeper.pass);
             let plugin = keeper.and_then(|keeper| keeper.plugin.as_deref());
             let entered = keeper.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
-            // SAFETY: the plugin's own function and data, called once; libraries stay loaded.
+            // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
             let failure = ending::free(|| unsafe { drop(self.data) });
             if let Some(entered) = entered {
                 entered.leave();
@@ -102,7 +100,7 @@ impl Drop for Foreign {
     }
 }
 
-// SAFETY of all that is unsafe here: names and keys are there as long as the call, as the contract says.
+// SAFETY of all `unsafe` below: names and keys are valid during the call, by the plugin ABI.
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn column(&mut self, name: Str) -> Edit<Column> {
@@ -113,7 +111,7 @@ impl FunctionState {
             let operators = Operators::with(context.op_defs(), context.shared_names());
             analyses::column(function, &operators, name)
         });
-        // Outside of a pass nobody defines any op.
+        // Outside of a pass there are no op definitions.
         let otherwise = || {
             let defs = OpDefs::default();
             let operators = Operators::with(&defs, SharedNames::none(&defs));
@@ -132,7 +130,7 @@ impl FunctionState {
         // SAFETY: see above.
         let key = unsafe { key(owner, name)? };
         let Some(cached) = self.read()?.cached(&key) else {
-            // Asked each time before something is worked out: no sentence is made.
+            // Plugins query the cache before every computation, so a miss has no message.
             return Err(EditFailure::not_found(""));
         };
         data(&**cached)
@@ -172,8 +170,7 @@ fn full(key: &CacheKey<'_>) -> EditFailure {
     ))
 }
 
-/// The key of a plugin's analysis: bytes, which needn't be text. Without an owner it is one that all
-/// plugins share.
+/// Returns the key of a plugin's analysis. Its name may be any bytes. Keys without an owner are shared by all plugins.
 ///
 /// # Safety
 /// As [`input::list`].
@@ -181,12 +178,12 @@ fn full(key: &CacheKey<'_>) -> EditFailure {
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
-    // Results may depend on what the definitions say of ops.
+    // Results may depend on which ops have definitions.
     let stamp = with_current(|context| context.shared_names().stamp()).unwrap_or(0);
     Ok(CacheKey::new(owner.addr(), stamp, name))
 }
 
-/// The data of a kept result, if a plugin put it there.
+/// Returns the data of a cached result, if it comes from a plugin.
 #[inline]
 fn data(cached: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
     match cached.downcast_ref::<Foreign>() {
@@ -200,7 +197,7 @@ fn strange_owner() -> EditFailure {
     EditFailure::invalid("The owner of an analysis isn't an address of the plugin's.")
 }
 
-/// `AnalysisApi::put`. The data is dropped, whatever comes.
+/// `AnalysisApi::put`. Unless it is null, the data is dropped even after an error.
 pub(in crate::boundary) unsafe extern "C" fn put(
     f: *const abi::Function,
     owner: *const c_void,
@@ -214,7 +211,7 @@ pub(in crate::boundary) unsafe extern "C" fn put(
         // SAFETY: see above.
         return unsafe { gate::read(f, |_| Err(null)) };
     }
-    // From here on it is dropped, whatever comes.
+    // From here on, dropping `foreign` drops the data.
     let foreign = Foreign {
         data: given,
         drop,
@@ -228,7 +225,7 @@ pub(in crate::boundary) unsafe extern "C" fn put(
                 function.cached_count() >= MAX_KEPT && function.cached(&key).is_none()
             };
             if is_full(state.read()?) {
-                // Results for earlier versions only take room.
+                // Results for earlier versions are dropped first.
                 if let Some(function) = state.edited() {
                     function.clear_stale_cache();
                 }

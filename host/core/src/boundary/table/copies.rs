@@ -1,4 +1,4 @@
-//! Copies: of regions, of ops and of types, within a function and from one to another.
+//! Copies of regions, ops and types, within a function or from another function.
 
 use passdock_abi as abi;
 use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId, ValueId};
@@ -10,7 +10,7 @@ use crate::boundary::session::{FunctionSession, FunctionState, input, with_curre
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn clone_region(&mut self, desc: &CloneDesc) -> Edit {
-        // SAFETY: the contract: what the description points to is there as long as the call.
+        // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         unsafe {
             let args = input::list(desc.args, desc.arg_count, "arguments")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
@@ -63,7 +63,7 @@ impl FunctionState {
         &mut self,
         source: *const abi::Function,
     ) -> Edit {
-        // SAFETY: the contract.
+        // SAFETY: the source is a valid handle by the plugin ABI.
         unsafe {
             with_source(self, source, |state, source| {
                 let function = state.edit()?;
@@ -79,7 +79,7 @@ impl FunctionState {
         source: *const abi::Function,
         ty: TypeId,
     ) -> Edit<TypeId> {
-        // SAFETY: the contract.
+        // SAFETY: the source is a valid handle by the plugin ABI.
         unsafe {
             with_source(self, source, |state, source| match source {
                 Some(source) => state.edit()?.type_from(source, ty),
@@ -89,8 +89,8 @@ impl FunctionState {
     }
 }
 
-/// The domains that a function doesn't import and that ops to copy from another one are of; refuses ops that would
-/// mean something else.
+/// Returns the opsets that a function has to import before it can copy ops from another one. Rejects ops whose meaning
+/// would change.
 fn imports(
     state: &FunctionState,
     source: Option<&Function>,
@@ -102,14 +102,14 @@ fn imports(
     state.read()?.imports_of(source, ops, since(source))
 }
 
-/// What [`Function::imports_of`] asks, by the definitions of the pass that runs.
+/// Returns the callback for [`Function::imports_of`], which uses the op definitions of the running pass.
 fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
     let symbols = source.symbols();
     move |name, version| with_current(|cx| cx.since(symbols, name, version)).flatten()
 }
 
-/// Calls `copy` with the state of a function and the function that something is copied from; `None` if that is
-/// the same, or null.
+/// Calls `copy` with the state of a function and the source function. The source is `None` if it is null or the same
+/// function.
 ///
 /// # Safety
 /// As [`Session::of`], for the source.
@@ -139,7 +139,7 @@ unsafe fn with_source<T>(
 /// Writes the values that `copy` returns to the plugin's array, and adds the imports that the copies need.
 ///
 /// # Safety
-/// As [`Session::of`], for the source; the array has as many elements.
+/// As [`Session::of`], for the source. The array has as many elements.
 unsafe fn copy_to(
     state: &mut FunctionState,
     source: *const abi::Function,
@@ -158,7 +158,7 @@ unsafe fn copy_to(
     Ok(())
 }
 
-/// Refuses an array for the results that hasn't exactly their number of elements.
+/// Rejects an array whose length isn't the number of results.
 fn check_room(what: &str, count: usize, room: usize) -> Edit {
     if count == room {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The conversion of the contract's descriptions to the IR's: checked, and borrowed where possible.
+//! The conversion of descriptions from the plugin ABI to the IR's types, checked, and borrowed where possible.
 
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, DimKind, SymbolId, TypeId, TypeKind};
@@ -9,10 +9,10 @@ use passdock_ir::{
 
 use crate::boundary::session::input;
 
-/// Calls `then` with the described op in the IR's form.
+/// Calls `then` with the op in the IR's form.
 ///
 /// # Safety
-/// As [`input::list`], for all that the description points to.
+/// As [`input::list`], for everything that the description points to.
 pub(in crate::boundary) unsafe fn with_op<T>(
     desc: &abi::OpDesc,
     then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
@@ -75,7 +75,7 @@ pub(in crate::boundary) unsafe fn with_op<T>(
     })
 }
 
-/// The strings of an attribute, if it is one of strings.
+/// Returns the strings of an attribute, or `None` if its kind isn't `STRINGS`.
 ///
 /// # Safety
 /// As [`input::list`], for the list and each string.
@@ -93,7 +93,7 @@ unsafe fn strings<'a>(attr: &abi::AttrDesc) -> Option<Edit<Vec<&'a [u8]>>> {
     }))
 }
 
-/// A list of ports.
+/// Converts a list of ports.
 ///
 /// # Safety
 /// As [`input::strided`].
@@ -108,7 +108,7 @@ pub(in crate::boundary) unsafe fn new_ports<'a>(
     ports.iter().map(|p| unsafe { new_port(&p?) }).collect()
 }
 
-/// A port with its name checked.
+/// Converts a port, and checks its name.
 ///
 /// # Safety
 /// As [`input::text`].
@@ -123,7 +123,7 @@ pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<New
 /// Calls `then` with the attribute in the IR's form.
 ///
 /// # Safety
-/// As [`input::list`], for all that the description points to.
+/// As [`input::list`], for everything that the description points to.
 pub(in crate::boundary) unsafe fn with_attr<T>(
     desc: &abi::AttrDesc,
     then: impl FnOnce(&NewAttr<'_>) -> Edit<T>,
@@ -147,7 +147,7 @@ unsafe fn new_attr<'a>(
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
-    // Models have some, which stay.
+    // Attributes of models may have an empty name, which they keep.
     if desc.name == abi::symbol::EMPTY {
         return Err(EditFailure::invalid("An attribute has to have a name."));
     }
@@ -198,7 +198,7 @@ unsafe fn new_attr<'a>(
     })
 }
 
-/// The position for a new op.
+/// Converts the position for a new op.
 pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
     Position {
         region: at.region,
@@ -209,7 +209,7 @@ pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
 /// Interns a described type.
 ///
 /// # Safety
-/// As [`input::list`], for all that the description points to.
+/// As [`input::list`], for everything that the description points to.
 pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDesc) -> Edit<TypeId> {
     // SAFETY: the caller's promise, here and below.
     let dims = unsafe { input::list(desc.dims, desc.dim_count, "dims")? };
@@ -285,7 +285,7 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     })
 }
 
-/// Refuses dims that are invalid in a function.
+/// Rejects dims that are invalid in a function.
 pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     let exprs = f.view().exprs.len;
     for dim in dims {

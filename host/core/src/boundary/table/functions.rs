@@ -1,6 +1,6 @@
 //! `FunctionApi`: reading and editing one function.
 //!
-//! SAFETY of all that is unsafe here: what a description points to is there as long as the call, as the contract says.
+//! SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 use passdock_abi as abi;
 use passdock_abi::{
@@ -26,7 +26,7 @@ impl FunctionState {
         same.map(u32::from).map_err(io)
     }
 
-    /// The data of a constant, if there is such a constant.
+    /// Returns the data of a constant, or an error if the function has no such constant.
     fn live_data(&self, id: ConstId) -> Edit<&ConstantData> {
         let function = self.read()?;
         function.live_constant(id)?;
@@ -139,7 +139,7 @@ impl FunctionState {
         let text = name::domain(text);
         let domain = function.symbols().intern(text);
         match function.opset(domain) {
-            // Ops are called `onnx.Relu`, so it is easily taken for one.
+            // Op names start with `onnx.`, so `onnx` is easily mistaken for the domain.
             None if text == "onnx" => Err(EditFailure::invalid(
                 "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
             )),

@@ -1,4 +1,4 @@
-//! The contract's tables of functions and symbols, and of analyses.
+//! The ABI tables of functions, symbols and analyses.
 
 pub(super) mod analysis;
 mod copies;

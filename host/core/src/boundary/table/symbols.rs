@@ -7,9 +7,9 @@ use passdock_ir::Symbols;
 use crate::boundary::session::{gate, input};
 
 /// # Safety
-/// The contract's: the handle is null or that of a view whose module lives.
+/// The handle is null, or comes from a view of a live module.
 unsafe fn symbols<'a>(handle: *const abi::Symbols) -> Option<&'a Symbols> {
-    // SAFETY: views hold the address of their module's `Symbols`, which live as long as it.
+    // SAFETY: views have the address of their module's `Symbols`, which live as long as the module.
     unsafe { handle.cast::<Symbols>().as_ref() }
 }
 
@@ -18,13 +18,13 @@ pub(in crate::boundary) unsafe extern "C" fn text(
     id: SymbolId,
 ) -> Str {
     gate::guard(Str::EMPTY, || {
-        // SAFETY: the contract's.
+        // SAFETY: the handle is valid by the plugin ABI.
         let symbols = unsafe { symbols(handle) };
         symbols.map_or(Str::EMPTY, |symbols| Str::new(symbols.text(id)))
     })
 }
 
-/// Calls `look_up` with the symbols and a checked text.
+/// Calls `look_up` with the symbols and a checked string.
 ///
 /// # Safety
 /// As [`symbols`] and [`input::text`].
@@ -46,7 +46,7 @@ pub(in crate::boundary) unsafe extern "C" fn intern(
     handle: *const abi::Symbols,
     text: Str,
 ) -> SymbolId {
-    // SAFETY: the contract's.
+    // SAFETY: the handle and the text are valid by the plugin ABI.
     unsafe { symbol(handle, text, |symbols, text| Some(symbols.intern(text))) }
 }
 
@@ -54,6 +54,6 @@ pub(in crate::boundary) unsafe extern "C" fn find(
     handle: *const abi::Symbols,
     text: Str,
 ) -> SymbolId {
-    // SAFETY: the contract's.
+    // SAFETY: the handle and the text are valid by the plugin ABI.
     unsafe { symbol(handle, text, Symbols::find) }
 }

@@ -1,5 +1,5 @@
-//! The bisecting instrument, which lets only the first passes run, to find the one that breaks
-//! something: as LLVM's `-opt-bisect-limit`.
+//! The `bisect` instrument, which runs only the first passes, to find a pass that breaks something. Like LLVM's
+//! `-opt-bisect-limit`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// An instrument that numbers the runs of passes from 1 and vetoes those after `limit`.
+/// An instrument that numbers the runs of passes from 1, and vetoes those after `limit`.
 ///
-/// A pass that the context requires can't be vetoed, and has no number.
+/// Passes that the context requires can't be vetoed, and have no number.
 pub struct Bisect {
     limit: i64,
     sink: Sink,
@@ -39,8 +39,8 @@ pub struct Bisect {
 }
 
 impl Bisect {
-    /// An instrument that lets `limit` passes run, or all if it is negative, and prints for each
-    /// whether it runs.
+    /// Creates an instrument that lets `limit` passes run, or all if it is negative. It prints for each pass whether it
+    /// runs.
     pub fn new(limit: i64, sink: Sink) -> Bisect {
         Bisect {
             limit,
@@ -51,13 +51,13 @@ impl Bisect {
         }
     }
 
-    /// Adds passes that always run and have no number: Sequentials, whose passes have their own.
+    /// Adds passes that always run and have no number: Sequentials, whose passes are counted.
     pub fn uncounted<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Bisect {
         self.uncounted.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The number of passes that were asked for since the context was entered.
+    /// Returns the number of counted passes since the context was entered.
     pub fn count(&self) -> i64 {
         self.count.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The dumping instrument, which writes the module to a file after each pass.
+//! The `dump` instrument, which writes the module to a file after each pass.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -53,7 +53,7 @@ pub struct DumpIr {
 }
 
 impl DumpIr {
-    /// An instrument that writes to a directory, which is made if it doesn't exist.
+    /// Creates an instrument that writes to a directory, which is created if it doesn't exist.
     pub fn new(dir: impl Into<PathBuf>) -> DumpIr {
         DumpIr {
             dir: dir.into(),
@@ -64,23 +64,22 @@ impl DumpIr {
         }
     }
 
-    /// Removes the dumps of an earlier run first. A directory that holds any other file is left as
-    /// it is, with a warning.
+    /// Removes the dumps of an earlier run first. A directory with other files is left unchanged, with a warning.
     pub fn refresh(mut self) -> DumpIr {
         self.refresh = true;
         self
     }
 
-    /// Sets the sink for warnings, in place of standard error.
+    /// Sets the sink for warnings. The default is standard error.
     pub fn warn(mut self, sink: Sink) -> DumpIr {
         self.warn = sink;
         self
     }
 
     fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
-        // An explicit context isn't entered.
+        // A context that is passed explicitly isn't entered, so the directory may not exist.
         fs::create_dir_all(&self.dir)?;
-        // Paths of data files are relative to the directory, so that a dump can be read there.
+        // Paths of data files are relative to the directory, so that the dump can be read there.
         let options = text::PrintOptions {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()
@@ -92,7 +91,7 @@ impl DumpIr {
         })
     }
 
-    /// Makes the directory, and removes the dumps of an earlier run.
+    /// Creates the directory, and removes the dumps of an earlier run.
     fn begin(&self) -> io::Result<()> {
         self.count.store(0, Ordering::Relaxed);
         fs::create_dir_all(&self.dir)?;
@@ -149,8 +148,7 @@ impl PassInstrument for DumpIr {
     }
 }
 
-/// Removes the dumps of an earlier run if the directory holds nothing else; otherwise returns the
-/// name of another file.
+/// Removes the dumps of an earlier run if the directory has no other file. Otherwise returns the name of another file.
 fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
     let mut dumps = Vec::new();
     for entry in fs::read_dir(dir)? {

@@ -1,9 +1,8 @@
-//! The memory instrument, which measures the memory of each pass as far as the system tells.
+//! The `memory` instrument, which measures the memory of each pass where the system reports it.
 //!
-//! Linux reports the resident memory of the process, and its peak, which can be reset before each
-//! pass. On other systems the report says "not measured". The size of the module's arenas is known
-//! everywhere. The numbers are those of the whole process: passes that run at once can't be told
-//! apart.
+//! Linux reports the resident memory of the process and its peak, which can be reset before each pass. On other systems
+//! the report has "not measured". The size of the module's arenas is available on all systems. The numbers are for the
+//! whole process, so passes that run at the same time can't be told apart.
 
 use std::sync::{Arc, Mutex};
 
@@ -29,12 +28,12 @@ pub(super) fn spec() -> InstrumentSpec {
 #[derive(Default)]
 pub struct PassMemory {
     passes: Mutex<Vec<Measured>>,
-    /// The running passes, by their indices in `passes`.
+    /// The running passes, as indices into `passes`.
     running: Running<usize>,
     entries: Entries,
 }
 
-/// The measurement of one run of a pass, in bytes; `None`: not measured.
+/// The measurement of one run of a pass, in bytes. `None` if not measured.
 #[derive(Serialize)]
 struct Measured {
     name: String,
@@ -50,7 +49,7 @@ struct Measured {
 }
 
 impl PassMemory {
-    /// An instrument with no measurements yet.
+    /// Creates an instrument without measurements.
     pub fn new() -> PassMemory {
         PassMemory::default()
     }
@@ -62,7 +61,7 @@ impl PassMemory {
         };
         let mut passes = util::lock(&self.passes);
         raise_peaks(&mut passes, &now);
-        // The measurements are gone if the context was entered anew meanwhile.
+        // The measurements are gone if the context was exited and entered again meanwhile.
         if let Some(pass) = passes.get_mut(at) {
             pass.resident_after = now.resident;
             pass.module_after = module.arena_bytes();
@@ -170,10 +169,10 @@ mod tests {
     use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
-    /// The peak is the process's: one test at a time.
+    /// A lock for the tests, since the peak is the whole process's.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    /// The report with words for its numbers: whether there is one, and whether a peak makes sense.
+    /// Returns the report without numbers: for each pass, whether its numbers are plausible.
     fn shape(memory: &PassMemory) -> String {
         let passes = util::lock(&memory.passes);
         let lines = passes.iter().map(|pass| {

@@ -1,5 +1,4 @@
-//! The instruments that come with the host, one file each: the instrument, its options in
-//! pipelines, and its registered name.
+//! The instruments of the host, one per file: the instrument, its options in pipelines, and its registered name.
 
 mod bisect;
 mod dump;
@@ -26,7 +25,7 @@ pub use verifier::WellFormed;
 
 use crate::instrument::InstrumentSpec;
 
-/// The instruments that every registry has.
+/// Returns the specs of the instruments that every registry has.
 pub(crate) fn specs() -> Vec<InstrumentSpec> {
     vec![
         timing::spec(),
@@ -41,7 +40,7 @@ pub(crate) fn specs() -> Vec<InstrumentSpec> {
     ]
 }
 
-/// An error with the name of the file that it is about.
+/// Adds the path of a file to an error about it.
 fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }

@@ -1,8 +1,7 @@
-//! The counting instrument, which reports the ops that each pass added and removed, by kind.
+//! The `op-count` instrument, which reports the ops that each pass added and removed, by kind.
 //!
-//! The numbers are differences of counts: a pass that replaces three `onnx.Add` by three others
-//! changes none. A pass that runs others counts only its own changes, so the last line, the sum of
-//! all, counts nothing twice.
+//! The numbers are differences of counts: replacing three `onnx.Add` by three others changes none. A pass that runs
+//! others counts only its own changes, so the sum in the last line counts each change once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -29,7 +28,7 @@ pub(super) fn spec() -> InstrumentSpec {
 #[derive(Default)]
 pub struct OpCount {
     passes: Mutex<Vec<Counted>>,
-    /// The module before each running pass, or after the last pass inside it.
+    /// The module before each running pass, or after the last nested pass.
     running: Running<Module>,
     entries: Entries,
 }
@@ -42,11 +41,11 @@ struct Counted {
     ops: Changes,
 }
 
-/// The differences of op counts, by kind; never 0.
+/// The nonzero differences of op counts, by kind.
 type Changes = BTreeMap<String, i64>;
 
 impl OpCount {
-    /// An instrument with no counts yet.
+    /// Creates an instrument without counts.
     pub fn new() -> OpCount {
         OpCount::default()
     }
@@ -118,7 +117,7 @@ impl PassInstrument for OpCount {
     }
 }
 
-/// The differences of op counts in the functions that changed.
+/// Returns the differences of op counts in the functions that changed.
 fn changes(before: &Module, after: &Module) -> Changes {
     let mut changes = Changes::new();
     for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
@@ -128,7 +127,7 @@ fn changes(before: &Module, after: &Module) -> Changes {
                 *counts.entry(op.name).or_default() += sign;
             }
         }
-        // By text: a host's pass may return a module that shares no symbols with the one before.
+        // By text, since a host pass may return a module with other symbols than the one before.
         let named = |(name, count)| (module.symbols().text(name).to_owned(), count);
         add(&mut changes, &counts.into_iter().map(named).collect());
     }
@@ -142,8 +141,8 @@ fn add(to: &mut Changes, more: &Changes) {
     to.retain(|_, count| *count != 0);
 }
 
-/// The differences as text, `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: added ops, then removed
-/// ones, the largest counts first.
+/// Formats the differences as `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: added ops, then removed ones, the largest
+/// counts first.
 fn listed(ops: &Changes) -> String {
     let mut ops: Vec<(&String, &i64)> = ops.iter().collect();
     ops.sort_by_key(|(name, count)| (**count < 0, -count.abs(), *name));

@@ -1,5 +1,5 @@
-//! The printing instruments, which print the module before or after passes: as `.ir` files have it,
-//! documentation and metadata included, but without the bytes of large constants.
+//! The instruments `print-before` and `print-after`, which print the module before or after passes in the format of
+//! `.ir` files. Documentation and metadata are included, the bytes of large constants omitted.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub struct PrintIr {
 }
 
 impl PrintIr {
-    /// An instrument that prints before the passes of one filter and after those of another.
+    /// Creates an instrument that prints before the passes of one filter, and after those of another.
     pub fn new(before: PassFilter, after: PassFilter, sink: Sink) -> PrintIr {
         PrintIr {
             before,
@@ -53,8 +53,7 @@ impl PrintIr {
         }
     }
 
-    /// Prints the module before or after a pass, if the filter has the pass. `began` and `when` are
-    /// the same word.
+    /// Prints the module if `passes` contains the pass. `began` and `when` are the same word, the first capitalized.
     fn print(
         &self,
         call: &PassCall<'_>,
@@ -90,7 +89,7 @@ impl PassInstrument for PrintIr {
     }
 }
 
-/// The module's text for people, without the bytes of large constants.
+/// Returns the module's text for users, without the bytes of large constants.
 pub(crate) fn shown(module: &Module) -> String {
     let options = text::PrintOptions {
         constants: text::Constants::Elide,

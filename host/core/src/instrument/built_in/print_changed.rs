@@ -1,7 +1,7 @@
-//! The instrument that prints what each pass changed, as a diff of the metadata and the changed
-//! functions: as `.ir` files have them, but without the bytes of large constants.
+//! The `print-changed` instrument, which prints the changes of each pass as a diff of the metadata and the changed
+//! functions. The format is that of `.ir` files, without the bytes of large constants.
 //!
-//! For a pass that runs others only its own changes are shown.
+//! For a pass that runs others, only its own changes are shown.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// An instrument that prints what each pass changed.
+/// An instrument that prints the changes of each pass.
 pub struct PrintChanged {
     sink: Sink,
     color: bool,
-    /// The module before each running pass, or after the last pass inside it.
+    /// The module before each running pass, or after the last nested pass.
     running: Running<Module>,
 }
 
 impl PrintChanged {
-    /// An instrument that prints to `sink`.
+    /// Creates an instrument that prints to `sink`.
     pub fn new(sink: Sink) -> PrintChanged {
         PrintChanged {
             sink,
@@ -43,7 +43,7 @@ impl PrintChanged {
         }
     }
 
-    /// Prints in the colours of a diff, for terminals.
+    /// Prints the diff in colours, for terminals.
     pub fn color(mut self) -> PrintChanged {
         self.color = true;
         self

@@ -1,4 +1,4 @@
-//! A module, passes that change it, and the reports of instruments, for tests.
+//! Helpers for tests: a module, passes that change it, and the reports of instruments.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use crate::instrument::{InstrumentRef, Sink};
 use crate::pass::{PassInfo, PassRef, Sequential, create_function_pass};
 use crate::run::create_host_pass;
 
-/// The text of a module with two Relus, one after the other, and a second function.
+/// A module with two consecutive Relus, and a second function.
 pub(super) const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x) : f32[2]
@@ -34,7 +34,7 @@ pub(super) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// A pass that replaces `Relu(Relu(x))` by `Relu(x)`.
+/// Creates a pass that replaces `Relu(Relu(x))` by `Relu(x)`.
 pub(super) fn fuse() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Fuse"), |f, _| {
         for op in f.ops_named("onnx.Relu") {
@@ -47,7 +47,7 @@ pub(super) fn fuse() -> PassRef {
     })
 }
 
-/// A pass that replaces each `Abs` by a `Neg`.
+/// Creates a pass that replaces each `Abs` by a `Neg`.
 pub(super) fn negate() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Negate"), |f, _| {
         for op in f.ops_named("onnx.Abs") {
@@ -61,19 +61,19 @@ pub(super) fn negate() -> PassRef {
     })
 }
 
-/// A pass that changes nothing.
+/// Creates a pass that changes nothing.
 pub(super) fn keep(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |module, _| Ok(module.clone()))
 }
 
-/// A pass that fails.
+/// Creates a pass that fails.
 pub(super) fn fail(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |_, _| {
         Err(PassError::new(ErrorKind::Failed, "It is broken."))
     })
 }
 
-/// A Sequential of some passes.
+/// Creates a Sequential.
 pub(super) fn all(name: &str, passes: impl IntoIterator<Item = PassRef>) -> PassRef {
     Sequential::new(passes).name(name).into_pass()
 }
@@ -93,13 +93,13 @@ impl Printed {
     }
 }
 
-/// Runs a pass under an instrument; answers what it reports, or the error.
+/// Runs a pass under an instrument. Returns the instrument's report, or the error.
 pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: Module) -> String {
     let context = PassContext::builder().shared_instrument(instrument);
     reported(context, pass, on).unwrap_or_else(|error| error.to_string())
 }
 
-/// Runs a pass, which may fail, under a context; returns the reports of its instruments.
+/// Runs a pass, which may fail, under a context. Returns the reports of its instruments.
 pub(super) fn reported(
     context: ContextBuilder,
     pass: &PassRef,
@@ -117,7 +117,7 @@ pub(super) fn reported(
     result.map(|_| text)
 }
 
-/// The text with each number replaced, and with blanks collapsed whose count depends on numbers.
+/// Replaces each number by `#`, and collapses blanks, whose count depends on numbers.
 pub(super) fn numberless(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The timing instrument, which reports the time of each pass: a tree, in which a pass that runs
-//! others stands above them; a table of the passes by name; and a trace file.
+//! The `timing` instrument, which reports the time of each pass: as a tree of nested passes, as a table by name, and as
+//! a trace file.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -46,9 +46,8 @@ pub(super) fn spec() -> InstrumentSpec {
     .aliases(["PassTimingInstrument"])
 }
 
-/// An instrument that times each pass, without the loading of plugins, but with the instruments
-/// behind this one in the list. Ask for the results before the context is left: leaving it forgets
-/// them.
+/// An instrument that times each pass, without the loading of plugins, but with the instruments after this one in the
+/// list. Get the results before the context is exited, which discards them.
 #[derive(Default)]
 pub struct PassTimingInstrument {
     state: Mutex<State>,
@@ -59,23 +58,23 @@ pub struct PassTimingInstrument {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// The number of times that the context was entered and not yet left.
+    /// The number of times that the context was entered and not yet exited.
     entered: u32,
     /// The time at which the context was first entered.
     start: Option<Instant>,
-    /// The trace file, created from the beginning so that a wrong path is an error before any work.
+    /// The trace file, created at the beginning, so that an invalid path is an error before any pass runs.
     file: Option<Target>,
-    /// The names of the passes, one after the other, so that a pass needs no allocation.
+    /// The concatenated names of the passes, so that a pass needs no allocation.
     pub(super) names: String,
     /// The times of the passes, in the order in which they started.
     pub(super) passes: Vec<Timed>,
-    /// The pass that runs on each thread: the thread's number, and the pass's index.
+    /// The current pass of each thread: the thread's number, and the pass's index.
     running: Vec<(u32, usize)>,
 }
 
 /// The times of one run of a pass.
 pub(super) struct Timed {
-    /// The name's place in `names`.
+    /// The range of the name in `names`.
     pub(super) name: Range<usize>,
     parent: Option<usize>,
     depth: u32,
@@ -83,9 +82,9 @@ pub(super) struct Timed {
     pub(super) start: Instant,
     /// The time of the pass, without the loading of plugins.
     pub(super) total: Duration,
-    /// The time spent loading plugins during the pass; before it, while it runs.
+    /// The time spent loading plugins during the pass. While the pass runs, it is the time spent before it.
     pub(super) loading: Duration,
-    /// The part of `total` that passes inside it took.
+    /// The part of `total` that nested passes took.
     inside: Duration,
     pub(super) failed: bool,
     /// The name of the pass's plugin, for the trace.
@@ -98,32 +97,31 @@ pub(super) struct Timed {
 struct ByName<'s> {
     name: &'s str,
     calls: u32,
-    /// The total time. Runs inside a run of the same pass aren't added to it.
+    /// The total time. Nested runs of the same pass aren't added to it.
     total: Duration,
     own: Duration,
 }
 
 impl PassTimingInstrument {
-    /// An instrument with no times yet.
+    /// Creates an instrument without times.
     pub fn new() -> PassTimingInstrument {
         PassTimingInstrument::default()
     }
 
-    /// Sets a trace file, which is written when the context is left, in the format that Chrome and
-    /// Perfetto read.
+    /// Sets a trace file, which is written when the context is exited, in the format of Chrome and Perfetto.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> PassTimingInstrument {
         self.trace = Some(path.into());
         self
     }
 
-    /// Reports nothing: only the trace is written.
+    /// Disables the report: only the trace is written.
     pub fn quiet(mut self) -> PassTimingInstrument {
         self.quiet = true;
         self
     }
 
-    /// The times as a tree, one line for each pass, indented by tabs: `name: TOTALus [SELFus] (P%
-    /// of all; P% of parent)`. Empty if no pass was timed since the context was entered.
+    /// Formats the times as a tree, one line for each pass, indented by tabs:
+    /// `name: TOTALus [SELFus] (P% of all; P% of parent)`. Empty if no pass was timed since the context was entered.
     pub fn render(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -146,9 +144,8 @@ impl PassTimingInstrument {
         text
     }
 
-    /// The times by name, one line for each: the number of calls, their time with and without
-    /// passes inside, the mean time of a call, and the share of all time. The most expensive come
-    /// first.
+    /// Formats the times by name, one line for each: the number of calls, their time with and without nested passes,
+    /// the mean time, and the share of all time. The most expensive passes come first.
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -192,7 +189,7 @@ impl PassTimingInstrument {
         }
     }
 
-    /// Writes the trace file and puts it in its place.
+    /// Writes the trace file, and moves it to its path.
     fn write_trace(&self, state: &mut State) -> std::io::Result<()> {
         let (Some(target), Some(start)) = (state.file.take(), state.start) else {
             return Ok(());
@@ -388,7 +385,7 @@ mod tests {
             		a: #us [#us] (#%; #%)"#]]
         .assert_eq(&numberless(tree));
         let mut lines: Vec<String> = table.lines().map(numberless).collect();
-        // Sorted by time, which isn't the same twice.
+        // The order depends on the times, which vary.
         lines.sort();
         expect![[r#"
             a  #  TIME  TIME  TIME  #
@@ -464,7 +461,7 @@ mod tests {
             let (outer, inner) = (span(outer), span(inner));
             assert!(outer.start <= inner.start && inner.end <= outer.end);
         }
-        // A failed pass is in it, too; and nothing else is left behind.
+        // The trace has the failed pass, too. No other files remain.
         let context = PassContext::builder().instrument(timing());
         reported(context, &fail("p"), module()).unwrap_err();
         let text = std::fs::read_to_string(&path).unwrap();

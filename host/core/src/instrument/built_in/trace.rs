@@ -1,7 +1,7 @@
-//! Trace files: the JSON of Chrome's trace events, which Perfetto reads too.
+//! Trace files: the JSON of Chrome's trace events, which Perfetto reads, too.
 //!
-//! The format: "Trace Event Format" of the Chromium project; here one complete event (`ph: "X"`) a
-//! pass. Events of a thread nest by their times, so no parent is written.
+//! The format is the Chromium project's "Trace Event Format", with one complete event (`ph: "X"`) per pass. Events of a
+//! thread nest by their times, so parents aren't written.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::timing::State;
 
-/// Writes the events of all passes, one for each line; times count from `start`.
+/// Writes the events of all passes, one per line. Times are relative to `start`.
 pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result<()> {
     let mut out = BufWriter::new(to);
     let process = std::process::id();
@@ -42,7 +42,7 @@ pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result
             "cat": "pass",
             "ph": "X",
             "ts": micros(pass.start.duration_since(start)),
-            // Events nest by their times, so this is the whole time.
+            // Events nest by their times, so this includes the loading of plugins.
             "dur": micros(pass.total + pass.loading),
             "pid": process,
             "tid": pass.thread,
@@ -58,7 +58,7 @@ fn write_value(out: &mut impl Write, value: &Value) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
-/// The time in microseconds, the format's unit, with nanoseconds as decimals.
+/// Converts a time to microseconds, the format's unit, with nanoseconds as decimals.
 fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

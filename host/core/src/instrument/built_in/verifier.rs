@@ -1,4 +1,4 @@
-//! The verifying instrument, which verifies the module before and after each pass.
+//! The `verify` instrument, which verifies the module before and after each pass.
 
 use std::sync::{Arc, Mutex};
 
@@ -34,8 +34,8 @@ pub(super) fn spec() -> InstrumentSpec {
     .aliases(["WellFormedInstrument"])
 }
 
-/// An instrument that verifies the module around each pass, and says which pass broke what.
-/// Functions that didn't change since they were verified aren't verified again.
+/// An instrument that verifies the module around each pass, and reports the pass that broke it. Functions that didn't
+/// change since they were verified aren't verified again.
 pub struct WellFormed {
     before: bool,
     exempt: PassFilter,
@@ -44,14 +44,14 @@ pub struct WellFormed {
 
 #[derive(Default)]
 struct State {
-    /// The last module that was found valid.
+    /// The last module that was valid.
     right: Option<Module>,
     /// The names of the exempt passes that ran since.
     since: Vec<String>,
 }
 
 impl WellFormed {
-    /// An instrument that verifies before and after each pass.
+    /// Creates an instrument that verifies before and after each pass.
     pub fn new() -> WellFormed {
         WellFormed {
             before: true,
@@ -60,7 +60,7 @@ impl WellFormed {
         }
     }
 
-    /// An instrument that verifies only after each pass.
+    /// Creates an instrument that verifies only after each pass.
     pub fn after_only() -> WellFormed {
         WellFormed {
             before: false,
@@ -68,7 +68,7 @@ impl WellFormed {
         }
     }
 
-    /// Sets the passes before and after which nothing is verified.
+    /// Sets the passes around which the module isn't verified.
     pub fn exempt(mut self, passes: PassFilter) -> WellFormed {
         self.exempt = passes;
         self
