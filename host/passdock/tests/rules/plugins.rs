@@ -1,4 +1,4 @@
-//! Passes of a plugin, here one that is linked in: it goes the same way as a loaded one.
+//! Passes of a statically linked plugin, which takes the same path as a loaded one.
 
 use expect_test::expect;
 use passdock::analyses::EffectAnalysis;
@@ -108,7 +108,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// Runs a pass and answers its error; the module must be as it was.
+/// Runs a pass and returns its error. The module must be unchanged.
 #[track_caller]
 fn failure(pass: &str) -> String {
     let before = module();
@@ -237,8 +237,8 @@ fn a_plugin_runs_other_passes() {
         3 Some(3)"#]]);
 }
 
-/// Its result may not be what was asked for: that the host's own pass asks past its frame changes
-/// nothing.
+/// The result may be wrong, because a definition was missing. Definitions that the host's pass uses outside of its
+/// frame don't count.
 #[test]
 fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     let registry = Registry::new();
@@ -257,8 +257,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     );
 }
 
-/// An option that is missing is an error of the pass that has it, with those that ran it; of a pass
-/// that doesn't run it is none.
+/// A missing option is an error of the pass that declares it, with its callers. It is no error if the pass doesn't run.
 #[test]
 fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
     let registry = registry();
