@@ -20,7 +20,7 @@ pub(crate) struct Shown {
     pub(crate) width: usize,
 }
 
-/// Which notes are shown.
+/// Verbosity of notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     /// Only errors, no notes.

@@ -40,7 +40,7 @@ pub struct Termination {
 pub enum TerminationCause {
     /// A signal.
     Signal {
-        /// Its number.
+        /// The signal's number.
         signal: i32,
         /// The address that was read or written, if the signal has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub enum TerminationCause {
 /// Plugin code that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Culprit {
-    /// Its kind.
+    /// The kind of call.
     pub kind: CallKind,
     /// The name of the pass, the instrument or the op.
     pub name: String,

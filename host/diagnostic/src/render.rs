@@ -1,4 +1,4 @@
-//! Rendering of diagnostics for terminals, with underlined source and optional color.
+//! Rendering of diagnostics for terminals, with underlined source and optional colour.
 
 use std::ops::Range;
 

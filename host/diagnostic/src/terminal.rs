@@ -1,7 +1,7 @@
-//! Escaping of untrusted text for terminals, and detection of color support.
+//! Escaping of untrusted text for terminals, and detection of colour support.
 //!
 //! All output for users is escaped here once. [`Diagnostic::render`] and the diffs of the core's instruments escape
-//! their text themselves, because they add colors afterwards. IR text needs no escaping: the printer escapes hidden
+//! their text themselves, because they add colours afterwards. IR text needs no escaping: the printer escapes hidden
 //! characters in strings.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render

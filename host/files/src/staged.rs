@@ -51,7 +51,7 @@ pub struct StagedFile {
     pub to: PathBuf,
     /// Its name in the staging directory.
     pub name: String,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub len: u64,
 }
 

@@ -112,7 +112,7 @@ fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
         "error[crashed]: The definition of `dies.Op` crashed: SIGSEGV, ",
         "in pass relax.transform.InferType of plugin",
         "it is in `plugin.so`",
-        // The replay crashes while it loads the plugin.
+        // The second worker, which writes the reproducer, fails the pass without loading this plugin.
         "`passdock replay out.ir.reproducer --plugin plugin.so`",
     ] {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);

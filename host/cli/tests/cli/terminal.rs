@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, Ran};
 
-/// Names with control sequences: colors, a title, right-to-left text.
+/// Names with control sequences: colours, a title, right-to-left text.
 const STEERING: &str = r#"module {
   metadata "k\u{1b}[5m" = "v\u{9b}5m"
   fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"])
@@ -183,7 +183,7 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// Runs a command on a terminal. Returns the final screen, and whether colors were used.
+/// Runs a command on a terminal. Returns the final screen, and whether colours were used.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
     on_a_terminal_of(bench, term, 80, words)
@@ -354,7 +354,7 @@ fn screen(written: &str) -> (String, usize) {
     (lines.iter().map(text).collect(), widest)
 }
 
-/// Output to files and pipes isn't wrapped, so that it can be searched, and has no color.
+/// Output to files and pipes isn't wrapped, so that it can be searched, and has no colour.
 #[cfg(target_os = "linux")]
 #[test]
 fn tables_that_go_elsewhere_have_a_line_a_row() {

@@ -31,7 +31,7 @@ const CHECK: Duration = Duration::from_millis(100);
 pub struct WorkerCommand {
     /// The program.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
     /// Environment variables in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,

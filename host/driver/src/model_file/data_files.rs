@@ -209,8 +209,8 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
     }
 }
 
-/// Returns `true` if a file other than `model` refers to a data file: a model of any name, IR text, or a reproducer.
-/// Directories between `dir` and the data file are searched, too.
+/// Returns `true` if a file other than `model` refers to a data file: a model of any name, IR text, or the files of a
+/// reproducer. Directories between `dir` and the data file are searched, too.
 fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     /// Maximum size of a model file. Larger files aren't models.
     const LARGEST: u64 = 1 << 31;

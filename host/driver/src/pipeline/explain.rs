@@ -59,7 +59,7 @@ pub struct Explained {
     /// Whether it is a Sequential. Its children follow, one level deeper.
     #[serde(default)]
     pub is_sequential: bool,
-    /// Its options.
+    /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
 }

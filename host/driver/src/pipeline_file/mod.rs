@@ -141,7 +141,7 @@ pub(crate) enum PassTable {
         required: Vec<Spanned<String>>,
         /// The skipped passes.
         disabled: Vec<Spanned<String>>,
-        /// Its passes.
+        /// The passes in it.
         passes: Vec<PassTable>,
     },
     /// The pass of a .rules file.
@@ -163,7 +163,7 @@ pub(crate) enum PassTable {
         source: SourceText,
         /// The skipped passes.
         disabled: Vec<Spanned<String>>,
-        /// Its passes.
+        /// The passes in it.
         passes: Vec<PassTable>,
     },
 }

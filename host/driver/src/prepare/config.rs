@@ -38,7 +38,7 @@ pub(super) fn settings(
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
     let required = &mut settings.required_pass;
     let known_names = passes::known_names(registry, sequential);
-    // The context around the run has checked its names. Names without a meaning here may be passes in other runs of it.
+    // The outer context checks its names itself. A name that is unknown here may be a pass of another run.
     let outer = |names: &[String]| {
         let names = names.iter().cloned();
         let met = names.filter(|name| known_names.contains(&registry.canonical(name)));

@@ -230,6 +230,6 @@ impl From<BuiltInPipeline> for PipelineText {
 pub struct Print {
     /// Whether to print to standard error instead of standard output.
     pub to_stderr: bool,
-    /// Whether to use colors.
+    /// Whether to use colours.
     pub color: bool,
 }

@@ -131,7 +131,7 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
     .assert_eq(&run(&log, known, vec![outer]));
 }
 
-/// A pass called by name isn't filtered. The passes that it requires may be disabled.
+/// A pass called by name isn't filtered. If a pass that it requires is disabled, that is an error.
 #[test]
 fn a_disabled_pass_runs_and_isnt_required() {
     let log = Log::new();

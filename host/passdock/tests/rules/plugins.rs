@@ -237,8 +237,7 @@ fn a_plugin_runs_other_passes() {
         3 Some(3)"#]]);
 }
 
-/// The result may be wrong, because a definition was missing. Definitions that the host's pass uses outside of its
-/// frame don't count.
+/// Without the definition the result may be wrong. A host pass fails, too, although it isn't called through a frame.
 #[test]
 fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     let registry = Registry::new();

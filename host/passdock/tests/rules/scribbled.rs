@@ -1,4 +1,4 @@
-//! Plugins that write to a read-only view. Whatever they write, the run terminates, with or without an error.
+//! Plugins that write to a read-only view. The run must terminate, with or without an error.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Warnings about ops that passes created and that match no op definition, for example because of a misspelled operator
-//! or too many operands. They aren't errors, because a backend may support such ops.
+//! or too many operands. They aren't errors, because a back end may support such ops.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Warnings about plugins that the user named by file or directory and that no pass runs of.
+//! Warnings about plugins that the user named by file or directory and that have no effect on the run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
