@@ -107,8 +107,8 @@ impl Termination {
         self.culprit.is_none() && self.pass.is_none()
     }
 
-    /// Returns the kind and the number of the call that another process can skip to continue the run: the instrument
-    /// call in which the process terminated, or the pass.
+    /// Returns the kind and the number of the call that another process can skip to continue the run. It is the
+    /// instrument call in which the process terminated, or else the pass.
     pub fn call(&self) -> Option<(CallKind, u64)> {
         let is_instrument = |culprit: &&Culprit| culprit.kind == CallKind::Instrument;
         let instrument = self.culprit.as_ref().filter(is_instrument);

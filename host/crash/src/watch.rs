@@ -119,7 +119,7 @@ extern "C" fn forked() {
 }
 
 /// Restores the default floating-point mode of this thread. Loading a library that was compiled with `-ffast-math`
-/// changes it, and constant folding would then give different results.
+/// changes it, which would change the results of constant folding.
 fn reset_float_mode() {
     #[cfg(all(
         target_os = "linux",

@@ -148,8 +148,8 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     Some(line)
 }
 
-/// Returns the byte range of a part of an op that starts at `start` in a line, or the range of the whole op if it has
-/// no such part.
+/// Returns the byte range of a part of an op. The op starts at byte `start` of the line. If it has no such part,
+/// returns the range of the whole op.
 fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     let spans = OpSpans::new(line, start);
     let index = part.index as usize;

@@ -224,12 +224,12 @@ fn a_pipeline_runs() {
 }
 
 passdock::sdk::options! {
-    /// How loops are cut.
+    /// Loop tiling.
     struct Tile {
-        /// Steps of the inner loop.
+        /// Number of iterations of the inner loop.
         #[range(1..=4096)]
         size: u32 = 16,
-        /// Round the last tile up.
+        /// Whether to round the last tile up.
         pad: bool = true,
     }
 }
@@ -307,9 +307,9 @@ fn passes_read_the_config_keys_of_the_program() {
 sdk::options! {
     /// The options of `Say`.
     struct Say {
-        /// What is said.
+        /// The text.
         what: String,
-        /// How often.
+        /// The number of repetitions.
         #[range(1..)]
         times: usize = 1,
     }

@@ -27,8 +27,8 @@ pub(crate) struct CompareArgs {
     pub(crate) sizes: u32,
     /// Read the inputs from PATH instead of generating them
     ///
-    /// PATH is a directory with `input_0.pb`, `input_0.npy`, `NAME.npy`, …, a .npz file with the inputs' names, a
-    /// directory of such directories or .npz files, or one file for a model with one input.
+    /// PATH is a directory with `input_0.pb`, `input_0.npy`, `NAME.npy`, …, or a .npz file with the inputs' names. It
+    /// may also be a directory of such directories or .npz files, or a single file for a model with one input.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["seed", "runs", "sizes", "dim"])]
     pub(crate) inputs: Option<PathBuf>,
     /// Allow this relative error per element instead of the default for its type

@@ -36,7 +36,7 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
     after_help = include_str!("../../help/passdock.txt").trim_end()
 )]
 pub(crate) struct Cli {
-    /// Use colors: `auto` uses them on terminals unless `NO_COLOR` is set
+    /// Use colours: `auto` uses them on terminals unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -360,8 +360,8 @@ pub(crate) struct ReplayArgs {
     /// Reject plugins whose files differ from those of the failed run
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Trust the reproducer: allow it to run the command of `bisect --check`, to load the plugins and libraries that it
-    /// names, and to read and write files outside of its directory
+    /// Trust the reproducer: allow it to run the test command of `bisect`, to load plugins and libraries, and to access
+    /// files outside of its directory
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]

@@ -128,8 +128,8 @@ fn check_config(
     })
 }
 
-/// Returns the table to write instead of a key that ends with a field: `"acme.Tile.size" = 1`, or the same without
-/// quotes, which TOML parses as nested tables.
+/// Returns the table to write instead of a key that ends with a field, such as `"acme.Tile.size" = 1`. Without the
+/// quotes, TOML parses such a key as nested tables, for which the result is the same.
 fn as_table(key: &str, value: &toml::Value, registry: &Registry) -> Option<String> {
     let (mut path, mut value) = (key.to_owned(), value);
     while let toml::Value::Table(table) = value

@@ -15,15 +15,15 @@ fn registry() -> Registry {
 sdk::options! {
     /// The options of `Reads`.
     pub struct Reads {
-        /// The first it looks at.
+        /// The index of the first element.
         #[range(0..=8)]
         from: i64 = 2,
-        /// How many.
+        /// The number of elements.
         count: u32 = 3,
-        /// What matters.
+        /// The goal.
         #[choices("speed", "size")]
         goal: String = "size",
-        /// What is left out.
+        /// Excluded names.
         except: Vec<String> = ["a"],
     }
 }
@@ -100,7 +100,7 @@ mod tables {
     sdk::options! {
         /// Sizes and values by name.
         pub struct Bind {
-            /// Whether all.
+            /// Whether to bind all.
             all: bool = false,
             /// Sizes.
             #[range(1..)]
@@ -189,7 +189,7 @@ mod tables {
 sdk::options! {
     /// A key whose field has no default.
     pub struct Needs {
-        /// What it needs.
+        /// The required value.
         what: String,
     }
 }

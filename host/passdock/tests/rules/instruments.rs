@@ -76,9 +76,9 @@ mod watching {
     plugin! {
         name: "watching",
         instruments: [
-            /// Asks what ops mean.
+            /// Uses op definitions.
             "watching.asks" => Asks,
-            /// Asks nothing.
+            /// Uses no op definitions.
             "watching.quiet" => Quiet,
         ],
     }

@@ -9,19 +9,19 @@ use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
 use crate::common::{GONE, Log, error, info, module};
 
 options! {
-    /// What `Say` says.
+    /// The options of `Say`.
     pub struct Say {
-        /// How often.
+        /// The number of repetitions.
         times: i64 = 1,
-        /// What.
+        /// The text.
         text: String = "hello",
     }
 }
 
 options! {
-    /// What `Mill` grinds.
+    /// The options of `Mill`.
     pub struct Mill {
-        /// What.
+        /// The kind of grain.
         grain: String,
     }
 }
@@ -83,13 +83,13 @@ plugin! {
     name: "acme",
     version: "1.0.0",
     passes: [
-        /// Says something.
+        /// Emits a note.
         module "acme.transform.Say" => say { options: Say, config: "acme.Say" },
         /// Fails on `onnx.Neg`.
         function "acme.transform.Fails" => fails { thread_safe: true },
         /// Panics.
         function "acme.transform.Panics" => panics,
-        /// Makes a function that isn't finished.
+        /// Creates an unfinished function.
         module "acme.transform.Unfinished" => unfinished,
         /// Adds a parameter, undeclared.
         function "acme.transform.Widens" => widens,
@@ -97,7 +97,7 @@ plugin! {
         module "acme.transform.RunsOthers" => runs_others,
         /// Has an option without a default.
         module "acme.transform.Mill" => mill { options: Mill },
-        /// Requires one.
+        /// Requires another pass.
         module "acme.transform.Requires" => say { opt_level: 1, required: ["acme.transform.Say"] },
     ],
 }

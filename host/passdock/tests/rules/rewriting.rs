@@ -265,9 +265,9 @@ mod outer {
     plugin! {
         name: "outer",
         passes: [
-            /// Runs the other one.
+            /// Runs the other pass.
             module "outer.transform.Outer" => outer,
-            /// Rewrites.
+            /// Rewrites by rules.
             function "outer.transform.Inner" => inner,
         ],
     }

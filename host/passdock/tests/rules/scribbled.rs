@@ -12,8 +12,8 @@ use crate::common::{info, module};
 
 /// Returns a mutable record of a column, which a plugin must never do.
 fn record<T>(column: passdock_abi::Column, at: usize) -> &'static mut T {
-    // SAFETY: `at` is in bounds, and the column lives as long as the pass. Writing to it is forbidden by the ABI, which
-    // is what the test is about.
+    // SAFETY: `at` is in bounds, and the column lives as long as the pass. The ABI forbids writing to it, which this
+    // test does on purpose.
     unsafe { &mut *column.base.cast::<T>().cast_mut().add(at) }
 }
 

@@ -157,7 +157,7 @@ mod counts {
     plugin! {
         name: "counts",
         instruments: [
-            /// Counts how often it was made.
+            /// Counts its instances.
             "counts.made" => Counter,
         ],
     }
