@@ -116,8 +116,8 @@ pub(crate) fn inputs(
     }
 }
 
-/// Returns `true` if the first of two arguments is a pipeline. It is one if it is a `.toml` or `.rules` file, the name
-/// of a built-in pipeline, or a path such as `./default` that can't be a model.
+/// Returns `true` if the first of two arguments is a pipeline: a `.toml` or `.rules` file, the name of a built-in
+/// pipeline, or a path such as `./default` that can't be a model.
 fn names_pipeline(path: &Path) -> bool {
     has_extension(path, "toml")
         || is_rules(path)

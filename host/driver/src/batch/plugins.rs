@@ -11,9 +11,9 @@ use crate::prepare::{BINDING, Prepared, Request, Watched};
 /// Plugins whose module passes run no other pass by name without requiring it.
 const STANDARD: [&str; 3] = ["onnx-ops", "relax", "tir"];
 
-/// Returns the files of the plugins that affect a request's results: plugins of its passes, of passes that these
-/// require, and of its instruments, and all plugins with op definitions. Other plugins in the registry or in the
-/// request's directories aren't included.
+/// Returns the files of the plugins that affect a request's results. These are the plugins of its passes, of passes
+/// that these require, and of its instruments, and all plugins with op definitions. Other plugins in the registry or in
+/// the request's directories aren't included.
 ///
 /// A module pass may run any pass by name without requiring it. Those of the standard plugins don't. If one of another
 /// plugin runs, all plugins are included.
