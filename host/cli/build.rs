@@ -1,5 +1,5 @@
-//! The source of the SDK as one deflated file, for `passdock plugin new`: what its packages have, and
-//! the licences. `src/command/plugin/new/sdk.rs` unpacks it.
+//! Packs the source of the SDK and the licences into one deflated file, for `passdock plugin new`. The file has the
+//! same content as the SDK's packages. `src/command/plugin/new/sdk.rs` unpacks it.
 
 use std::env;
 use std::error::Error;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use miniz_oxide::deflate::compress_to_vec;
 
-/// The parts of the repository that go in, and their places in the directory of the SDK. Tests stay
-/// away, as from its packages.
+/// Paths in the repository, and the corresponding paths in the SDK's directory. Tests are left out, as in the SDK's
+/// packages.
 const PARTS: [(&str, &str); 10] = [
     ("LICENSE-APACHE", "LICENSE-APACHE"),
     ("LICENSE-MIT", "LICENSE-MIT"),
@@ -22,10 +22,10 @@ const PARTS: [(&str, &str); 10] = [
     ("plugin-share/Cargo.toml", "share/Cargo.toml"),
     ("plugin-share/src", "share/src"),
 ];
-/// Where `plugin-share` finds the SDK: in the repository, and in the directory of the SDK. It lies there since cargo
-/// takes no two SDKs, a vendored one and one of a checkout, in one build.
+/// The path from `plugin-share` to the SDK, in the repository and in the SDK's directory. `plugin-share` is packed with
+/// the SDK because cargo rejects a build with two SDKs, one vendored and one from a checkout.
 const SDK_OF_SHARE: [&str; 2] = ["path = \"../plugin-api\"", "path = \"..\""];
-/// How hard the source is pressed: 10 is the most that is worth its time.
+/// Compression level. Levels above 10 take much longer and save little.
 const LEVEL: u8 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -42,10 +42,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds the path and the text of a file, or of all files of a directory in the order of their names.
+/// Adds the path and the content of a file, or of all files in a directory, ordered by name.
 fn add(from: &Path, to: &str, files: &mut Vec<(String, String)>) -> Result<(), Box<dyn Error>> {
     if !from.is_dir() {
-        // A checkout may have other line ends.
+        // A checkout may have CRLF line endings.
         let mut text = fs::read_to_string(from)?.replace("\r\n", "\n");
         if to == "share/Cargo.toml" {
             let [there, here] = SDK_OF_SHARE;

@@ -1,4 +1,4 @@
-//! Commands that run for a limited time.
+//! Child processes with a time limit.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -8,8 +8,8 @@ use std::time::Duration;
 use passdock::supervised;
 use passdock::waiting::{wait_within, waiting};
 
-/// Runs a command. Returns its status; `None` if it took longer than `timeout` and was ended, with what it started. A
-/// signal that ends this process ends it, too.
+/// Runs a command and returns its status. Returns `None` if the command exceeded `timeout` and was terminated with its
+/// descendants. A signal that terminates this process terminates the child, too.
 pub(crate) fn run(
     command: &mut Command,
     timeout: Option<Duration>,

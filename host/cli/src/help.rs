@@ -1,4 +1,4 @@
-//! The manual page of a command: what stands below the options of its help keeps its lines of code.
+//! Manual pages of commands. The examples below the options keep their line breaks.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,7 +21,7 @@ pub(crate) fn manual(mut command: Command) -> io::Result<String> {
     })
 }
 
-/// Returns text that stands below options as a part of a manual page: lines that are indented stay as they are.
+/// Converts the text below the options to roff. Indented lines are kept literally.
 fn roff(text: &str) -> String {
     let mut out = ".SH EXTRA\n".to_owned();
     let mut is_code = false;
@@ -31,7 +31,7 @@ fn roff(text: &str) -> String {
             continue;
         }
         let was_code = std::mem::replace(&mut is_code, line.starts_with(' '));
-        // Writing to a string doesn't fail.
+        // Writing to a `String` can't fail.
         _ = match (was_code, is_code) {
             (false, true) => writeln!(out, ".PP\n.nf\n{}", escaped(line)),
             (true, true) => writeln!(out, "{}", escaped(line)),
@@ -45,7 +45,7 @@ fn roff(text: &str) -> String {
     out
 }
 
-/// Text that roff shows as it is.
+/// Escapes text for roff.
 fn escaped(text: &str) -> String {
     let text = text
         .replace('\\', "\\e")

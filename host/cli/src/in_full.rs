@@ -1,4 +1,4 @@
-//! A plugin, a pass, an instrument or a config key in full, as `inspect` and `list … NAME` show it.
+//! Details of a plugin, pass, instrument or config key, as `inspect` and `list … NAME` show them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use passdock::plugin::{ManifestPlugin, ManifestSequential, Plugin, Schema, toml_
 
 use crate::show::{self, TextTable};
 
-/// All that a plugin's manifest says, and where its file is.
+/// Renders everything in a plugin's manifest, and the path of its file.
 pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
     let mut parts = vec![head(&manifest.plugin, file)];
     parts.extend(manifest.passes.iter().map(|spec| pass(spec, None)));
@@ -23,7 +23,7 @@ pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
     parts.join("\n")
 }
 
-/// A plugin without what it brings.
+/// Renders the plugin's section of a manifest.
 fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     let panic = match plugin.panic {
         PanicStrategy::Unwind => "a panic is caught and is an error of the pass (unwind)",
@@ -42,7 +42,7 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     under(title.trim_end(), lines)
 }
 
-/// A pass, and the plugin that it is of, unless that is plain.
+/// Renders a pass, and its plugin unless the context shows it.
 pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
     let declared = &pass.declaration;
     let (kind, level) = (kind(pass.kind), declared.info.opt_level);
@@ -72,7 +72,7 @@ pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
     under(&title, lines) + &fields("  option", &declared.options)
 }
 
-/// The pass of a file of rules.
+/// Renders the pass of a .rules file.
 pub(crate) fn rules(info: &PassInfo, file: &str) -> String {
     let title = format!("{} (function, level {})", info.name, info.opt_level);
     let lines = vec![
@@ -83,7 +83,7 @@ pub(crate) fn rules(info: &PassInfo, file: &str) -> String {
     under(&title, lines)
 }
 
-/// A Sequential, and the plugin that it is of, unless that is plain.
+/// Renders a Sequential, and its plugin unless the context shows it.
 pub(crate) fn sequential(sequential: &ManifestSequential, of: Option<&Plugin>) -> String {
     let info = &sequential.declaration.info;
     let mut lines: Vec<String> = sequential.summary.lines().map(str::to_owned).collect();
@@ -102,14 +102,14 @@ pub(crate) fn sequential(sequential: &ManifestSequential, of: Option<&Plugin>) -
     under(&title, lines)
 }
 
-/// A config key, and who provides it.
+/// Renders a config key and its provider.
 pub(crate) fn config(schema: &Schema, provider: Option<&str>) -> String {
     let mut lines: Vec<String> = schema.doc.lines().map(str::to_owned).collect();
     lines.extend(provider.map(str::to_owned));
     under(&format!("config {}", schema.key), lines) + &fields("  field", &schema.fields)
 }
 
-/// An instrument, and what there is to say about it: who provides it, its other names.
+/// Renders an instrument, and further lines about it, such as its provider and aliases.
 pub(crate) fn instrument(
     name: &str,
     summary: &str,
@@ -121,13 +121,13 @@ pub(crate) fn instrument(
     under(&format!("{name} (instrument)"), lines) + &fields("  option", options)
 }
 
-/// The other names of a pass or an instrument, if it has any.
+/// Renders the aliases of a pass or an instrument, if it has any.
 pub(crate) fn also_called(aliases: &[String]) -> Option<String> {
     (!aliases.is_empty()).then(|| format!("also called {}", aliases.join(", ")))
 }
 
-/// The operators that a plugin defines, or those whose definitions it `extends`, each with the versions of its domain
-/// that an entry begins with.
+/// Renders the operators that a plugin defines, or with `extends` those whose definitions it extends. Each has the
+/// domain versions from which its definitions apply.
 fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
     let mut versions: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
     for op in ops.iter().filter(|op| op.extends == extends) {
@@ -142,7 +142,7 @@ fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
     (!versions.is_empty()).then(|| under(&format!("{what} {count}"), lines))
 }
 
-/// The plugin that something is of, and its file.
+/// Renders the plugin that provides an entry, and the plugin's file.
 pub(crate) fn provider(plugin: &Plugin) -> String {
     match plugin.origin().path() {
         Some(file) => format!("of plugin {}, {}", plugin.name(), file.display()),
@@ -150,13 +150,13 @@ pub(crate) fn provider(plugin: &Plugin) -> String {
     }
 }
 
-/// A title, and lines below it.
+/// Renders a title with indented lines below it.
 fn under(title: &str, lines: impl IntoIterator<Item = String>) -> String {
     let lines = lines.into_iter().map(|line| format!("  {line}\n"));
     format!("{title}\n{}", lines.collect::<String>())
 }
 
-/// Options or fields: what they take and mean.
+/// Renders options or fields with their types, defaults and descriptions.
 fn fields(heading: &'static str, fields: &[Field]) -> String {
     let mut table = TextTable::new([heading, "takes", "default", "meaning"]);
     for field in fields {
@@ -174,7 +174,7 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
     table.within(show::columns()).render()
 }
 
-/// The value of a field that nobody sets.
+/// Renders a field's default value.
 pub(crate) fn default(field: &Field) -> String {
     match field.mandatory {
         true => "(none)".to_owned(),
@@ -182,7 +182,7 @@ pub(crate) fn default(field: &Field) -> String {
     }
 }
 
-/// The kind of a pass, as people read it.
+/// Returns the display name of a pass kind.
 pub(crate) fn kind(kind: PassKind) -> &'static str {
     match kind {
         PassKind::Function => "function",

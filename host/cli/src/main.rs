@@ -1,7 +1,7 @@
 //! The `passdock` command.
 //!
-//! Everything that can be done is a function of the `passdock` library; here are the command line,
-//! what people see, and the exit status.
+//! All functionality is in the `passdock` library. This crate has the command line, the output for users, and the exit
+//! status.
 
 mod args;
 mod check_command;
@@ -32,7 +32,7 @@ use clap::Parser;
 use command::batch::WORKER;
 use passdock::{crash, files, pipeline};
 
-/// The bytes of the stack that the command has at least: what systems give it by default.
+/// Minimum stack size in bytes. It is the default of common systems.
 #[cfg(unix)]
 const STACK: usize = 8 << 20;
 
@@ -64,11 +64,11 @@ fn start() -> ExitCode {
     {
         allow_many_files();
         if let Some(args) = worker_args::WorkerArgs::of_process() {
-            // Its supervisor hears of other signals.
+            // The supervisor handles the other signals.
             signals::catch_large_files();
             files::set_output_apart();
             let status = done(|| command::worker::work(args));
-            // Its supervisor has the answer: what plugins do at the end doesn't matter.
+            // The supervisor already has the result. Exit handlers of plugins no longer matter.
             crash::finish(status);
             return ExitCode::from(status);
         }
@@ -85,12 +85,12 @@ fn start() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and the version are what was asked for.
+        // `--help` and `--version` aren't errors.
         Err(help) if !help.use_stderr() => {
             show::written(help.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
-        // It shows arguments, which may be names of files.
+        // The message contains arguments, which may be arbitrary file names.
         Err(error) => {
             let text = error.render().to_string();
             if passdock::terminal::safe(&text) == text {
@@ -115,17 +115,17 @@ fn start() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The status of the work, also if it panics.
+/// Returns the exit status of `work`, or that of an error if it panics.
 fn done(work: impl FnOnce() -> u8) -> u8 {
     crash::caught(work).unwrap_or_else(|panic| show::fail(&pipeline::failed(&panic)))
 }
 
-/// A model may have its data in more files than a process may open unless it asks for more.
+/// Raises the limit of open files. A model may have more data files than the soft limit allows.
 #[cfg(unix)]
 fn allow_many_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // What doesn't fit then is an error where it is opened.
+    // If the limit is too low, opening a file returns an error.
     let _ = setrlimit(Resource::Nofile, limit);
 }

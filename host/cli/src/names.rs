@@ -1,16 +1,16 @@
-//! Names of passes as people read them: short, counted, and by the files that they are of.
+//! Display names of passes: short, counted, and grouped by file.
 
 use std::collections::BTreeMap;
 
 use crate::show;
 
-/// The names of passes without what all of the standard plugins' have, as pipelines take them too.
+/// Names of passes without the namespaces of standard plugins. Pipelines accept these names, too.
 pub(crate) struct ShortNames<'r>(BTreeMap<&'r str, Option<&'r str>>);
 
-/// The namespaces that a name may be without.
+/// The namespaces that may be omitted.
 const STANDARD: [&str; 2] = ["relax.transform.", "tir.transform."];
 
-/// The name of a standard plugin's pass without its namespace.
+/// Returns the name of a standard plugin's pass without its namespace.
 fn without_namespace(name: &str) -> Option<&str> {
     let mut standard = STANDARD.iter();
     standard.find_map(|prefix| name.strip_prefix(prefix))
@@ -31,7 +31,7 @@ impl<'r> ShortNames<'r> {
         ShortNames(names)
     }
 
-    /// The name as a report shows it: `FoldConstant`, `acme.Tile`.
+    /// Returns the name for reports: `FoldConstant`, `acme.Tile`.
     pub(crate) fn short(&self, name: &str) -> String {
         match without_namespace(name) {
             Some(short) if self.0.get(short) == Some(&Some(name)) => short.to_owned(),
@@ -40,7 +40,7 @@ impl<'r> ShortNames<'r> {
         }
     }
 
-    /// The shortest name that pipelines take.
+    /// Returns the shortest name that pipelines accept.
     pub(crate) fn taken(&self, name: &str) -> String {
         match without_namespace(name) {
             Some(_) => self.short(name),
@@ -48,7 +48,7 @@ impl<'r> ShortNames<'r> {
         }
     }
 
-    /// The files that the passes are of; where there are several, with the passes of all but the one that has
+    /// Renders the files that provide passes. If there are several, the passes are listed for all but the file with the
     /// most.
     pub(crate) fn files<'p>(
         &self,
@@ -83,7 +83,7 @@ impl<'r> ShortNames<'r> {
     }
 }
 
-/// Names, and how often each came, in the order in which they came.
+/// Distinct names with their number of occurrences, ordered by first occurrence.
 #[derive(Default)]
 pub(crate) struct Counted(Vec<(String, usize)>);
 
@@ -99,7 +99,7 @@ impl Counted {
         self.0.is_empty()
     }
 
-    /// `InferType ×6`.
+    /// Returns the names with their counts, such as `InferType ×6`.
     pub(crate) fn words(&self) -> Vec<String> {
         let word = |(name, count): &(String, usize)| match count {
             1 => name.clone(),

@@ -1,4 +1,4 @@
-//! The command to type next, where one is known: it looks for what another one found wrong.
+//! A suggested next command, which locates a failure that another command found.
 
 use clap::CommandFactory;
 use clap::parser::ValueSource;
@@ -7,17 +7,17 @@ use passdock::reproducer::shell_word;
 
 use crate::args::{Cli, RunArgs};
 
-/// The options that `run` and `bisect` have with different meanings.
+/// Options that have different meanings in `run` and `bisect`.
 const DIFFERENT: [&str; 2] = ["output", "json"];
 
-/// Returns the command that names the pass which changed the results of a run: `bisect` with the inputs of the run.
+/// Returns the `bisect` command that finds the pass which changed the outputs of a run.
 pub(crate) fn bisect(args: &RunArgs) -> String {
     let inputs = args.inputs.iter();
     let inputs = inputs.map(|input| shell_word(&input.to_string_lossy()));
     let mut words: Vec<String> = inputs.collect();
     let mut before = String::new();
     if let (Some(model), false) = (words.last_mut(), args.bind.is_empty()) {
-        // Only `run` binds.
+        // `bisect` has no `--bind`.
         let bindings = args.bind.iter();
         let bindings = bindings.map(|binding| format!(" --bind {}", shell_word(binding)));
         let bindings: String = bindings.collect();
@@ -30,7 +30,7 @@ pub(crate) fn bisect(args: &RunArgs) -> String {
     format!("{before}`passdock bisect {words} --check numerics` names the pass.")
 }
 
-/// Returns the options on this process's command line that `bisect` has, too.
+/// Returns the options on this process's command line that `bisect` accepts, too.
 fn common_options() -> Option<Vec<String>> {
     let cli = Cli::command();
     let matches = cli.clone().try_get_matches().ok()?;
@@ -58,7 +58,7 @@ fn common_options() -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Adds the command to the diagnostic about results that differ.
+/// Adds the command to the diagnostic about different outputs.
 pub(crate) fn tell(diagnostics: &mut [Diagnostic], command: &str) {
     let about = diagnostics
         .iter_mut()

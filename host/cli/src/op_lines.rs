@@ -1,17 +1,18 @@
-//! Lines of ops as people read them: of one that is too long, the beginning, what changed and the end.
+//! Lines of IR text for terminals. Long lines are shortened to their beginning, changes and end.
 
 use std::iter;
 use std::ops::Range;
 
-/// The longest line that is shown whole, in characters.
+/// Maximum number of characters of an unshortened line.
 const LONGEST: usize = 200;
-/// What is shown of a longer one: of its beginning, of its end, of either end of what changed, and beside that.
+/// Number of characters shown of a longer line: at its beginning, at its end, at each end of a change, and around a
+/// change.
 const HEAD: usize = 60;
 const TAIL: usize = 50;
 const CHANGED: usize = 50;
 const BESIDE: usize = 15;
 
-/// The lines of ops and of what came of them.
+/// Returns the lines of ops before and after a change, shortened.
 pub(crate) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
     if let ([old], [new]) = (before, after) {
         let (old, new) = changed(old, new);
@@ -21,12 +22,12 @@ pub(crate) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<St
     (each(before), each(after))
 }
 
-/// One line, whose beginning and end say the most.
+/// Shortens a line to its beginning and end.
 pub(crate) fn one(line: &str) -> String {
     cut(&line.chars().collect::<Vec<char>>(), None)
 }
 
-/// A line before and after a change.
+/// Shortens a line before and after a change.
 fn changed(old: &str, new: &str) -> (String, String) {
     let [old, new]: [Vec<char>; 2] = [old, new].map(|line| line.chars().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -51,7 +52,7 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
     let (mut text, mut end) = (String::new(), 0);
     for part in parts {
         let from = part.start.max(end);
-        // Three characters aren't worth a sign for them.
+        // Eliding three characters or fewer isn't worth a mark.
         let from = if from <= end + 3 { end } else { from };
         let to = part.end.min(line.len());
         if from >= to {

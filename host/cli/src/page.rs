@@ -1,10 +1,10 @@
-//! The page of a run, beside its report.
+//! The HTML report of a run.
 
 use std::path::{Path, PathBuf};
 
 use passdock_tools::page::RunPage;
 
-/// The page that `--report` asks for, or an instrument of the pipeline.
+/// Returns the HTML report that `--report` or an instrument of the pipeline requests.
 pub(crate) fn run_page(report: Option<PathBuf>) -> RunPage {
     RunPage {
         asked: report,
@@ -13,7 +13,7 @@ pub(crate) fn run_page(report: Option<PathBuf>) -> RunPage {
     }
 }
 
-/// The command line; the program by its name alone.
+/// Returns the command line, with the program's file name as the first word.
 fn command() -> Vec<String> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();

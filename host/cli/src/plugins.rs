@@ -1,27 +1,27 @@
-//! Where the command looks for plugins besides what it is told.
+//! Default directories in which the command searches plugins.
 
 use std::path::PathBuf;
 
 use passdock::Registry;
 
-/// What the command's own pass, `PrintIR`, does.
+/// Description of `PrintIR`, the pass of the command itself.
 pub(crate) const OWN_PASS: &str = "Prints the module under a heading, and changes nothing.";
 
-/// A registry with the instruments and the pass that the command has beside the library's.
+/// Returns a registry with the command's instruments and pass, in addition to those of the library.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
     passdock_tools::page::register(&registry);
     registry
 }
 
-/// `PASSDOCK_PLUGIN_PATH`, then the standard plugins beside the executable or in
-/// `../lib/passdock/plugins`. None of them has to be there.
+/// Returns `PASSDOCK_PLUGIN_PATH`, and the directories of the standard plugins: the executable's, or
+/// `../lib/passdock/plugins`. They need not exist.
 pub(crate) fn standard_dirs() -> Vec<PathBuf> {
     let paths = std::env::var_os("PASSDOCK_PLUGIN_PATH").unwrap_or_default();
     let dirs = std::env::split_paths(&paths).filter(|dir| !dir.as_os_str().is_empty());
     let mut dirs: Vec<PathBuf> = dirs.collect();
     if let Some(beside) = program_dir() {
-        // Not `beside/../lib`: messages name files of it.
+        // Normalized, because messages show paths of files in it.
         if let Some(prefix) = beside.parent() {
             dirs.push(prefix.join("lib/passdock/plugins"));
         }
@@ -30,7 +30,7 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
     dirs
 }
 
-/// The directory of the executable.
+/// Returns the directory of the executable.
 pub(crate) fn program_dir() -> Option<PathBuf> {
     let executable = std::env::current_exe().and_then(dunce::canonicalize);
     executable.ok()?.parent().map(PathBuf::from)

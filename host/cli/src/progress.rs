@@ -1,4 +1,4 @@
-//! Progress on long work: which pass runs, on a terminal only.
+//! Progress of long operations, shown only on terminals.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::show;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use passdock::pipeline::Watch;
 
-/// A line on standard error that says what is going on; gone when it is dropped.
+/// A progress line on standard error, which is erased on drop.
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Says `what`, as much of it as fits a line. Nothing is shown if standard error isn't a terminal.
+    /// Shows `what`, truncated to a line. Shows nothing if standard error isn't a terminal.
     pub(crate) fn start(what: &str) -> Progress {
         if !std::io::stderr().is_terminal() {
             return Progress(None);
@@ -26,19 +26,19 @@ impl Progress {
         Progress(Some(bar))
     }
 
-    /// Says another `what`.
+    /// Replaces the text.
     pub(crate) fn say(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(show::safe(what));
         }
     }
 
-    /// Writes a line to standard output, above what is said.
+    /// Writes a line to standard output, above the progress line.
     pub(crate) fn line(&self, line: &str) {
         self.apart(|| show::print(line));
     }
 
-    /// Does what writes to the terminal, above what is said.
+    /// Calls a function that writes to the terminal, above the progress line.
     pub(crate) fn apart(&self, write: impl FnOnce()) {
         match &self.0 {
             Some(bar) => bar.suspend(write),
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// The watch of a run: it says the passes, and gives way to what instruments show.
+    /// Returns a watch that shows the running pass. The progress line is hidden while instruments write.
     pub(crate) fn watch(&self, to_stderr: bool) -> Watch {
         let write = match to_stderr {
             true => show::write_error,

@@ -1,7 +1,7 @@
-//! The report of a run as people read it: what each pass did and what it cost, and what became of the model.
+//! The report of a run as text: what each pass changed, how long it took, and the totals for the model.
 //!
-//! Passes that changed something, or failed, have a row each; the others are named on a line below. In full each
-//! pass has its row.
+//! Passes that changed the module or failed have a row each. The others are listed on a line below. With `--verbose`,
+//! each pass has a row.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use crate::show::{self, TextTable};
 pub(crate) struct Shown {
     /// Whether each pass has a row.
     pub(crate) in_full: bool,
-    /// The columns of the terminal.
+    /// The terminal's width in columns.
     pub(crate) width: usize,
 }
 
-/// Which notes are shown.
+/// Verbosity of notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
-    /// None, nor anything but errors.
+    /// Only errors, no notes.
     None,
-    /// A line each, and of many that are alike the first.
+    /// One line per note; of similar notes, only the first.
     OneLine,
-    /// All.
+    /// All notes in full.
     All,
 }
 
-/// The kinds of ops that a report names.
+/// Maximum number of op kinds in a report.
 const MAX_KINDS: usize = 12;
 
 pub(crate) fn render(report: &Report, shown: Shown) -> String {
     let mut text = passes(&report.passes, shown);
     for instrument in &report.instruments {
-        // A plugin's text may end with a line that isn't ended.
+        // The text of a plugin may lack the final newline.
         let report = instrument.text.trim_end();
         text.push_str(&format!("\n{}:\n{report}\n", instrument.name));
     }
@@ -48,7 +48,7 @@ pub(crate) fn render(report: &Report, shown: Shown) -> String {
     text
 }
 
-/// The model before and after, where it is, and how long that took.
+/// Renders the model before and after, its path, and the time.
 fn summary(report: &Report, width: usize) -> String {
     let model = &report.model;
     let mut parts = vec![format!("{} → {} ops", model.ops_before, model.ops_after)];
@@ -62,7 +62,7 @@ fn summary(report: &Report, width: usize) -> String {
     show::wrapped(&head, &parts, "  ", width)
 }
 
-/// The pipeline that ran, if it is no file that the user named.
+/// Returns the pipeline that ran, if it is a built-in one.
 fn built_in(pipeline: &PipelineReport) -> String {
     match (&pipeline.name, pipeline.opt_level) {
         (Some(name), Some(level)) if pipeline.built_in => format!(" with `{name}` at -O{level}"),
@@ -70,7 +70,7 @@ fn built_in(pipeline: &PipelineReport) -> String {
     }
 }
 
-/// The kinds of ops whose number changed.
+/// Renders the op kinds whose counts changed.
 fn kinds(kinds: &[KindReport], width: usize) -> String {
     let changed = kinds.iter().filter(|kind| kind.before != kind.after);
     let mut words: Vec<String> = changed
@@ -90,7 +90,7 @@ fn kinds(kinds: &[KindReport], width: usize) -> String {
     show::wrapped("ops: ", &words, "     ", width)
 }
 
-/// The table of what each pass did.
+/// Renders the table of passes.
 pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
     let required = passes.iter();
     let required = required.filter_map(|pass| pass.requested_by.as_deref());
@@ -120,19 +120,19 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
     table.render() + &names.files(passes.iter().map(provided), shown.width)
 }
 
-/// The file that a pass is of, or its plugin, and its name.
+/// Returns the file or the plugin that provides a pass, and the pass's name.
 fn provided(pass: &PassRecord) -> (Option<&str>, &str) {
     let file = pass.file.as_deref().or(pass.plugin.as_deref());
     (file, &pass.name)
 }
 
-/// Whether nothing came of a pass.
+/// Returns `true` if a pass changed nothing or was skipped.
 fn is_quiet(pass: &PassRecord) -> bool {
     matches!(pass.status, PassStatus::Unchanged | PassStatus::Skipped)
 }
 
-/// Adds the passes of which nothing came: what they took, or why they were skipped. That a pass ran before and
-/// nothing changed since goes without saying.
+/// Adds passes that changed nothing, with their time, and skipped passes, with the reason. Passes that were skipped
+/// because the module hasn't changed since they last ran are left out.
 fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>, width: usize) {
     let mut unchanged = Counted::default();
     let mut skipped: BTreeMap<&str, Counted> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
     for pass in passes {
         match pass.status {
             PassStatus::Unchanged => {
-                // A Sequential's time is that of the passes in it.
+                // The time of a Sequential is the sum of its passes.
                 let mut inner = passes.iter();
                 if inner.all(|inner| inner.parent.as_ref() != Some(&pass.name)) {
                     seconds += pass.seconds;
@@ -168,8 +168,8 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
     }
 }
 
-/// How many passes follow the first one that failed each in the one before, and then how many more do of which
-/// the first runs again what is around it.
+/// Counts nested failed passes. Returns how many to show after the first, and how many more to hide. Hidden passes
+/// start where a pass runs again inside itself.
 fn recursion(passes: &[PassRecord]) -> (usize, usize) {
     let pairs = passes.windows(2);
     let is_inside = |pair: &&[PassRecord]| {
@@ -197,7 +197,7 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
         PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
         PassStatus::Unchanged => pass.ops_after.to_string(),
         PassStatus::Skipped => "skipped".to_owned(),
-        // Why is a diagnostic, and isn't said twice.
+        // A diagnostic has the reason.
         PassStatus::Failed => "FAILED".to_owned(),
     };
     table.row([name, show::seconds(pass.seconds), ops]);
@@ -217,7 +217,7 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
     }
 }
 
-/// A change of what a pass left as many ops of as there were.
+/// Renders a change that left the number of ops as it was.
 fn changed((what, &count): (&String, &usize)) -> String {
     let of = |noun| show::count_of(count as u64, noun);
     match &**what {
@@ -233,10 +233,10 @@ fn indent(depth: u32) -> String {
     "  ".repeat(depth as usize)
 }
 
-/// Shows the diagnostics of a run.
+/// Prints the diagnostics of a run.
 pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
     let is_note = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Note;
-    // Alike are those of one code that say the same but for numbers.
+    // Notes are similar if they have the same code, and the same message except for numbers.
     let kind = |note: &Diagnostic| {
         let words = note.message.split(|c: char| c.is_ascii_digit());
         (note.code.clone(), words.collect::<String>())
@@ -246,7 +246,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
         *alike.entry(kind(note)).or_default() += 1;
     }
     for diagnostic in diagnostics {
-        // What to do about a failure is told whole.
+        // The reproducer's note is always shown in full: it tells the user how to proceed after a failure.
         let is_whole = match notes {
             Notes::None => diagnostic.severity.is_failure(),
             Notes::OneLine => !is_note(&diagnostic) || diagnostic.code == "reproducer",
@@ -255,7 +255,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
         if is_whole {
             show::diagnostic(diagnostic);
         } else if notes == Notes::OneLine {
-            // Those that are alike are told of with the first.
+            // Similar notes are counted in the line of the first.
             let count = alike.remove(&kind(diagnostic)).unwrap_or(0);
             let line = Diagnostic::new(Severity::Note, &diagnostic.code, &*diagnostic.message);
             let more = match count {

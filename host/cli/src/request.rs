@@ -1,4 +1,4 @@
-//! From the options that several commands share to what is asked of the library.
+//! Requests to the library, from options that several commands share.
 
 use std::fmt::Display;
 use std::io::ErrorKind as IoErrorKind;
@@ -12,7 +12,7 @@ use crate::args::search::SearchArgs;
 use crate::args::{PassArgs, PluginArgs};
 use crate::{plugins, watchdog};
 
-/// A request that says where plugins are.
+/// Returns a request with the directories and files of plugins.
 pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
     Request {
         plugin_files: plugins.plugin,
@@ -23,12 +23,12 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
     }
 }
 
-/// A request that also says which passes run: those of the pipeline, then those of `--passes`; the
-/// default pipeline's if neither is there.
+/// Returns a request that also selects passes: those of the pipeline, then those of `--passes`. Without either, the
+/// passes are those of the default pipeline.
 pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Request, PassError> {
     let mut passes = args.passes;
     let pipeline = match pipeline {
-        // Rules by themselves are a pipeline of one pass.
+        // A .rules file is a pipeline with one pass.
         Some(path) if is_rules(path) => {
             passes.insert(0, path.display().to_string());
             None
@@ -51,7 +51,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
     })
 }
 
-/// A request of `command [PIPELINE] MODEL` that runs again and again.
+/// Returns the request of `command [PIPELINE] MODEL` for repeated runs.
 pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, PassError> {
     let (pipeline, model) = inputs(&search.inputs, command)?;
     Ok(Request {
@@ -65,7 +65,7 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
     })
 }
 
-/// Rejects an output on standard output, which `--json` needs.
+/// Rejects standard output as the output with `--json`, which prints the report there.
 pub(crate) fn check_output(output: Option<&Path>, json: bool) -> Result<(), PassError> {
     if !json || !output.is_some_and(is_standard) {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn check_output(output: Option<&Path>, json: bool) -> Result<(), Pass
     Err(PassError::new(ErrorKind::Usage, message))
 }
 
-/// The pipeline, if there is one, and the model: `command [PIPELINE] MODEL`.
+/// Splits the arguments of `command [PIPELINE] MODEL` into the optional pipeline and the model.
 pub(crate) fn inputs(
     inputs: &[PathBuf],
     command: &str,
@@ -116,8 +116,8 @@ pub(crate) fn inputs(
     }
 }
 
-/// Whether the first of two arguments stands for a pipeline: a `.toml` file, one of rules, the word for a built-in
-/// one, or a path like `./default` that can't be a model.
+/// Returns `true` if the first of two arguments is a pipeline: a `.toml` or `.rules` file, the name of a built-in
+/// pipeline, or a path such as `./default` that can't be a model.
 fn names_pipeline(path: &Path) -> bool {
     has_extension(path, "toml")
         || is_rules(path)
@@ -125,7 +125,7 @@ fn names_pipeline(path: &Path) -> bool {
         || path.components().count() > 1 && Format::of(path).is_err()
 }
 
-/// Whether it is a file of rules, which runs as a pass.
+/// Returns `true` if the path is a .rules file, which runs as a pass.
 pub(crate) fn is_rules(path: &Path) -> bool {
     has_extension(path, "rules")
 }
@@ -138,7 +138,7 @@ fn is_built_in(path: &Path) -> bool {
     word(path).is_some_and(|word| BuiltInPipeline::named(word).is_ok())
 }
 
-/// The word that stands for a built-in pipeline: no directory before it, and no extension.
+/// Returns the name of a built-in pipeline: a path without directories and extension.
 fn word(path: &Path) -> Option<&str> {
     let mut components = path.components();
     match (components.next(), components.next()) {

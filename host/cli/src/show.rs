@@ -1,7 +1,7 @@
-//! What people see: tables, times, diagnostics; colour on a terminal only.
+//! Output for users: tables, times and diagnostics, with colour on terminals.
 //!
-//! Everything that the command writes goes through here, where it is made safe for a terminal: names
-//! and texts come from files and plugins.
+//! All output of the command goes through this module, which escapes it for terminals. Names and strings from files and
+//! plugins are untrusted.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -21,12 +21,12 @@ use serde::Serialize;
 
 use crate::args::Color;
 
-/// Writes text to standard output.
+/// Writes escaped text to standard output.
 pub(crate) fn print(text: &str) {
     write_out(&terminal::safe(text));
 }
 
-/// Writes a diff to standard output, with colour if that takes it.
+/// Writes a diff to standard output, with colour if enabled.
 pub(crate) fn print_diff(text: &str) {
     match has_color() {
         true => write_out(&diff::colored(text)),
@@ -34,7 +34,7 @@ pub(crate) fn print_diff(text: &str) {
     }
 }
 
-/// Writes text to standard output, or to standard error where standard output has the model.
+/// Writes text to standard output, or to standard error if standard output has the model.
 pub(crate) fn print_beside(text: &str, to_stderr: bool) {
     match to_stderr {
         true => print_error(text),
@@ -42,27 +42,27 @@ pub(crate) fn print_beside(text: &str, to_stderr: bool) {
     }
 }
 
-/// Writes text to standard error.
+/// Writes escaped text to standard error.
 pub(crate) fn print_error(text: &str) {
     write_error(&terminal::safe(text));
 }
 
-/// Writes one JSON object to standard output.
+/// Writes a JSON object to standard output.
 pub(crate) fn print_json(value: &impl Serialize) {
     write_out(&json(value));
 }
 
-/// One JSON object on a line, with its version.
+/// Returns a versioned JSON object on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
     text_of(serde_json::to_string(&versioned(value)))
 }
 
-/// One JSON object as it is printed, with its version.
+/// Returns a versioned JSON object, pretty-printed.
 pub(crate) fn json(value: &impl Serialize) -> String {
     text_of(serde_json::to_string_pretty(&versioned(value)))
 }
 
-/// A value with the version of its JSON.
+/// A value with the version of its JSON format.
 #[derive(Serialize)]
 struct Versioned<'v, T> {
     json_version: u32,
@@ -70,7 +70,6 @@ struct Versioned<'v, T> {
     value: &'v T,
 }
 
-/// JSON with its version.
 fn versioned<T>(value: &T) -> Versioned<'_, T> {
     Versioned {
         json_version: JSON_VERSION,
@@ -78,7 +77,7 @@ fn versioned<T>(value: &T) -> Versioned<'_, T> {
     }
 }
 
-/// JSON as it is printed.
+/// Returns JSON escaped for terminals, with a newline.
 fn text_of(json: serde_json::Result<String>) -> String {
     match json {
         Ok(text) => json_safe(&text) + "\n",
@@ -89,7 +88,7 @@ fn text_of(json: serde_json::Result<String>) -> String {
     }
 }
 
-/// The JSON of a command that ends with a status: its answer, and its error.
+/// The JSON of a command: its result, exit status and error.
 #[derive(Serialize)]
 pub(crate) struct Answer<T> {
     ok: bool,
@@ -111,7 +110,7 @@ impl<T> Answer<T> {
 }
 
 impl Answer<serde_json::Value> {
-    /// The JSON of a command that failed and has no answer.
+    /// Returns the JSON of a command that failed without a result.
     pub(crate) fn failed(error: &PassError) -> Answer<serde_json::Value> {
         Answer::new(error.exit_status(), serde_json::json!({}), Some(error))
     }
@@ -122,26 +121,26 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
 }
 
-/// Writes an error that ends nothing to standard error.
+/// Writes a non-fatal error to standard error, as a warning.
 pub(crate) fn warn(error: impl Into<PassError>) {
     let mut warning = error.into().to_diagnostic();
     warning.severity = Severity::Warning;
     diagnostic(&warning);
 }
 
-/// The error of a command as it is reported: one without a kind is of a file that can't be written, or the like.
+/// Returns a command's error as a [`PassError`]. Other errors come from output files that can't be written.
 pub(crate) fn reported(error: anyhow::Error) -> PassError {
     let error = error.downcast::<PassError>();
     error.unwrap_or_else(|other| PassError::new(ErrorKind::Write, format!("{other:#}.")))
 }
 
-/// Makes a directory, and those that it is in.
+/// Creates a directory and its parents.
 pub(crate) fn create_dir(dir: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir)
         .with_context(|| format!("The directory `{}` can't be made", dir.display()))
 }
 
-/// Shows the answer of a command that succeeded, as JSON or by `render`.
+/// Prints the result of a command that succeeded, as JSON or with `render`.
 pub(crate) fn answer<T: Serialize>(answer: &T, json: bool, render: impl FnOnce(&T)) {
     match json {
         true => print_json(&Answer::new(0, answer, None)),
@@ -158,16 +157,15 @@ pub(crate) fn fail(error: &PassError) -> u8 {
 /// The first error of writing to standard output.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
-/// Writes what may be shown as it is.
+/// Writes text to standard output without escaping it.
 pub(crate) fn write_out(text: &str) {
     let mut out = StandardOutput;
     let print = || out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    // A user may read page by page.
+    // A pager may block the write.
     written(waiting(print));
 }
 
-/// Remembers for [`finish`] what came of writing to standard output. A reader that went away is no
-/// error of ours.
+/// Records the result of writing to standard output for [`finish`]. A closed pipe isn't an error.
 pub(crate) fn written(result: io::Result<()>) {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = FAILED.set(error),
@@ -175,7 +173,7 @@ pub(crate) fn written(result: io::Result<()>) {
     }
 }
 
-/// Writes the model of a command, which is put in its place when all else is done.
+/// Stages the output model of a command. It is committed when the command has done everything else.
 pub(crate) fn write_model(
     output: Output,
     module: &Module,
@@ -187,24 +185,24 @@ pub(crate) fn write_model(
     Ok(())
 }
 
-/// The name of the directory that a worker writes a command's output to; without it, [`write_model`] makes one.
+/// The name of the staging directory that a worker uses. If unset, [`write_model`] creates one.
 pub(crate) static STAGING: OnceLock<String> = OnceLock::new();
 
-/// The output of the command, which is put in its place when all else is done.
+/// The staged output of the command, which is committed last.
 static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);
 
-/// Has an output put in its place at the end of the command, if that has no error.
+/// Registers an output to commit when the command ends without an error.
 pub(crate) fn place(output: Option<StagedModel>) {
     *OUTPUT.lock().unwrap_or_else(PoisonError::into_inner) = output;
 }
 
-/// Takes the output that [`place`] was given.
+/// Takes the output registered by [`place`].
 pub(crate) fn take_output() -> Option<StagedModel> {
     OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Puts the output of a command in its place that ends with `status`, unless it has failed or doesn't do that itself.
-/// Answers the status.
+/// Commits the output of a command that ends with `status`, if it succeeded. Returns the final status. A worker leaves
+/// this to its supervisor, which has taken the output.
 pub(crate) fn place_output(status: u8) -> u8 {
     let output = take_output().filter(|_| status == 0);
     match output.map(StagedModel::commit) {
@@ -213,8 +211,8 @@ pub(crate) fn place_output(status: u8) -> u8 {
     }
 }
 
-/// The exit status of a command that ends with `status`: `trouble` at least if standard output couldn't
-/// be written, which is said.
+/// Returns the final exit status of a command. If standard output couldn't be written, reports that and returns at
+/// least `trouble`.
 pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     let Some(error) = FAILED.get() else {
         return status;
@@ -224,12 +222,12 @@ pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     status.max(trouble)
 }
 
-/// Writes what may be shown as it is to standard error. There is nobody to tell that it is closed.
+/// Writes text to standard error without escaping it. Errors are ignored: they can't be reported.
 pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// JSON with what can't be seen as `\u009b`: only strings have it.
+/// Escapes hidden characters in JSON, such as `\u009b`. They only occur in strings.
 fn json_safe(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -237,7 +235,7 @@ fn json_safe(json: &str) -> String {
             '\n' => out.push(c),
             c if terminal::is_hidden(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string doesn't fail.
+                    // Writing to a `String` can't fail.
                     _ = write!(out, "\\u{unit:04x}");
                 }
             }
@@ -247,20 +245,20 @@ fn json_safe(json: &str) -> String {
     out
 }
 
-/// What the command line says of colours.
+/// The value of `--color`.
 static COLOR: OnceLock<Color> = OnceLock::new();
 
-/// Uses colours as the command line says, which is said once.
+/// Sets the value of `--color`. Only the first call has an effect.
 pub(crate) fn set_color(color: Color) {
     _ = COLOR.set(color);
 }
 
-/// Whether standard output takes colour.
+/// Returns `true` if output on standard output is coloured.
 pub(crate) fn has_color() -> bool {
     takes_color(StandardOutput::is_terminal())
 }
 
-/// Whether standard error takes colour.
+/// Returns `true` if output on standard error is coloured.
 pub(crate) fn error_has_color() -> bool {
     takes_color(io::stderr().is_terminal())
 }
@@ -273,7 +271,7 @@ fn takes_color(is_terminal: bool) -> bool {
     }
 }
 
-/// What became of a model that was to be written to `output`.
+/// Describes where a model was written, for the report.
 pub(crate) fn written_to(output: Option<&str>) -> String {
     match output {
         Some("-") => "written to standard output".to_owned(),
@@ -282,21 +280,21 @@ pub(crate) fn written_to(output: Option<&str>) -> String {
     }
 }
 
-/// The columns of the terminal, or as many as text has elsewhere.
+/// Returns the terminal's width in columns, or a default width for other outputs.
 pub(crate) fn width() -> usize {
-    /// What fits a terminal that is as wide as most are, and an editor's half.
+    /// Fits a typical terminal and half of an editor window.
     const ELSEWHERE: usize = 100;
     let size = StandardOutput::is_terminal().then(terminal_size::terminal_size);
     size.flatten()
         .map_or(ELSEWHERE, |(width, _)| width.0.into())
 }
 
-/// The columns of the terminal; `None`: the text goes elsewhere, where lines are as long as they are.
+/// Returns the terminal's width in columns, or `None` for other outputs, whose lines aren't wrapped.
 pub(crate) fn columns() -> Option<usize> {
     StandardOutput::is_terminal().then(width)
 }
 
-/// Words with commas between them, on lines of this width; `head` begins the first, `indent` the others.
+/// Wraps a comma-separated list at a given width. `head` starts the first line, `indent` the others.
 pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width: usize) -> String {
     let words = words.iter().enumerate().map(|(at, word)| {
         let comma = if at + 1 < words.len() { "," } else { "" };
@@ -305,7 +303,7 @@ pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width
     wrap(&safe(head), words, indent, width).join("\n") + "\n"
 }
 
-/// A time as people read it.
+/// Formats a duration in seconds, as `1.5 ms`.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
@@ -314,7 +312,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Bytes before and after as people read them; what rounding hides is said beside them.
+/// Formats a change of a size in bytes. If both sizes round to the same text, the difference is added.
 pub(crate) fn bytes_change(before: u64, after: u64) -> String {
     let [was, is] = [before, after].map(bytes);
     let sign = if after < before { '−' } else { '+' };
@@ -325,7 +323,7 @@ pub(crate) fn bytes_change(before: u64, after: u64) -> String {
     }
 }
 
-/// A number as people read it: `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
     match number {
         0..1000 => number.to_string(),
@@ -333,18 +331,18 @@ pub(crate) fn count(number: u64) -> String {
     }
 }
 
-/// A number of things: `1 tensor`, `2,048 tensors`.
+/// Formats a number of items: `1 tensor`, `2,048 tensors`.
 pub(crate) fn count_of(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
-/// Text of a file on one line: what can't be seen is escaped.
+/// Escapes a string to show it on one line.
 pub(crate) fn safe(text: &str) -> String {
     terminal::safe_line(text).into_owned()
 }
 
-/// A name of a file's, in quotes if it is empty, has spaces or what can't be seen.
+/// Returns a name, quoted if it is empty or has spaces or hidden characters.
 pub(crate) fn name(name: &str) -> String {
     let odd = |c: char| c == '"' || c.is_whitespace() || c.escape_debug().len() > 1 && c != '\'';
     match name.is_empty() || name.chars().any(odd) {
@@ -353,7 +351,7 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// Facts, line by line: what each is about, and the fact.
+/// Labeled facts, rendered as one line each.
 #[derive(Default)]
 pub(crate) struct Facts(Vec<(&'static str, String)>);
 
@@ -362,7 +360,7 @@ impl Facts {
         self.0.push((about, safe(&fact.into())));
     }
 
-    /// The text, each line ended; a line about the same as the one before doesn't say so again.
+    /// Renders the facts as lines. A label that equals the one above is left out.
     pub(crate) fn render(&self) -> String {
         let width = self.0.iter().map(|(about, _)| about.len()).max();
         let width = width.unwrap_or(0);

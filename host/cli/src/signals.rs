@@ -1,5 +1,5 @@
-//! What happens when a signal asks the command to end: what it started ends, unfinished files go, and the
-//! command ends by that signal.
+//! Handlers of termination signals: they terminate child processes and remove unfinished files, then the command
+//! terminates by the same signal.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
-/// Starts to listen. Where that fails, a signal ends the command as it ends any.
+/// Installs the handlers. If that fails, signals have their default effect.
 pub(crate) fn listen() {
     catch_large_files();
-    // `nohup`, and shells that start a command in the background, ignore some for it.
+    // `nohup`, and shells that start a background job, let the command ignore some signals.
     let ignored = ignored();
     let signals = [SIGHUP, SIGINT, SIGTERM, SIGTSTP].into_iter();
     let signals: Vec<i32> = signals
         .filter(|signal| ignored & (1 << (signal - 1)) == 0)
         .collect();
-    // The second one ends the command whatever it is at.
+    // A second signal terminates the command immediately.
     let again = Arc::new(AtomicBool::new(false));
     for &signal in signals.iter().filter(|signal| **signal != SIGTSTP) {
         let _ = flag::register_conditional_default(signal, again.clone());
@@ -28,7 +28,7 @@ pub(crate) fn listen() {
     let Ok(signals) = Signals::new(signals) else {
         return;
     };
-    // If a plugin closed its descriptors, they aren't its own any more.
+    // Never dropped: a plugin may have closed the descriptors, and their numbers may be in use again.
     let mut signals = ManuallyDrop::new(signals);
     let listen = move || {
         for signal in signals.forever() {
@@ -42,24 +42,25 @@ pub(crate) fn listen() {
             let _ = low_level::emulate_default_handler(signal);
         }
     };
-    // It panics if the descriptors are closed.
+    // The iterator panics if the descriptors are closed.
     thread::spawn(|| crash::caught(listen).ok());
 }
 
-/// Makes a file that grows too large an error of the write that made it so.
+/// Makes a write that exceeds the file size limit fail instead of terminating the process.
 pub(crate) fn catch_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Stops until this process is to go on, and so does what it runs in a group of its own: the terminal stops only this
-/// one's.
+/// Stops this process until it is continued, and with it its children in other process groups, which the terminal
+/// doesn't stop.
 fn stop() {
     supervised::stop();
     let _ = low_level::emulate_default_handler(SIGTSTP);
     supervised::go_on();
 }
 
-/// The signals that this process was started to ignore, a bit each; none where the system doesn't say.
+/// Returns the signals that this process was started to ignore, as a bit mask. Returns 0 if the system doesn't report
+/// them.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut lines = status.lines();

@@ -1,15 +1,15 @@
-//! The time limit of what the command does by itself: it reads its input and writes files, any of which may be a pipe
-//! that another program never serves. The processes that it starts have limits of their own.
+//! Time limit for the command's own reading and writing, which may block on a pipe. Child processes have separate
+//! limits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The activity of the command, for the error.
+/// The current activity of the command, for the error message.
 fn activity() -> MutexGuard<'static, String> {
     static ACTIVITY: Mutex<String> = Mutex::new(String::new());
     ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets what the command does from now on.
+/// Sets the current activity.
 pub(crate) fn doing(what: &str) {
     what.clone_into(&mut activity());
 }
@@ -28,10 +28,10 @@ mod limit {
     use super::{activity, doing};
     use crate::show;
 
-    /// The time between two looks.
+    /// The polling interval.
     const LOOK: Duration = Duration::from_millis(20);
 
-    /// Ends the command with status 1 once it has been busy by itself for so long; `json` makes an answer of the error.
+    /// Terminates the command with status 1 once it has been busy for `limit`. `json` renders the error as JSON.
     pub(crate) fn start(limit: Duration, json: Option<fn(&PassError) -> String>) {
         doing("reading its input");
         thread::spawn(move || {
@@ -39,7 +39,7 @@ mod limit {
             let mut busy = Duration::ZERO;
             while busy < limit {
                 thread::sleep(look);
-                // Time in which the command is stopped doesn't count.
+                // Counts only time in which the command isn't stopped.
                 busy += look;
                 if is_waiting() {
                     busy = Duration::ZERO;
@@ -60,7 +60,7 @@ mod limit {
         if let Some(json) = json {
             show::write_out(&json(&error));
         }
-        // Passes that the command runs itself haven't crashed.
+        // Passes that run in this process haven't crashed, so no termination is reported.
         crash::finish(status);
         std::process::exit(status.into())
     }

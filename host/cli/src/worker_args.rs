@@ -1,23 +1,23 @@
-//! The arguments that a supervisor gives to its worker.
+//! Arguments that a supervisor passes to its worker.
 
 use std::ffi::{OsStr, OsString};
 
-/// The word on the command line that makes this program a worker.
+/// The argument that starts this program as a worker.
 pub(crate) const WORKER: &str = "__worker";
 
-/// What a supervisor left open for its worker.
+/// The descriptors and the command that a worker inherits from its supervisor.
 pub(crate) struct WorkerArgs {
     /// The descriptor of the channel.
     pub(crate) channel: i32,
     /// The descriptor of the record.
     pub(crate) record: i32,
-    /// The arguments of a command that is done here as a whole.
+    /// The arguments of a command that runs entirely in the worker.
     pub(crate) command: Vec<OsString>,
 }
 
 impl WorkerArgs {
-    /// The arguments of this process, if it is a worker. They aren't for people, and reading the whole command line
-    /// takes time.
+    /// Returns the arguments of this process if it is a worker. Parsing them here is faster than with clap, and hides
+    /// them from users.
     pub(crate) fn of_process() -> Option<WorkerArgs> {
         let mut words = std::env::args_os().skip(1);
         words.next().filter(|word| word == OsStr::new(WORKER))?;

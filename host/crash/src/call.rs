@@ -1,4 +1,4 @@
-//! The calls into plugins that are on a thread's stack, and what is done before and after each.
+//! Calls into plugins on each thread's stack.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -16,20 +16,20 @@ use crate::termination::Termination;
 /// The record that this process writes.
 static RECORD: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
-/// The record that this process writes, if it writes one.
+/// Returns the record that this process writes, if there is one.
 #[inline]
 pub(crate) fn in_use() -> Option<&'static Record> {
-    // SAFETY: it is null, or what `record_to` was given, which stays.
+    // SAFETY: the pointer is null or comes from the `&'static Record` passed to `record_to`.
     unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Writes down in a record what of a plugin runs, from now on.
+/// Starts recording calls into plugins.
 #[cfg(unix)]
 pub fn record_to(record: &'static Record) {
     RECORD.store(ptr::from_ref(record).cast_mut(), Ordering::SeqCst);
 }
 
-/// The kind of what runs.
+/// Kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallKind {
@@ -37,14 +37,14 @@ pub enum CallKind {
     Pass,
     /// An instrument.
     Instrument,
-    /// The definition of an op.
+    /// An op definition.
     Definition,
     /// A library that is being loaded.
     Library,
 }
 
 impl CallKind {
-    /// The kinds, in the order of their numbers in a record, from 1 on.
+    /// All kinds, in the order of their 1-based numbers in a record.
     pub(crate) const ALL: [CallKind; 4] = [
         CallKind::Pass,
         CallKind::Instrument,
@@ -52,7 +52,7 @@ impl CallKind {
         CallKind::Library,
     ];
 
-    /// The word for it in sentences.
+    /// Returns the kind's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             CallKind::Pass => "pass",
@@ -63,24 +63,25 @@ impl CallKind {
     }
 }
 
-/// What of a plugin is called.
+/// A callee in a plugin or in the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee<'a> {
-    /// Its kind.
+    /// The kind.
     pub kind: CallKind,
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// The file that it is in, if it isn't a part of the program.
+    /// The file that contains it, or `None` if it is part of the program.
     pub plugin: Option<&'a Path>,
-    /// The name of the function that it is called on; empty: there is none.
+    /// The name of the function that it is called on; empty if there is none.
     pub function: &'a str,
-    /// The number of a pass among the passes that began in this process, or of the call of an instrument among such
-    /// calls, from 1 on. The same run gives the same numbers. 0: it has none.
+    /// The 1-based number of a pass among all passes that started in this process, or of an instrument call among all
+    /// such calls. Equal runs number them equally. 0 for other kinds.
     pub number: u64,
 }
 
 impl<'a> Callee<'a> {
-    /// Something of this name; `plugin`: the file that it is in, if it isn't a part of the program.
+    /// Returns a callee without function and number. `plugin` is the file that contains it, or `None` if it is part of
+    /// the program.
     pub fn new(kind: CallKind, name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
         Callee {
             kind,
@@ -91,7 +92,7 @@ impl<'a> Callee<'a> {
         }
     }
 
-    /// A pass that begins, with its number.
+    /// Returns the callee of a pass that is about to start, with the next number.
     pub fn pass(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
         static PASSES: AtomicU64 = AtomicU64::new(0);
         Callee {
@@ -100,7 +101,7 @@ impl<'a> Callee<'a> {
         }
     }
 
-    /// An instrument that is about to be called, with the number of the call.
+    /// Returns the callee of an instrument call, with the next number.
     pub fn instrument(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         Callee {
@@ -109,12 +110,12 @@ impl<'a> Callee<'a> {
         }
     }
 
-    /// The same, called on this function.
+    /// Sets the function that it is called on.
     pub fn on_function(self, function: &'a str) -> Callee<'a> {
         Callee { function, ..self }
     }
 
-    /// Makes it the innermost call of the thread, until [`RunningCall::leave`] or a panic.
+    /// Pushes the callee on the thread's stack of calls. It stays there until [`RunningCall::leave`] or a panic.
     #[inline]
     pub fn enter(&self) -> RunningCall {
         DEPTH.set(DEPTH.get() + 1);
@@ -137,16 +138,16 @@ impl<'a> Callee<'a> {
 }
 
 thread_local! {
-    /// The number of calls on this thread.
+    /// The number of calls on this thread's stack.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// This thread's part of the record.
     static THREAD: Cell<Option<&'static ThreadRecord>> = const { Cell::new(None) };
 }
 
-/// The function that runs when a call of a pass or an instrument in a plugin's file has returned, if there is one.
+/// A function that runs after each call of a plugin's pass or instrument has returned.
 pub(crate) static AFTER_CALLS: OnceLock<fn()> = OnceLock::new();
 
-/// A call that is on the thread's stack.
+/// A call on the thread's stack.
 #[must_use = "the call is running until `leave`"]
 pub struct RunningCall {
     thread: Option<&'static ThreadRecord>,
@@ -156,7 +157,7 @@ pub struct RunningCall {
 }
 
 impl RunningCall {
-    /// Records the function that it works on from now on, if calls are recorded.
+    /// Records the function that the pass now works on, if calls are recorded.
     #[inline]
     pub fn set_function<'f>(&self, name: impl FnOnce() -> &'f str) {
         if let Some(thread) = self.thread {
@@ -164,7 +165,7 @@ impl RunningCall {
         }
     }
 
-    /// Ends the call, which has returned.
+    /// Pops the call, which has returned.
     #[inline]
     pub fn leave(mut self) {
         self.has_returned = true;
@@ -174,8 +175,8 @@ impl RunningCall {
 impl Drop for RunningCall {
     #[inline]
     fn drop(&mut self) {
-        // `pthread_exit` in the call unwinds the stack without a panic, and the process aborts: the record
-        // goes on naming the call.
+        // `pthread_exit` in the call unwinds the stack without a panic, and the process aborts. The call stays in the
+        // record as the culprit.
         if !self.has_returned && !thread::panicking() {
             return;
         }
@@ -191,19 +192,20 @@ impl Drop for RunningCall {
     }
 }
 
-/// The terminations of earlier processes of the same run.
+/// Terminations of earlier processes of the same run.
 static TERMINATIONS: OnceLock<Vec<Termination>> = OnceLock::new();
 
-/// The number of calls that were skipped.
+/// The number of skipped calls.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the calls fail in which earlier processes of the same run terminated, instead of running them. Only the first
-/// call has an effect.
+/// Makes calls fail, instead of running them, if an earlier process of the same run terminated in them. Only the first
+/// invocation has an effect.
 pub fn skip_terminated(terminations: Vec<Termination>) {
     _ = TERMINATIONS.set(terminations);
 }
 
-/// Returns the termination of an earlier process in this call of a pass or an instrument, which is then skipped.
+/// Returns the earlier termination in this pass or instrument call, if there was one. The caller must then skip the
+/// call.
 pub fn terminated(callee: &Callee<'_>) -> Option<&'static Termination> {
     let call = Some((callee.kind, callee.number));
     let mut terminations = TERMINATIONS.get()?.iter();
@@ -219,25 +221,25 @@ pub fn skipped_calls() -> usize {
     SKIPPED.load(Ordering::Relaxed)
 }
 
-/// Whether there is a call on this thread's stack.
+/// Returns `true` if there is a call on this thread's stack.
 pub(crate) fn is_any() -> bool {
     DEPTH.get() > 0
 }
 
-/// This thread's part of the record, if a call is on its stack.
+/// Returns this thread's part of the record, if a call is on its stack.
 #[cfg(unix)]
 pub(crate) fn current() -> Option<&'static ThreadRecord> {
     THREAD.get().filter(|_| is_any())
 }
 
-/// Records that a rule may begin a rewrite, or has done one: so many are done.
+/// Records the number of rewrites done so far, and the current rule.
 pub fn trace_rewrites(count: u64, rule: &str) {
     if let Some(record) = in_use() {
         record.set_rewrites(count, rule);
     }
 }
 
-/// The number of the current thread, unique in the process.
+/// Returns the number of the current thread, which is unique in the process.
 pub fn thread_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {

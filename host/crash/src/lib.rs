@@ -1,10 +1,10 @@
-//! Crashes of plugins: what of a plugin runs on each thread, and what is reported when the process terminates.
+//! Crash attribution: a record of the plugin code that runs on each thread, and reports when the process terminates.
 //!
-//! The host enters a [`Callee`] around whatever it runs of a plugin. Once a [`Record`] is in use, the calls of each
-//! thread are written there: memory that a supervisor shares, so that it can say what a process was doing whatever
-//! ended it. A program without a supervisor prints a sentence ([`watch()`]).
+//! The host enters a [`Callee`] around each call into a plugin. Once a [`Record`] is in use, the calls of each thread
+//! are written to it. The record can be in memory shared with a supervisor, which reads it after the process has
+//! terminated for any reason. A program without a supervisor prints an error message ([`watch()`]).
 //!
-//! **Invariant:** what runs in a signal handler here neither allocates nor takes a lock.
+//! **Invariant:** signal handlers in this crate neither allocate nor take locks.
 
 mod call;
 mod panics;

@@ -1,4 +1,4 @@
-//! Panics of the host that are caught: where they were, without the text that the standard library prints of each.
+//! Caught panics of the host, with their source locations. The standard library's message is suppressed for them.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -6,25 +6,25 @@ use std::panic::{self, AssertUnwindSafe};
 
 use crate::call;
 
-/// A panic that was caught.
+/// A caught panic.
 pub struct Panic {
-    /// What the panic was made with.
+    /// The payload of the panic.
     pub payload: Box<dyn Any + Send>,
-    /// The place of it in the source, if [`keep_quiet`] was called.
+    /// The source location, if [`keep_quiet`] was called.
     pub place: Option<String>,
 }
 
 thread_local! {
-    /// How many of the calls on this thread's stack catch panics.
+    /// The number of calls on this thread's stack that catch panics.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
-    /// The place of the last panic.
+    /// The source location of the last panic.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a body, and catches its panic.
+/// Calls `body` and catches its panic.
 ///
 /// # Errors
-/// The panic.
+/// If `body` panics.
 pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     CATCHING.set(CATCHING.get() + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(body));
@@ -35,8 +35,8 @@ pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// Lets the standard library say nothing of panics that are caught: those in [`caught`], and those in calls into
-/// plugins. With RUST_BACKTRACE it says what it always says. For a program; a library has no say in this.
+/// Suppresses the standard library's message for panics that [`caught`] or a call into a plugin catches. With
+/// RUST_BACKTRACE, messages are printed as usual. Only programs should call this; it replaces the panic hook.
 pub fn keep_quiet() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         return;
@@ -48,12 +48,12 @@ pub fn keep_quiet() {
             return before(info);
         }
         let place = info.location().map(ToString::to_string);
-        // A thread that ends has none.
+        // The thread-local is already destroyed in a thread that exits.
         _ = PLACE.try_with(|kept| kept.replace(place));
     }));
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     match (
         payload.downcast_ref::<&str>(),

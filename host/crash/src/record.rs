@@ -1,5 +1,5 @@
-//! The record of a process that runs plugins: what each thread is calling. It may be in memory that another process
-//! shares, which reads it when this one is gone; to write it takes no system call.
+//! The record of a process that runs plugins: the calls on each thread's stack. It may be in memory shared with a
+//! supervisor, which reads it after the process has terminated. Writing it takes no system call.
 
 #[cfg(unix)]
 use std::fmt::{self, Write};
@@ -10,27 +10,27 @@ use std::sync::{Mutex, PoisonError};
 use crate::call::{CallKind, Callee};
 use crate::termination::{Culprit, Termination, TerminationCause};
 
-/// The number of threads that are recorded: the first so many that call a plugin.
+/// Maximum number of recorded threads. Threads beyond the first 64 that call a plugin aren't recorded.
 const THREADS: usize = 64;
 
-/// The number of calls that are recorded of a thread: the innermost ones.
+/// Maximum number of recorded calls per thread, which are the innermost ones.
 const CALLS: usize = 8;
 
-/// The record. Zeros stand for nothing.
+/// The calls of a process. The all-zero record is empty.
 #[repr(C)]
 pub struct Record {
-    /// The signal that terminated the process, as its handler saw it.
+    /// The signal that terminated the process, written by its handler.
     signal: AtomicU32,
-    /// Whether the signal was about an address, or about a stack that is used up; whether the supervisor can't be
-    /// reached.
+    /// Bits: whether the signal has an address, whether it is a stack overflow, and whether the channel to the
+    /// supervisor is closed.
     flags: AtomicU32,
     address: AtomicU64,
-    /// The number of the thread of the signal, from 1 on; 0: no plugin was called on that.
+    /// The 1-based number of the thread that received the signal; 0 if no plugin was called on it.
     thread: AtomicU32,
     threads_taken: AtomicU32,
     rewrites: AtomicU64,
     rule: Text<31>,
-    /// The files of the plugins that were loaded, a line each.
+    /// The paths of all loaded plugins, one per line.
     loaded: Text<511>,
     threads: [ThreadRecord; THREADS],
 }
@@ -50,7 +50,7 @@ pub(crate) struct ThreadRecord {
 /// A call.
 #[repr(C)]
 pub(crate) struct CallRecord {
-    /// The number of the kind; 0: there is none.
+    /// The number of the [`CallKind`]; 0 for an unused entry.
     kind: AtomicU32,
     _unused: AtomicU32,
     number: AtomicU64,
@@ -59,7 +59,7 @@ pub(crate) struct CallRecord {
     pub(crate) function: Text<31>,
 }
 
-/// A text of at most so many words; its length is written last. What doesn't fit is cut off.
+/// A string of at most `WORDS` 8-byte words. Longer strings are truncated. The length is written last.
 #[repr(C)]
 pub(crate) struct Text<const WORDS: usize> {
     len: AtomicU64,
@@ -67,10 +67,10 @@ pub(crate) struct Text<const WORDS: usize> {
 }
 
 impl Record {
-    /// Makes a record that only this process reads.
+    /// Creates a record that only this process reads.
     #[cfg(unix)]
     pub(crate) fn in_own_memory() -> &'static Record {
-        // SAFETY: a record is atomic numbers, for which zeros are values.
+        // SAFETY: a record consists of atomic integers, for which zero bytes are valid.
         Box::leak(unsafe { Box::<Record>::new_zeroed().assume_init() })
     }
 
@@ -96,13 +96,13 @@ impl Record {
         self.rule.write(rule);
     }
 
-    /// Writes that the supervisor can't be reached any more: a plugin closed the channel to it.
+    /// Records that a plugin closed the channel to the supervisor.
     #[cfg(unix)]
     pub(crate) fn set_channel_lost(&self) {
         self.flags.store(CHANNEL_LOST, Ordering::Relaxed);
     }
 
-    /// Writes the signal that terminates the process.
+    /// Records the signal that terminates the process.
     #[cfg(unix)]
     pub(crate) fn set_signal(&self, cause: &TerminationCause, thread: Option<&ThreadRecord>) {
         let &TerminationCause::Signal {
@@ -124,7 +124,7 @@ impl Record {
         self.signal.store(signal.cast_unsigned(), Ordering::Release);
     }
 
-    /// The termination of the process that wrote this, which ended of `cause`.
+    /// Returns the termination of the process that wrote this record, given the cause that the system reports.
     pub fn termination(&self, cause: TerminationCause) -> Termination {
         let mut termination = Termination::new(cause);
         if self.flags.load(Ordering::Relaxed) & CHANNEL_LOST != 0 {
@@ -167,12 +167,12 @@ impl Record {
         termination
     }
 
-    /// The calls of the thread that called something, innermost first. Of several threads that called different things,
-    /// the pass that all of them ran.
+    /// Returns the calls of the thread that called a plugin, innermost first. If several threads ran different calls,
+    /// returns only the pass that all of them ran.
     fn common_stack(&self) -> Vec<Culprit> {
         let stacks = self.threads.iter().map(ThreadRecord::stack);
         let mut stacks: Vec<Vec<Culprit>> = stacks.filter(|stack| !stack.is_empty()).collect();
-        // A thread that waits for others which run the same pass.
+        // A thread that waits for threads which run the same pass.
         let waits =
             |stack: &Vec<Culprit>| stack[0].kind == CallKind::Pass && stack[0].function.is_none();
         if !stacks.iter().all(waits) {
@@ -203,7 +203,7 @@ impl ThreadRecord {
         call.plugin.write(plugin.unwrap_or_default());
         call.function.write(callee.function);
         call.kind.store(callee.kind as u32 + 1, Ordering::Relaxed);
-        // Nothing was called in it yet.
+        // It hasn't called anything yet.
         let inner = &self.calls[(depth as usize + 1) % CALLS];
         inner.kind.store(0, Ordering::Relaxed);
         self.depth.store(depth + 1, Ordering::Release);
@@ -223,7 +223,7 @@ impl ThreadRecord {
             .write(name);
     }
 
-    /// The calls on its stack, innermost first.
+    /// Returns the calls on the thread's stack, innermost first.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &CallRecord> {
         let depth = self.depth.load(Ordering::Acquire) as usize;
         let least = depth.saturating_sub(CALLS);
@@ -234,7 +234,7 @@ impl ThreadRecord {
         self.calls().filter_map(CallRecord::read).collect()
     }
 
-    /// The definition that the innermost call had called last.
+    /// Returns the op definition that the innermost call called last.
     fn called_before(&self) -> Option<Culprit> {
         let depth = self.depth.load(Ordering::Acquire) as usize;
         let last = self.calls[depth % CALLS].read();
@@ -283,7 +283,7 @@ impl<const WORDS: usize> Text<WORDS> {
         self.len.load(Ordering::Acquire) == 0
     }
 
-    /// The bytes, up to the end of the last word.
+    /// Returns the bytes, padded to whole words, and their length.
     fn bytes(&self) -> ([[u8; 8]; WORDS], usize) {
         let len = self.len.load(Ordering::Acquire) as usize;
         let words = self.words.each_ref();
@@ -297,7 +297,7 @@ impl<const WORDS: usize> Text<WORDS> {
     }
 }
 
-/// The text as it may be shown on a terminal: characters that control it become question marks. It isn't allocated.
+/// Formats the string for a terminal without allocating. Control characters are replaced by question marks.
 #[cfg(unix)]
 impl<const WORDS: usize> fmt::Display for Text<WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -311,7 +311,7 @@ impl<const WORDS: usize> fmt::Display for Text<WORDS> {
     }
 }
 
-/// The bytes as text: one that was cut off ends in the middle of a character.
+/// Returns the valid UTF-8 prefix. A truncated string may end within a character.
 fn whole(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -356,7 +356,7 @@ mod tests {
         let termination = record.termination(signal);
         assert_eq!(termination.culprit.unwrap().name, "a.pass");
         assert_eq!(termination.called_before.unwrap().name, "an.Op");
-        // Of two threads that run the pass on different functions, the pass is known.
+        // If two threads run the pass on different functions, only the pass is reported.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let entered = pass.enter();

@@ -1,4 +1,4 @@
-//! Records in memory that two processes share.
+//! Records in memory shared by two processes.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -8,7 +8,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::record::Record;
 
-/// A record that another process writes, as this one reads it.
+/// A record that another process writes and this one reads.
 #[derive(Debug)]
 pub struct SharedRecord {
     memory: MmapRaw,
@@ -16,10 +16,10 @@ pub struct SharedRecord {
 }
 
 impl SharedRecord {
-    /// Makes an empty record, in memory that has no name.
+    /// Creates an empty record in anonymous memory.
     ///
     /// # Errors
-    /// The system's error.
+    /// If the system can't create or map the memory.
     pub fn new() -> io::Result<SharedRecord> {
         #[cfg(target_os = "linux")]
         let file = rustix::fs::memfd_create("passdock", rustix::fs::MemfdFlags::CLOEXEC)?;
@@ -30,35 +30,36 @@ impl SharedRecord {
         Ok(SharedRecord { memory, file })
     }
 
-    /// The record.
+    /// Returns the record.
     pub fn record(&self) -> &Record {
         record_in(&self.memory)
     }
 
-    /// The file of the memory, for the process that writes it.
+    /// Returns the memory's file, to be inherited by the process that writes the record.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 }
 
 impl Record {
-    /// Maps the record whose file the parent process left open under this number, for as long as this process lives.
+    /// Maps the record from the descriptor that the parent process left open. The mapping is never released.
     ///
     /// # Errors
-    /// If there is no such file.
+    /// If there is no such descriptor, or it can't be mapped.
     pub fn inherited(fd: RawFd) -> io::Result<&'static Record> {
         Ok(record_in(Box::leak(Box::new(map(&inherited(fd)?)?))))
     }
 }
 
-/// The descriptor that the parent process left open under this number, which nothing that this process starts gets.
+/// Takes ownership of the descriptor that the parent process left open, and marks it close-on-exec.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no such descriptor.
 pub fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: the call fails if there is no such descriptor.
+    // SAFETY: the descriptor is only borrowed for the call, which fails if it isn't open.
     fcntl_setfd(unsafe { BorrowedFd::borrow_raw(fd) }, FdFlags::CLOEXEC)?;
-    // SAFETY: it is there, and whoever started this process left it to whoever asks for it by its number.
+    // SAFETY: the call above proves that the descriptor is open. The parent process left it open for the caller, which
+    // is its only owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -67,7 +68,7 @@ fn map(file: &OwnedFd) -> io::Result<MmapRaw> {
 }
 
 fn record_in(memory: &MmapRaw) -> &Record {
-    // SAFETY: `map` made the memory as large as a record, and pages are aligned; a record is atomic numbers, of any
-    // bits.
+    // SAFETY: `map` maps `size_of::<Record>()` bytes, and pages are aligned. A record consists of atomic integers, for
+    // which any bits are valid.
     unsafe { &*memory.as_ptr().cast::<Record>() }
 }

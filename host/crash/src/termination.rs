@@ -20,16 +20,16 @@ pub struct Termination {
     /// The pass that ran, or around which an instrument was called, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
-    /// The op definition that the culprit, a pass, called last: a write past its memory may show later.
+    /// The op definition that the culprit, a pass, called last. If it wrote out of bounds, the crash may follow later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_before: Option<Culprit>,
-    /// Whether another thread crashed, which was in no call into a plugin.
+    /// Whether another thread crashed, outside of calls into plugins.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_other_thread: bool,
     /// The number of rewrites of the pass, and the rule that ran, if they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewrites: Option<(u64, String)>,
-    /// The files of the plugins that were loaded, if known.
+    /// The paths of the loaded plugins, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub struct Termination {
 pub enum TerminationCause {
     /// A signal.
     Signal {
-        /// Its number.
+        /// The signal's number.
         signal: i32,
         /// The address that was read or written, if the signal has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub enum TerminationCause {
         #[serde(default)]
         stack_overflow: bool,
     },
-    /// A call of `exit` or `_exit`, or the end of another program in its place.
+    /// A call of `exit` or `_exit`, or `exec` of a program that exited.
     Exit {
         /// The status, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub enum TerminationCause {
 /// Plugin code that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Culprit {
-    /// Its kind.
+    /// The kind of call.
     pub kind: CallKind,
     /// The name of the pass, the instrument or the op.
     pub name: String,
@@ -77,13 +77,13 @@ pub struct Culprit {
     /// The function that it worked on, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// The number of the call of a pass or an instrument.
+    /// The 1-based number of a pass or of an instrument call; 0 for other kinds.
     #[serde(default)]
     pub number: u64,
 }
 
 impl Termination {
-    /// Creates a termination of which only the cause is known.
+    /// Creates a termination with only a cause.
     pub fn new(cause: TerminationCause) -> Termination {
         Termination {
             cause,
@@ -102,13 +102,13 @@ impl Termination {
         self.culprit.as_ref().filter(is_pass).or(self.pass.as_ref())
     }
 
-    /// Whether it isn't known which plugin code ran.
+    /// Returns `true` if the running plugin code is unknown.
     pub fn is_unattributed(&self) -> bool {
         self.culprit.is_none() && self.pass.is_none()
     }
 
-    /// Returns the kind and the number of the call that another process can skip to get further: the call of the
-    /// instrument that the process terminated in, or of the pass.
+    /// Returns the kind and the number of the call that another process can skip to continue the run. It is the
+    /// instrument call in which the process terminated, or else the pass.
     pub fn call(&self) -> Option<(CallKind, u64)> {
         let is_instrument = |culprit: &&Culprit| culprit.kind == CallKind::Instrument;
         let instrument = self.culprit.as_ref().filter(is_instrument);
@@ -134,7 +134,8 @@ impl From<ExitStatus> for TerminationCause {
 }
 
 impl TerminationCause {
-    /// Returns the cause as a word, such as `SIGSEGV` or `exit`; terminations with the same word are the same.
+    /// Returns a short name of the cause, such as `SIGSEGV` or `exit`. Terminations are considered equal if the names
+    /// are.
     pub fn name(&self) -> &'static str {
         match self {
             TerminationCause::Signal {
@@ -149,7 +150,7 @@ impl TerminationCause {
     }
 }
 
-/// Completes a sentence about a process: `ended by SIGSEGV (address 0x0)`.
+/// Formats the predicate of a message: `ended by SIGSEGV (address 0x0)`.
 impl fmt::Display for TerminationCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The signals of a crash, and the end of a process that nobody asked for.
+//! Handlers for crash signals and for unexpected exits.
 
 use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
@@ -21,60 +21,61 @@ const SIGNALS: [c_int; 5] = [
     libc::SIGABRT,
 ];
 
-/// The bytes below the stack pointer within which a fault means that the stack is used up.
+/// Maximum distance in bytes between the stack pointer and the address of a fault that counts as a stack overflow.
 const STACK_STEP: u64 = 1 << 16;
 
-/// What happens after a crash.
+/// Action after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It is recorded, and the process terminates as it would have: its supervisor reports it.
+    /// Record the crash and terminate by the signal. A supervisor reports it.
     Die,
-    /// A sentence goes to standard error, and the process ends with this status.
+    /// Print an error message to standard error, and exit with this status.
     Exit(i32),
-    /// A sentence goes to standard error if a plugin is called on the thread; then whoever handled the signal before
-    /// does so.
+    /// Print an error message to standard error if the thread is in a call into a plugin. Then run the previous handler
+    /// of the signal.
     Chain,
 }
 
 struct Watch {
     then: Then,
-    /// The handlers of the signals before.
+    /// The previous actions of the signals.
     before: [sigaction; SIGNALS.len()],
 }
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
-/// Whether a crash is being reported, or the process is about to end as it should.
+/// Whether a crash is being reported, or the process is about to exit normally.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// The directory that a process is in which plugins have to themselves, beside the program that watches it: relative
-/// paths start from there.
+/// The initial directory of a process that runs plugins, restored after each call because relative paths depend on it.
+/// 0 if unset.
 static DIRECTORY: AtomicI32 = AtomicI32::new(0);
-/// A plugin forked the process, which is no part of the run.
+/// Value of `DIRECTORY` in a child that a plugin forked, which isn't part of the run.
 const FORKED: i32 = -1;
 
-/// Lets this process, which isn't in the foreground group of its terminal, and what it starts write to that, and fail
-/// to read from it, instead of being stopped.
+/// Lets this process and its children write to the terminal, and makes reads from it fail, instead of stopping them.
+/// They aren't in the terminal's foreground process group.
 pub fn ignore_terminal_stops() {
     for signal in [libc::SIGTTIN, libc::SIGTTOU] {
-        // SAFETY: to ignore a signal has no preconditions.
+        // SAFETY: ignoring a signal has no preconditions.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }
 
-/// Starts to watch for crashes: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, on whatever thread; with [`Then::Exit`]
-/// also for an end of the process before [`finish`]. The first call counts.
+/// Starts watching for crashes: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT on any thread. With [`Then::Exit`], also
+/// watches for an exit of the process before [`finish`]. Only the first call has an effect.
 pub fn watch(then: Then) {
     if in_use().is_none() {
         record_to(Record::in_own_memory());
     }
     let mut before = [ZEROS; SIGNALS.len()];
-    // SAFETY: the calls are given actions.
+    // SAFETY: all pointers are to valid actions or null. The registered functions have the signatures that the C
+    // library expects, and live as long as the process.
     unsafe {
         for (signal, before) in SIGNALS.iter().zip(&mut before) {
             sigaction(*signal, ptr::null(), before);
         }
-        // Handlers find it there.
+        // Set before the handlers are installed, because they read it.
         if WATCH.set(Watch { then, before }).is_err() {
             return;
         }
@@ -100,13 +101,13 @@ pub fn watch(then: Then) {
     }
 }
 
-/// Runs when a call into a plugin's file has returned, which may have changed the current directory, or how numbers are
-/// computed, or have forked the process.
+/// Runs after each call into a plugin's file. The call may have changed the current directory or the floating-point
+/// mode, or may have forked the process.
 fn returned() {
     match DIRECTORY.load(Ordering::Relaxed) {
         FORKED => end(1),
         directory => {
-            // SAFETY: the call fails if there is no such directory.
+            // SAFETY: `fchdir` fails if the descriptor isn't an open directory.
             unsafe { libc::fchdir(directory) };
             reset_float_mode();
         }
@@ -117,42 +118,42 @@ extern "C" fn forked() {
     DIRECTORY.store(FORKED, Ordering::SeqCst);
 }
 
-/// Makes this thread compute as threads do when they begin: a library that was compiled with `-ffast-math` changes that
-/// when it is loaded, and constants would be folded to other numbers.
+/// Restores the default floating-point mode of this thread. Loading a library that was compiled with `-ffast-math`
+/// changes it, which would change the results of constant folding.
 fn reset_float_mode() {
     #[cfg(all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
     {
-        // SAFETY: it is the C library's, with this signature.
+        // SAFETY: the declaration has the signature of the C library's function.
         unsafe extern "C" {
             fn fesetenv(mode: *const c_void) -> c_int;
         }
-        // SAFETY: the C library takes this address for the mode that threads begin with (`FE_DFL_ENV`).
+        // SAFETY: the C library defines `FE_DFL_ENV`, the default mode, as this address.
         unsafe { fesetenv(ptr::without_provenance(usize::MAX)) };
     }
 }
 
-/// Ends the process with a status, whatever plugins would do at its end: their exit handlers and destructors aren't
-/// run. Where crashes aren't watched, or are chained, it does nothing.
+/// Exits with a status without running exit handlers and destructors of plugins. Does nothing if crashes aren't
+/// watched, or are chained.
 pub fn finish(status: u8) {
     if WATCH.get().is_none_or(|watch| watch.then == Then::Chain) {
         return;
     }
-    // From here on a crash of a thread that a plugin started changes nothing.
+    // From here on, crashes of threads that plugins started are ignored.
     ENDS.store(true, Ordering::SeqCst);
     flush_streams();
     end(status.into());
 }
 
-/// Writes what libraries printed and the C library still has.
+/// Flushes the C library's output streams, which have the output of libraries.
 pub fn flush_streams() {
-    // SAFETY: null stands for all streams.
+    // SAFETY: a null pointer selects all streams.
     unsafe { libc::fflush(ptr::null_mut()) };
 }
 
-/// Ends a process whose supervisor can't be reached any more.
+/// Exits because the supervisor can't be reached any more, and records that.
 pub fn lose_channel() -> ! {
     if let Some(record) = in_use() {
         record.set_channel_lost();
@@ -167,8 +168,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
         return;
     };
     let chains = watch.then == Then::Chain;
-    // Virtual machines and collectors mend faults outside of plugins. Where it isn't the first one, another thread
-    // reports its crash, or reporting crashed.
+    // Outside of plugins, virtual machines and garbage collectors may handle a fault. If `ENDS` is already set, another
+    // thread reports its crash, or reporting crashed.
     if (!chains || call::is_any()) && !ENDS.swap(true, Ordering::SeqCst) {
         let cause = cause(signal, info, context);
         match watch.then {
@@ -187,17 +188,17 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let at = SIGNALS.iter().position(|known| *known == signal);
     let before = at.filter(|_| chains).map(|at| &watch.before[at]);
     handle_as(before.unwrap_or(&ZEROS), signal, info, context);
-    // Whoever returns here goes on.
+    // A previous handler that returns has resolved the fault, and the process continues.
     ENDS.store(false, Ordering::SeqCst);
 }
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" {
-    /// The C library's; the crate for it leaves it out.
+    /// Declared here because the `libc` crate doesn't have it.
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
 }
 
-/// Runs at the end of a process that nobody finished.
+/// Runs if the process exits before [`finish`].
 extern "C" fn at_exit() {
     if ENDS.swap(true, Ordering::SeqCst) {
         return;
@@ -209,19 +210,19 @@ extern "C" fn at_exit() {
 }
 
 fn end(status: i32) -> ! {
-    // SAFETY: it has no preconditions.
+    // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(status) }
 }
 
-/// The action that is taken at a signal which nobody handles.
-// SAFETY: all zeros are an action: of the default handler, `SIG_DFL`.
+/// The default action of a signal.
+// SAFETY: zero bytes are a valid action with the default handler, `SIG_DFL`.
 const ZEROS: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
 
-/// Handles a signal as this action does. If that is to end the process, what raised the signal is done again when the
-/// handler returns, or `raise` does it.
+/// Handles a signal with the given action. If that is the default action, the faulting instruction runs again when the
+/// handler returns, or `raise` raises the signal again.
 fn handle_as(action: &sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let handler = action.sa_sigaction;
-    // SAFETY: the calls are given an action, and whoever set a handler said which kind of function it is.
+    // SAFETY: `ZEROS` is a valid action. `sa_flags` determines the signature of the handler that was installed with it.
     unsafe {
         if [libc::SIG_DFL, libc::SIG_IGN].contains(&handler) {
             sigaction(signal, &ZEROS, ptr::null_mut());
@@ -235,8 +236,8 @@ fn handle_as(action: &sigaction, signal: c_int, info: *mut siginfo_t, context: *
 }
 
 fn cause(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> TerminationCause {
-    // SAFETY: the system gives the handler the signal's record. The signals of faults have an address; of a signal that
-    // somebody sent there is none.
+    // SAFETY: the system passes the handler a valid `siginfo_t`, or null. It has an address because the signal is a
+    // fault that the system raised (`si_code > 0`).
     let address = unsafe { info.as_ref() }
         .filter(|info| signal != libc::SIGABRT && info.si_code > 0)
         .map(|info| unsafe { info.si_addr() } as u64);
@@ -249,14 +250,14 @@ fn cause(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> Terminati
     }
 }
 
-/// The stack pointer where the signal came, where it is known how to find it.
+/// Returns the stack pointer at the signal, on supported platforms.
 fn stack_pointer(context: *mut c_void) -> Option<u64> {
     #[cfg(all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
     {
-        // SAFETY: the system gives the handler a context.
+        // SAFETY: the system passes the handler a valid context, or null.
         let registers = &unsafe { context.cast::<libc::ucontext_t>().as_ref() }?.uc_mcontext;
         #[cfg(target_arch = "x86_64")]
         let pointer = registers.gregs[libc::REG_RSP as usize];
@@ -271,18 +272,18 @@ fn stack_pointer(context: *mut c_void) -> Option<u64> {
     context.is_null().then_some(0)
 }
 
-/// Standard error, to which nothing but the system call is between.
+/// Standard error, written by system calls without buffers or locks.
 struct StandardError;
 
 impl Write for StandardError {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // SAFETY: the call is given bytes that are there.
+        // SAFETY: the pointer and length are those of a `str`.
         unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
         Ok(())
     }
 }
 
-/// Writes what ended the process, and what this thread called, to standard error.
+/// Prints the cause and the calls of this thread to standard error.
 fn report(cause: &TerminationCause) -> fmt::Result {
     let mut out = StandardError;
     let mut calls = call::current()
@@ -315,7 +316,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
     out.write_str("  = Nothing was written.\n")
 }
 
-/// Writes in which function and of which plugin something is, as far as that is recorded.
+/// Prints the recorded function and plugin of a call.
 fn write_place(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
     if !function.is_empty() {
         writeln!(out, "  = in the function @{function}")?;

@@ -1,4 +1,4 @@
-//! `Then::Chain`: whoever handled a signal before goes first where no plugin is called.
+//! `Then::Chain`: outside of calls into plugins, the previous handler of a signal runs.
 #![cfg(target_os = "linux")]
 
 use std::io::{Write, stderr};
@@ -11,15 +11,16 @@ use std::{env, ptr};
 use libc::{c_int, c_void, sigaction, siginfo_t};
 use passdock_crash::{Callee, Then, watch};
 
-/// The bytes of a page, or of several.
+/// The size of the mapping in bytes, a multiple of the page size.
 const LEN: usize = 1 << 16;
 
-/// The memory that may be written once a fault was mended, as a collector of garbage has it.
+/// Memory that becomes writable when the first fault is handled, as in a garbage collector.
 static GUARDED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 extern "C" fn mend(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let guarded = GUARDED.load(Ordering::SeqCst);
-    // SAFETY: the system gives the handler the signal's record; the memory was mapped, and a `sigaction` may be zeros.
+    // SAFETY: the system passes the handler a valid `siginfo_t`. The memory was mapped by `fault_twice`. Zero bytes are
+    // a valid `sigaction`.
     unsafe {
         if (*info).si_addr() == guarded {
             libc::mprotect(guarded, LEN, libc::PROT_READ | libc::PROT_WRITE);
@@ -30,10 +31,10 @@ extern "C" fn mend(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     }
 }
 
-/// What the process does that the test starts.
+/// The body of the child process that the test starts.
 fn fault_twice() {
-    // SAFETY: the calls are given what they ask for; what is written to was mapped, and is mended by the handler. The
-    // last one crashes on purpose.
+    // SAFETY: all arguments are valid. The memory that is written was mapped, and the handler makes it writable. The
+    // last write crashes intentionally.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let guarded = libc::mmap(ptr::null_mut(), LEN, libc::PROT_NONE, flags, -1, 0);

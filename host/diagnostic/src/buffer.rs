@@ -1,12 +1,12 @@
-//! The diagnostics of a pass, up to a limit.
+//! A bounded buffer for the diagnostics of a pass.
 
 use crate::{Diagnostic, Severity};
 
-/// The most diagnostics of one run of a pass that are kept.
+/// Maximum number of diagnostics kept per run of a pass.
 const MAX_DIAGNOSTICS: usize = 10_000;
 
-/// The diagnostics of a pass. Of very many only the first are kept, with a warning that there were more; an error among
-/// the rest is kept all the same, since it makes the pass fail.
+/// The diagnostics of a pass, up to a limit. Later ones are replaced by one warning, except for the first error among
+/// them: an error makes the pass fail.
 #[derive(Debug, Default)]
 pub struct DiagnosticBuffer {
     diagnostics: Vec<Diagnostic>,
@@ -33,12 +33,12 @@ impl DiagnosticBuffer {
         }
     }
 
-    /// Returns the diagnostics that are kept.
+    /// Returns the kept diagnostics.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Takes the diagnostics that are kept.
+    /// Consumes the buffer and returns the kept diagnostics.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }

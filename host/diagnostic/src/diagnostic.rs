@@ -1,4 +1,4 @@
-//! The diagnostic as data: a message of a pass, a plugin or the host.
+//! Diagnostics as data: messages of a pass, a plugin or the host.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 
-/// The severity of a diagnostic, the worst first; the numbers are TVM's `DiagnosticLevel`.
+/// Severity of a diagnostic, most severe first. The numbers are those of TVM's `DiagnosticLevel`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A mistake of the compiler itself.
+    /// A bug in the compiler.
     Bug = 10,
-    /// A failure: the pass can't go on.
+    /// A failure: the pass can't continue.
     #[default]
     Error = 20,
-    /// A condition that may be a mistake.
+    /// A condition that may be an error.
     Warning = 30,
-    /// A remark beside another diagnostic.
+    /// A remark on another diagnostic.
     Note = 40,
-    /// Advice on what to do.
+    /// A suggested fix.
     Help = 50,
 }
 
 impl Severity {
-    /// Whether the pass that emitted a diagnostic of this severity has failed.
+    /// Returns `true` if a diagnostic of this severity makes the pass fail.
     pub fn is_failure(self) -> bool {
         self <= Severity::Error
     }
@@ -55,43 +55,43 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// A short stable code.
     pub code: String,
-    /// The message: a whole sentence.
+    /// The message: a full sentence.
     pub message: String,
-    /// The pass that emitted it.
+    /// The pass that emitted the diagnostic.
     pub pass: Option<String>,
     /// The name of the pass's plugin.
     pub plugin: Option<String>,
     /// The path of the plugin's file.
     pub file: Option<String>,
-    /// The pass that ran that pass, and so on.
+    /// The callers of that pass, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run_by: Vec<String>,
-    /// The definition of an op that failed, or that calls the op wrong, when the pass asked it.
+    /// The op definition that failed when the pass called it, or that rejected the op.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<BlamedDefinition>,
-    /// The function it is about.
+    /// The function that the diagnostic refers to.
     pub function: Option<String>,
-    /// The op it is about.
+    /// The op that the diagnostic refers to.
     pub op: Option<String>,
     /// The op's location: a line and column, or an ONNX node's name.
     pub location: Option<String>,
-    /// The advice on what to do.
+    /// The suggested fix.
     pub help: Option<String>,
     /// Further remarks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The line of text that the diagnostic is about.
+    /// The source line that the diagnostic refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
-    /// Other places that the diagnostic points at.
+    /// Secondary locations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<Label>,
 }
 
-/// The definition of an operator that a diagnostic comes from. Its plugin isn't the pass's.
+/// The op definition that a diagnostic comes from, if its plugin isn't the pass's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BlamedDefinition {
-    /// The operator's canonical name, domain included.
+    /// The operator's canonical name, including the domain.
     pub op: String,
     /// The name of the plugin that defines it.
     pub plugin: String,
@@ -100,7 +100,7 @@ pub struct BlamedDefinition {
 }
 
 impl BlamedDefinition {
-    /// The definition in words, unless a message names it: `by the definition of …`.
+    /// Returns the note `by the definition of …`, unless the message already names the definition.
     pub fn unless_in(&self, message: &str) -> Option<String> {
         let plugin = match &self.file {
             Some(file) => format!("`{file}`"),
@@ -111,46 +111,46 @@ impl BlamedDefinition {
     }
 }
 
-/// Another place that a diagnostic points at.
+/// A secondary location of a diagnostic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Label {
-    /// A few words about the place, or empty.
+    /// A short label, or an empty string.
     pub text: String,
-    /// The function that the place is in.
+    /// The function that contains the location.
     pub function: Option<String>,
-    /// The op at that place.
+    /// The op at the location.
     pub op: Option<String>,
     /// The op's location: a line and column, or an ONNX node's name.
     pub location: Option<String>,
-    /// The op's line of text.
+    /// The op's source line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
 }
 
-/// A part of a line of text.
+/// A source line with an underlined part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Snippet {
-    /// The file, as the user named it; of an op that is printed as it is now, where it stood.
+    /// The file, as the user named it. For an op that is printed in its current form, the file that it was read from.
     pub file: String,
-    /// The line's number, from 1; 0: the text isn't a file's.
+    /// The 1-based line number; 0 if the text isn't from a file.
     pub line: usize,
-    /// The column, in characters, from 1; 0: the text isn't a file's.
+    /// The 1-based column in characters; 0 if the text isn't from a file.
     pub column: usize,
     /// The line's text.
     pub text: String,
-    /// The first byte of `text` to underline.
+    /// The start of the underlined range in `text`, in bytes.
     pub start: usize,
-    /// The end of the underlined bytes in `text`.
+    /// The end of the underlined range in `text`, in bytes.
     pub end: usize,
-    /// The text under the underlined bytes.
+    /// The label below the underlined range.
     pub label: String,
 }
 
 impl Snippet {
-    /// The line of `text` in which `span` begins.
+    /// Creates a snippet of the line of `text` in which `span` starts.
     pub fn new(file: &str, text: &str, span: Range<usize>, label: &str) -> Snippet {
         let mut at = floor(text, span.start);
-        // At the very end of a file the last line that holds something is shown.
+        // At the end of the file, the last line that isn't blank is shown.
         if at == text.len() {
             at = text.trim_end().len();
         }
@@ -173,7 +173,7 @@ impl Snippet {
         }
     }
 
-    /// A snippet of a known line, with the bytes of it to underline.
+    /// Creates a snippet of a given line. `span` is the range of bytes to underline.
     pub fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
@@ -190,19 +190,19 @@ impl Snippet {
         }
     }
 
-    /// The bytes to underline, wherever the fields came from: whole characters of the text.
+    /// Returns the range to underline, clamped to character boundaries: deserialized fields may have any values.
     pub(crate) fn span(&self) -> Range<usize> {
         let start = floor(&self.text, self.start);
         start..floor(&self.text, self.end).max(start)
     }
 
-    /// The snippet's place as `file:line:column`.
+    /// Returns the location as `file:line:column`.
     pub fn location(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-/// The last place at or before a byte where a character of a text begins, or its end.
+/// Returns the largest character boundary that isn't after `byte`.
 fn floor(text: &str, byte: usize) -> usize {
     let mut at = byte.min(text.len());
     while !text.is_char_boundary(at) {
@@ -212,7 +212,7 @@ fn floor(text: &str, byte: usize) -> usize {
 }
 
 impl Diagnostic {
-    /// A diagnostic that names nothing yet.
+    /// Creates a diagnostic without a location.
     pub fn new(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
@@ -222,15 +222,14 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the advice on what to do.
+    /// Sets the suggested fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a place. The first one is the op that the diagnostic is about, later ones become
-    /// labels.
+    /// Adds a location. The first one is the op that the diagnostic refers to, later ones become labels.
     pub fn point_at(&mut self, shown: Excerpt, text: &str) {
         let label = |mut snippet: Snippet| {
             text.clone_into(&mut snippet.label);
@@ -254,7 +253,7 @@ impl Diagnostic {
     }
 }
 
-/// The text as a sentence: with a capital letter first and a full stop at the end.
+/// Converts a text to a sentence, with a capital letter at the start and a full stop at the end.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let mut out: String = match chars.next() {

@@ -1,5 +1,4 @@
-//! An op as messages show it: the line of the text that it was read from, or the op printed as it
-//! is now.
+//! Excerpts of ops for messages: the line that the op was read from, or its current form as IR text.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,20 +10,19 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{Label, Snippet};
 
-/// The most places that are shown of an op that came from several.
+/// Maximum number of source locations shown for an op.
 const MAX_PARTS: usize = 4;
 
-/// The most times that one pass numbers the values of a function anew for excerpts. Numbering takes
-/// time linear in the function, so an op isn't shown any more where the function is edited between
-/// any two messages.
+/// How often a pass may number the values of a function for excerpts. Numbering takes time linear in the size of the
+/// function. A pass that edits the function between messages gets no excerpts after this limit.
 const MAX_NUMBERINGS: u32 = 16;
 
-/// The part of an op that is underlined.
+/// The part of an op to underline.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     /// The kind of part.
     pub part: OpPart,
-    /// The number of the operand or result.
+    /// The index of the operand or result.
     pub index: u32,
     /// The name of the attribute.
     pub attr: &'a str,
@@ -39,30 +37,29 @@ impl Part<'static> {
     };
 }
 
-/// An op as a message shows it.
+/// An op as shown in a message.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
     /// The op's description: its id and name.
     pub op: Option<String>,
-    /// The function that the op is in.
+    /// The function that contains the op.
     pub function: Option<String>,
-    /// The place in the file that the op came from.
+    /// The source location of the op.
     pub location: Option<String>,
-    /// The op's line of text.
+    /// The op's source line.
     pub snippet: Option<Snippet>,
-    /// The other places that the op came from.
+    /// The op's other source locations.
     pub others: Vec<Label>,
 }
 
-/// The names of the values of the function that was shown last.
+/// The value names of the function that was shown last.
 #[derive(Default)]
 pub struct Numbering {
     last: Option<(SymbolId, u64, Naming)>,
     spent: FxHashMap<SymbolId, u32>,
 }
 
-/// An op as a message shows it. If the function doesn't have the op, the excerpt still names the
-/// function.
+/// Returns an excerpt of an op. If the function doesn't have the op, the excerpt only names the function.
 pub fn excerpt(
     f: &Function,
     op: OpId,
@@ -111,8 +108,7 @@ pub fn excerpt(
     excerpt
 }
 
-/// The line of the module's text at a location: its number, its text, and the byte at which the op
-/// starts.
+/// Returns the source line of a location: its number, its text, and the byte at which the op starts.
 fn line_of<'t>(f: &Function, loc: &Loc, text: &'t TextSource) -> Option<(usize, &'t str, usize)> {
     let name = f.text(loc.name);
     match loc.kind {
@@ -152,8 +148,8 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     Some(line)
 }
 
-/// The bytes of a part of an op that starts at a byte of a line. If the op has no such part, the
-/// bytes of the whole op.
+/// Returns the byte range of a part of an op. The op starts at byte `start` of the line. If it has no such part,
+/// returns the range of the whole op.
 fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     let spans = OpSpans::new(line, start);
     let index = part.index as usize;
@@ -172,19 +168,19 @@ fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     range.unwrap_or(spans.whole)
 }
 
-/// The places that a location is made of.
+/// Returns the single locations that a location consists of.
 fn locs(f: &Function, id: LocId) -> impl Iterator<Item = &Loc> + '_ {
     f.single_locs(id).take(MAX_PARTS)
 }
 
-/// A location as messages write it.
+/// Formats a location for messages.
 pub fn location(f: &Function, id: LocId) -> Option<String> {
     let parts = locs(f, id).filter_map(|loc| written(f, loc));
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A place that isn't made of others.
+/// Formats a single location.
 fn written(f: &Function, loc: &Loc) -> Option<String> {
     let name = f.text(loc.name);
     match loc.kind {

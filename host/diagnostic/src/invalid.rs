@@ -1,26 +1,26 @@
-//! What serde reports about data of another shape.
+//! Deserialization errors of serde, as structured data.
 
-/// An error of serde, read from its message: formats hand out nothing else.
+/// A deserialization error. It is parsed from serde's message, because formats provide no structured errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidShape<'m> {
-    /// A key that the struct doesn't have, and those that it has.
+    /// An unknown key, and the struct's keys.
     UnknownKey(&'m str, Vec<&'m str>),
-    /// A word that the enum doesn't have, and those that it has.
+    /// An unknown variant, and the enum's variants.
     UnknownWord(&'m str, Vec<&'m str>),
-    /// A key that the table lacks.
+    /// A missing key.
     MissingKey(&'m str),
-    /// A value of another type than the expected one.
+    /// A value of an unexpected type.
     WrongType {
         /// The value, or its type.
         got: &'m str,
         /// The expected type.
         expected: &'m str,
     },
-    /// An error of a type's own.
+    /// A custom error of a type.
     Other(&'m str),
 }
 
-/// Types as messages of serde name them, and as ours do.
+/// Type names in serde's messages, and the names that we print.
 const TYPES: [(&str, &str); 8] = [
     ("u32", "an integer ≥ 0"),
     ("u64", "an integer ≥ 0"),
@@ -33,7 +33,7 @@ const TYPES: [(&str, &str); 8] = [
 ];
 
 impl<'m> InvalidShape<'m> {
-    /// Reads a message: "unknown field `opt_lvl`, expected `opt_level` or `config`", "missing field `name`", "invalid
+    /// Parses a message: "unknown field `opt_lvl`, expected `opt_level` or `config`", "missing field `name`", "invalid
     /// type: string "3", expected u32".
     pub fn parse(message: &'m str) -> InvalidShape<'m> {
         let mut quoted = message.split('`').skip(1).step_by(2);

@@ -1,10 +1,10 @@
-//! Diagnostics, as data and as text: the messages of passes, plugins and the host.
+//! Diagnostics as data and as text: the messages of passes, plugins and the host.
 //!
-//! A [`Diagnostic`] carries the lines that it is about, so that it can be shown, or sent to another
-//! process, without the file or the module. `render` is what terminals show, [`excerpt`] the text
-//! of an op, [`suggest`] "did you mean", [`table`] text in columns, [`text_diff`] unified diffs of modules,
-//! [`InvalidShape`] errors of serde, [`ProcessMemory`] what reports show of this process's memory,
-//! [`terminal`] what keeps text from steering a terminal.
+//! A [`Diagnostic`] contains the source lines that it refers to. It can be rendered, or sent to another process,
+//! without the file or the module. `render` formats diagnostics for terminals. [`excerpt`] returns the text of an op,
+//! [`suggest`] "did you mean" hints. [`table`] formats columns of text, [`text_diff`] unified diffs of modules.
+//! [`InvalidShape`] parses errors of serde, [`ProcessMemory`] measures this process, and [`terminal`] escapes control
+//! characters.
 
 mod buffer;
 mod diagnostic;

@@ -1,42 +1,42 @@
-//! The memory of this process.
+//! Memory usage of this process.
 
-/// The process's memory in bytes, as far as the system tells.
+/// Memory usage in bytes, as far as the system reports it.
 #[derive(Debug, PartialEq)]
 pub struct ProcessMemory {
-    /// What is in memory now.
+    /// The resident set size.
     pub resident: Option<u64>,
-    /// The most that was.
+    /// The peak resident set size.
     pub peak: Option<u64>,
 }
 
 impl ProcessMemory {
     #[cfg(target_os = "linux")]
-    /// Reads what the system says now.
+    /// Returns the current memory usage.
     pub fn now() -> ProcessMemory {
         let status = std::fs::read_to_string("/proc/self/status");
         ProcessMemory::parse(&status.unwrap_or_default())
     }
 
     #[cfg(not(target_os = "linux"))]
-    /// Nothing: the system isn't asked.
+    /// Returns no values: this system isn't supported.
     pub fn now() -> ProcessMemory {
         ProcessMemory::parse("")
     }
 
-    /// Resets the peak to the resident memory; whether the system could do that.
+    /// Resets the peak to the current size. Returns `true` if the system supports it.
     #[cfg(target_os = "linux")]
     pub fn reset_peak() -> bool {
         // proc(5): 5 resets "the peak resident set size to the current one".
         std::fs::write("/proc/self/clear_refs", "5").is_ok()
     }
 
-    /// Nothing: the system can't.
+    /// Returns `false`: this system isn't supported.
     #[cfg(not(target_os = "linux"))]
     pub fn reset_peak() -> bool {
         false
     }
 
-    /// The values in `/proc/self/status`, whose "kB" are 1024 bytes.
+    /// Parses `/proc/self/status`, where "kB" means 1024 bytes.
     fn parse(status: &str) -> ProcessMemory {
         let field = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;

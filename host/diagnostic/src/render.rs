@@ -1,4 +1,4 @@
-//! Diagnostics as a terminal shows them: the places underlined, colour if it is wanted.
+//! Rendering of diagnostics for terminals, with underlined source and optional colour.
 
 use std::ops::Range;
 
@@ -8,8 +8,7 @@ use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
 use crate::terminal::{safe, safe_line};
 
 impl Diagnostic {
-    /// The diagnostic as a terminal shows it, with the place that it is about underlined. Control
-    /// characters are escaped.
+    /// Renders the diagnostic for a terminal, with its source location underlined. Control characters are escaped.
     pub fn render(&self, color: bool) -> String {
         let level = match self.severity {
             Severity::Bug => Level::ERROR.with_name("bug"),
@@ -67,7 +66,7 @@ impl Diagnostic {
         without_empty_places(renderer.render(&[group]))
     }
 
-    /// The place in words: `in pass …, function @…, op …, at …`.
+    /// Returns the location in words: `in pass …, function @…, op …, at …`.
     fn place(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some(pass) = &self.pass {
@@ -78,7 +77,7 @@ impl Diagnostic {
             });
             parts.extend(self.run_by.iter().map(|outer| format!("run by {outer}")));
         }
-        // The heading of a snippet has the location.
+        // The header of the snippet has the location.
         let location = self.location.as_ref().filter(|_| self.snippet.is_none());
         parts.extend(places(&self.function, &self.op, location));
         (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
@@ -86,7 +85,7 @@ impl Diagnostic {
 }
 
 impl Snippet {
-    /// The text escaped for terminals, and the bytes of it to underline: the same characters.
+    /// Returns the escaped text and the corresponding range to underline.
     fn safe(&self) -> (String, Range<usize>) {
         let span = self.span();
         let parts = [
@@ -94,7 +93,7 @@ impl Snippet {
             &self.text[span.clone()],
             &self.text[span.end..],
         ];
-        // Tabs stay: the renderer knows how wide they are.
+        // Tabs are kept: the renderer expands them.
         let [before, under, after] = parts.map(|part| safe(part).replace('\n', "\\n"));
         let span = before.len()..before.len() + under.len();
         (before + &under + &after, span)
@@ -109,7 +108,7 @@ impl Label {
         })
     }
 
-    /// The place in words, `at …: text`, where its line isn't known.
+    /// Returns the location in words, `at …: text`, for a label without a source line.
     fn place(&self) -> String {
         let parts: Vec<String> = places(&self.function, &self.op, self.location.as_ref()).collect();
         match self.text.is_empty() {
@@ -119,7 +118,7 @@ impl Label {
     }
 }
 
-/// A function, an op and its location in words, as far as they are known.
+/// Returns the known parts of a location in words: function, op, source location.
 fn places(
     function: &Option<String>,
     op: &Option<String>,
@@ -130,8 +129,7 @@ fn places(
     function.chain(op.clone()).chain(location)
 }
 
-/// Adds a line of source, with the parts underlined that the snippet itself and the labels point
-/// at.
+/// Adds a source line, in which the ranges of the snippet and of the labels are underlined.
 fn with_source<'a>(
     group: Group<'a>,
     snippet: &'a Snippet,
@@ -152,7 +150,7 @@ fn with_source<'a>(
     if snippet.line > 0 {
         return group.element(source.line_start(snippet.line).path(path));
     }
-    // The op was printed: no file has its text.
+    // The op was printed in its current form, so line numbers have no meaning.
     let source = source.line_numbering(false);
     match snippet.file.is_empty() {
         true => group.element(source),
@@ -160,7 +158,7 @@ fn with_source<'a>(
     }
 }
 
-/// Removes the headings of lines that have no place: `:::` and nothing behind it.
+/// Removes headers without a location, which consist of `:::` only.
 fn without_empty_places(text: String) -> String {
     if !text.contains(":::") {
         return text;
@@ -219,7 +217,7 @@ mod tests {
         }
     }
 
-    /// A diagnostic is data: it may come from another process, with any numbers in it.
+    /// A diagnostic may be deserialized from another process, with any numbers in it.
     #[test]
     fn any_numbers_are_shown() {
         let text = "ä€\r";

@@ -1,13 +1,12 @@
-//! "Did you mean": the nearest valid name.
+//! "Did you mean" hints: the valid name nearest to a misspelled one.
 
-/// The least similarity of a suggested name, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const NEAR: f64 = 0.6;
 
-/// The candidate that `name` was most likely meant to be, if one is near enough.
+/// Returns the candidate nearest to `name`, if one is similar enough.
 ///
-/// Of dotted names the last part decides, so that `FoldConstants` finds
-/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where
-/// the last part is right, the namespace may be any.
+/// Names with dots are compared mainly by their last part. So `FoldConstants` finds `relax.transform.FoldConstant`, and
+/// an equal namespace alone makes no name similar. If the last parts are equal, the namespaces may differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;
@@ -17,7 +16,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         if last < NEAR {
             continue;
         }
-        // The whole name settles ties between namespaces.
+        // The whole name breaks ties between namespaces.
         let whole = strsim::normalized_damerau_levenshtein(&wanted, &have);
         let score = last * 0.9 + whole * 0.1;
         let better = match best {
@@ -31,12 +30,12 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, text)| text)
 }
 
-/// The advice "Did you mean `…`?", if a candidate is near enough.
+/// Returns the hint "Did you mean `…`?", if a candidate is similar enough.
 pub fn help<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, candidates).map(|found| format!("Did you mean `{found}`?"))
 }
 
-/// The advice "Did you mean `…`?", or all candidates: "There are: `a`, `b`."
+/// Returns the hint "Did you mean `…`?", or the list of all candidates: "There are: `a`, `b`."
 pub fn help_or_list<'a, C: IntoIterator<Item = &'a str>>(
     name: &str,
     candidates: impl Fn() -> C,
@@ -45,12 +44,12 @@ pub fn help_or_list<'a, C: IntoIterator<Item = &'a str>>(
     help(name, candidates()).unwrap_or_else(|| format!("{head}: {}.", listed(candidates())))
 }
 
-/// The text " Did you mean `…`?", or nothing.
+/// Returns the text " Did you mean `…`?", or an empty string.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     help(name, candidates).map_or(String::new(), |help| format!(" {help}"))
 }
 
-/// A list of names as a sentence writes it.
+/// Formats a list of names for a sentence.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
     match quoted.is_empty() {

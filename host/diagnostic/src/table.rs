@@ -1,11 +1,11 @@
-//! Tables of text, as reports and lists have them.
+//! Text tables for reports and lists.
 
 use std::time::Duration;
 
 use crate::terminal::safe_line;
 
-/// A table: headings, then rows, columns as wide as their widest cell. A column without an entry is left out. The
-/// cells of a column whose heading begins with `>` are aligned to the right.
+/// A text table with headings and rows. Columns are as wide as their widest cell, and empty columns are left out. A
+/// column whose heading starts with `>` is right-aligned.
 pub struct TextTable<const N: usize> {
     is_right: [bool; N],
     /// The headings, then the rows.
@@ -13,16 +13,16 @@ pub struct TextTable<const N: usize> {
     width: usize,
 }
 
-/// A row, and the lines below it, which go across all columns.
+/// A row, and the full-width lines below it.
 struct Row<const N: usize> {
     cells: [String; N],
     lines: Vec<String>,
 }
 
-/// The width up to which columns are aligned: a longer cell moves the rest of its row only.
+/// Maximum width to which columns are aligned. A longer cell shifts only the rest of its row.
 const WIDEST: usize = 1000;
 
-/// What a cell below its row is indented by.
+/// Indentation of a cell that is shown below its row.
 const BELOW: &str = "      ";
 
 impl<const N: usize> TextTable<N> {
@@ -37,7 +37,7 @@ impl<const N: usize> TextTable<N> {
         table
     }
 
-    /// Creates a table of these rows.
+    /// Creates a table with these rows.
     pub fn from_rows(
         headings: [&'static str; N],
         rows: impl IntoIterator<Item = [String; N]>,
@@ -55,7 +55,7 @@ impl<const N: usize> TextTable<N> {
         });
     }
 
-    /// Adds lines below the last row, which go across all columns.
+    /// Adds full-width lines below the last row.
     pub fn line(&mut self, text: &str) {
         if let Some(row) = self.rows.last_mut() {
             let lines = text.lines().map(|line| safe_line(line).into_owned());
@@ -63,14 +63,14 @@ impl<const N: usize> TextTable<N> {
         }
     }
 
-    /// Limits the width: cells that are too long continue in the next line, and where that isn't enough, the last
-    /// columns are below the others. Words aren't broken.
+    /// Limits the width. Long cells are wrapped between words. If that isn't enough, the last columns are shown below
+    /// the others.
     pub fn within(mut self, width: Option<usize>) -> TextTable<N> {
         self.width = width.unwrap_or(usize::MAX);
         self
     }
 
-    /// Renders the table, each line ended; without headings if there are no rows.
+    /// Renders the table as newline-terminated lines, without headings if there are no rows.
     pub fn render(&self) -> String {
         let (columns, below) = self.layout();
         let lines = self.rows.iter().flat_map(|row| {
@@ -85,7 +85,7 @@ impl<const N: usize> TextTable<N> {
             .collect()
     }
 
-    /// Returns the columns side by side with their widths, and the columns below these.
+    /// Returns the aligned columns with their widths, and the columns to show below them.
     fn layout(&self) -> (Vec<(usize, usize)>, Vec<usize>) {
         let has_entry = |at: &usize| self.rows[1..].iter().any(|row| !row.cells[*at].is_empty());
         let mut columns: Vec<usize> = (0..N).filter(has_entry).collect();
@@ -133,8 +133,9 @@ impl<const N: usize> TextTable<N> {
     }
 }
 
-/// Returns widths of columns that are within `most` together, with two blanks between them: the widest are narrowed,
-/// none below its longest word. `None`: there are none. `bounds` has the longest word and the widest cell of each.
+/// Narrows the widest columns until all fit in `most` characters with gaps of two spaces. No column gets narrower than
+/// its longest word. Returns `None` if that is impossible. `bounds` has the longest word and the widest cell of each
+/// column.
 fn narrowed(bounds: &[(usize, usize)], most: usize) -> Option<Vec<usize>> {
     let gaps = 2 * bounds.len().saturating_sub(1);
     let limits = 0..=bounds.iter().map(|(_, widest)| *widest).max()?;
@@ -151,7 +152,7 @@ fn char_count(cell: &str) -> usize {
     cell.chars().count()
 }
 
-/// Returns the width of the longest word of a cell, and of what it is indented by.
+/// Returns the width of a cell's indentation and longest word.
 fn longest_word(cell: &str) -> usize {
     indent(cell).len() + cell.split(' ').map(char_count).max().unwrap_or(0)
 }
@@ -160,14 +161,14 @@ fn indent(cell: &str) -> &str {
     &cell[..cell.len() - cell.trim_start_matches(' ').len()]
 }
 
-/// Returns a cell as lines of a width, broken between words.
+/// Wraps a cell to lines of a given width.
 fn cell_lines(cell: &str, width: usize) -> Vec<String> {
     let indent = indent(cell);
     wrap(indent, cell[indent.len()..].split(' '), indent, width)
 }
 
-/// Puts words on lines of a width; `head` begins the first line, `indent` the others. A word that is too long has a
-/// line of its own.
+/// Wraps words to lines of a given width. `head` starts the first line, `indent` the others. A word that is too long
+/// gets a separate line.
 pub fn wrap(
     head: &str,
     words: impl IntoIterator<Item: AsRef<str>>,
@@ -191,11 +192,11 @@ pub fn wrap(
     lines
 }
 
-/// A number of bytes as people read it: `864 B`, `4.6 MB`.
+/// Formats a number of bytes: `864 B`, `4.6 MB`.
 pub fn bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
-        // What would be rounded to 1000.0 has the next unit.
+        // A value that would round to 1000.0 gets the next unit.
         if value < 999.95 {
             break;
         }
@@ -207,7 +208,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A duration as people read it: `12.3 µs`, `1.234 s`.
+/// Formats a duration: `12.3 µs`, `1.234 s`.
 pub fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
@@ -216,7 +217,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// The share of a duration in another one; 0 of none.
+/// Returns the percentage of a duration in another one, or 0 if that is zero.
 pub fn percent(part: Duration, whole: Duration) -> f64 {
     match whole.is_zero() {
         true => 0.0,

@@ -1,9 +1,8 @@
-//! Text on a terminal: which characters of a text from a file or a plugin may be shown, and whether
-//! colours may be used.
+//! Escaping of untrusted text for terminals, and detection of colour support.
 //!
-//! Everything that people are shown goes through here once. [`Diagnostic::render`] and the diffs of
-//! the core's instruments escape their text themselves, since they add colours afterwards. IR text
-//! needs no escaping here: the printer escapes invisible characters in strings.
+//! All output for users is escaped here once. [`Diagnostic::render`] and the diffs of the core's instruments escape
+//! their text themselves, because they add colours afterwards. IR text needs no escaping: the printer escapes hidden
+//! characters in strings.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render
 
@@ -12,8 +11,8 @@ use std::fmt::Write;
 
 pub use passdock_ir::text::is_hidden;
 
-/// A text as a terminal may show it: lines and tabs stay, control characters and invisible ones are
-/// written as `\u{1b}`.
+/// Escapes a text for terminals. Control characters and invisible ones become escapes such as `\u{1b}`; line ends and
+/// tabs are kept.
 ///
 /// ```
 /// assert_eq!(passdock_diagnostic::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
@@ -22,7 +21,7 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// A line of text as a terminal may show it: as [`safe`], with line ends and tabs escaped, too.
+/// Escapes a line of text for terminals, like [`safe`], including line ends and tabs.
 pub fn safe_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
@@ -38,14 +37,14 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Writing to a string doesn't fail.
+            // Writing to a `String` can't fail.
             c => _ = write!(out, "\\u{{{:x}}}", u32::from(c)),
         }
     }
     Cow::Owned(out)
 }
 
-/// Cuts a text after `longest` characters.
+/// Truncates a text to `longest` characters.
 pub fn shortened(mut text: String, longest: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(longest) {
         text.truncate(end);
@@ -54,7 +53,7 @@ pub fn shortened(mut text: String, longest: usize) -> String {
     text
 }
 
-/// Whether a stream takes colours that `is_terminal`: one that isn't dumb, unless `NO_COLOR` is set.
+/// Returns `true` if a stream supports colours: a terminal that isn't dumb, unless `NO_COLOR` is set.
 pub fn takes_color(is_terminal: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     is_terminal && !dumb && std::env::var_os("NO_COLOR").is_none()

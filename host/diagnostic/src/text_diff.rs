@@ -1,4 +1,4 @@
-//! Unified diffs of modules, as `diff -u` prints them.
+//! Unified diffs of modules, in the format of `diff -u`.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::terminal;
 use passdock_ir::{Function, Module, text};
 use similar::TextDiff;
 
-/// The most lines of a text that is compared: a diff of longer texts takes too long, so only their
-/// sizes are shown.
+/// Maximum number of lines of a text to compare. A diff of longer texts takes too long, so only their sizes are shown.
 const MAX_LINES: usize = 20_000;
 
-/// A unified diff of two modules' brief IR texts, function by function; empty if they are equal. Values have the same
-/// numbers in both, and what brief texts leave out isn't compared: names, locations, long data.
+/// Returns a unified diff of two modules' brief IR text, function by function. It is empty if the texts are equal.
+/// Values have the same numbers in both. Names, locations and long data aren't compared, because brief text leaves them
+/// out.
 pub fn unified(a: &Module, b: &Module) -> String {
     let metadata = |module: &Module| -> String {
         let lines = module.metadata().iter();
@@ -37,13 +37,13 @@ pub fn unified(a: &Module, b: &Module) -> String {
     out
 }
 
-/// A unified diff of a function's text; empty if nothing differs.
+/// Returns a unified diff of a function's text, which is empty if nothing differs.
 fn unified_function(name: &str, old: Option<&Function>, new: Option<&Function>) -> String {
     let [old, new] = text::print_brief_pair(old, new);
     difference(&format!("@{name}"), &old, &new)
 }
 
-/// The diff with colours for terminals; control characters are escaped.
+/// Colours a diff for terminals. Control characters are escaped.
 pub fn colored(diff: &str) -> String {
     let diff = terminal::safe(diff);
     let color = |line: &str| match line.trim_start().as_bytes().first() {

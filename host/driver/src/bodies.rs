@@ -1,4 +1,4 @@
-//! Bodies of functions of any module, for function passes that return another function.
+//! Bodies for function passes that replace a function by one from another module.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 
 const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
 
-/// A module of one function of another module and of those that it calls, raised to an opset where they are of an
-/// earlier one and `relax.transform.RaiseOpset` is registered.
+/// Returns a module with one function of another module and its callees. Functions of an earlier opset are raised to
+/// `opset`, if `relax.transform.RaiseOpset` is registered.
 ///
 /// # Errors
 /// If there is no such function, or an op can't be raised.
@@ -24,13 +24,13 @@ pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Modul
         return Ok(part);
     };
     match raise_opset(part.clone(), opset) {
-        // What isn't raised is refused where it means something else.
+        // Without the pass, `replace_body` rejects ops whose meaning would change.
         Err(error) if error.kind == ErrorKind::UnknownPass => Ok(part),
         raised => raised,
     }
 }
 
-/// A module of one function of another module and of those that it calls.
+/// Returns a module with one function of another module and its callees.
 fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
     let mut part = module.clone();
     let mut wanted = FxHashSet::default();
@@ -51,13 +51,13 @@ fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
     Ok(part)
 }
 
-/// The versions of ONNX's own operators that the functions mean.
+/// Returns the versions of ONNX's own operators that the functions import.
 fn opsets(module: &Module) -> impl Iterator<Item = i64> + '_ {
     module.functions().filter_map(|f| f.opset(symbol::EMPTY))
 }
 
-/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`; the others stay as they are. No instrument
-/// of the current context watches it.
+/// Raises the functions of an earlier opset with `relax.transform.RaiseOpset`. Other functions stay unchanged.
+/// Instruments of the current context aren't called.
 ///
 /// # Errors
 /// If the pass isn't registered, or an op can't be raised.
@@ -77,12 +77,12 @@ pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
     Ok(raised)
 }
 
-/// Puts copies of functions into a module, each from the module that it is in and under a new name, and those that they
-/// call. A function of the name is replaced. Returns the opset to which the module's functions have to be raised to
-/// agree with each other, if they don't.
+/// Copies functions and their callees into a module. Each comes from its own module and gets a new name. An existing
+/// function of that name is replaced. Returns the opset to which the module's functions must be raised if they import
+/// different ones.
 ///
 /// # Errors
-/// If a name can't be one, or a function that is called has the name of another one of the module.
+/// If a name is invalid, or a callee has the name of a different function of the module.
 pub fn put_functions(
     module: &mut Module,
     given: &[(String, Module, String)],
@@ -111,11 +111,11 @@ pub fn put_functions(
     Ok(opsets(module).max().filter(|_| is_mixed))
 }
 
-/// Replaces the body of the function that a function pass edits with that of a function of a [`body_for`], whose other
-/// functions are added to the pass's module.
+/// Replaces the body of the function that a function pass edits by that of a function of a [`body_for`]. The other
+/// functions of `part` are added to the pass's module.
 ///
 /// # Errors
-/// If the functions don't have the same interface, or an op would mean something else; then nothing is changed.
+/// If the signatures differ, or the meaning of an op would change. Nothing is changed then.
 pub fn replace_body(
     f: &mut sdk::Function,
     part: &Module,

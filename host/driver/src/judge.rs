@@ -1,14 +1,14 @@
-//! Judging a module from outside: what `--check` and searches for a broken pass ask.
+//! Oracles for modules, for `--check` and for searches for a broken pass.
 
 use passdock_core::PassError;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-/// The judgement of a module.
+/// Verdict on a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The module is as it should be.
+    /// The module is correct.
     Good,
     /// The module is broken.
     Bad,
@@ -17,7 +17,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict as logs spell it.
+    /// Returns the verdict's name in logs.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Good => "good",
@@ -27,6 +27,6 @@ impl Verdict {
     }
 }
 
-/// A check of what a pipeline made: it is given the module before and the module after. It is asked
-/// with the same module twice, too: that has to be good.
+/// An oracle for the result of a pipeline. It gets the module before and the module after the pipeline. If both are the
+/// same, the verdict should be good.
 pub type Judge<'c> = dyn FnMut(&Module, &Module) -> Result<Verdict, PassError> + 'c;

@@ -1,11 +1,11 @@
-//! From a request to a report: pipelines in TOML, models as files, and reproducers of failures.
+//! The driver: runs a request and returns a report. It reads pipelines in TOML, reads and writes model files, and
+//! handles reproducers of failures.
 //!
-//! [`pipeline`] is what the command runs: it reads the pipeline's text, looks up what that names,
-//! reads the model, runs the passes and writes what they made; some pipelines are inside the program. [`model_file`]
-//! reads and writes models of every format. [`reproducer`] keeps what it takes to run into a failure again, [`replay`]
-//! does.
+//! [`pipeline`] runs pipelines: it parses the text, resolves names, reads the model, runs the passes and writes the
+//! result. It also contains the built-in pipelines. [`model_file`] reads and writes models in all formats.
+//! [`reproducer`] writes reproducers, and [`replay`] runs them.
 //!
-//! **Invariant:** `pipeline::run` is a function from a serialisable `Request` to a `Report`.
+//! **Invariant:** `pipeline::run` is a function from a serializable `Request` to a `Report`.
 
 pub mod batch;
 mod bodies;

@@ -1,11 +1,12 @@
-//! Paths in JSON: text where they are, bytes where they aren't, so that a request goes to another process as it is.
+//! Serialization of paths: as a string if they are UTF-8, and as bytes otherwise, so that requests are sent without
+//! loss.
 
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path as it is written.
+/// A serialized path.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Raw {
@@ -13,9 +14,9 @@ pub(crate) enum Raw {
     Bytes(Vec<u8>),
 }
 
-/// What is written as [`Raw`] paths: a path, perhaps one, several.
+/// Types that are serialized as [`Raw`] paths: a path, an optional one, or a list.
 pub(crate) trait Paths {
-    /// The same as it is written.
+    /// The serialized form.
     type Raw: Serialize + DeserializeOwned;
 
     fn to_raw(&self) -> Self::Raw;

@@ -1,4 +1,4 @@
-//! Passes on IR text, for tests: of this project and of whoever embeds the library.
+//! Running passes on IR text, for tests of this project and of programs that embed the library.
 
 use passdock_ir::text;
 
@@ -6,10 +6,10 @@ use crate::model_file;
 use crate::pipeline_file::lone_value;
 use passdock_core::{ContextBuilder, ErrorKind, PassContext, PassError, PassRef, Registry};
 
-/// Runs passes, by name and in order, over IR text, at the highest level and with everything
-/// verified; answers the text that comes out, or the error as a terminal would show it.
+/// Runs passes by name, in order, on IR text, at the highest level and with full verification. Returns the resulting
+/// text, or the error as rendered for a terminal.
 ///
-/// `configure` may set config options and more on the context.
+/// `configure` may change the context, for example set config options.
 pub fn run_on_text(
     registry: &Registry,
     passes: &[&str],
@@ -28,8 +28,8 @@ pub fn run_on_text(
     shown(run())
 }
 
-/// As [`run_on_text`], of one pass with options: `batch = 1, height = 640`, as in a TOML table on one
-/// line.
+/// Like [`run_on_text`], for one pass with options such as `batch = 1, height = 640`, in the syntax of an inline TOML
+/// table.
 pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: &str) -> String {
     let run = || {
         let options = lone_value(&format!("{{ {options} }}"));

@@ -1,4 +1,4 @@
-//! Waits for other processes, which have limits of their own, and for users.
+//! Waiting for other processes, which have separate time limits, and for users.
 
 use std::io::{self, Read, Seek, SeekFrom};
 #[cfg(not(unix))]
@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The bytes of a process's output that are shown: the last ones.
+/// Maximum number of bytes at the end of a process's output that are shown.
 const TAIL: u64 = 2000;
 
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a thread of this process waits.
+/// Returns `true` if a thread of this process is waiting.
 pub fn is_waiting() -> bool {
     WAITS.load(Ordering::SeqCst) > 0
 }
 
-/// Waits for another process, or for a user.
+/// Calls a function that waits for another process or for a user.
 pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     WAITS.fetch_add(1, Ordering::SeqCst);
     let result = wait();
@@ -26,7 +26,8 @@ pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Waits for a process. Returns its status; `None` if it took longer and was ended, with what it started.
+/// Waits for a process and returns its status. Returns `None` if it exceeded `timeout` and was terminated with its
+/// process group.
 ///
 /// # Errors
 /// The system's error.
@@ -46,17 +47,17 @@ pub fn wait_within(child: &mut Child, timeout: Duration) -> io::Result<Option<Ex
     }
 }
 
-/// Ends a process and what it started in its group.
+/// Terminates a process and its process group.
 pub(crate) fn end(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
-        // It may have ended by itself meanwhile, or have no group of its own.
+        // Fails if the process has already exited, or has no separate group.
         _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
     {
-        // Where there is no such tool, only the process itself is ended.
+        // Without this tool, only the process itself is terminated.
         let mut tool = Command::new("taskkill");
         tool.args(["/T", "/F", "/PID", &child.id().to_string()]);
         _ = tool.output();
@@ -67,7 +68,7 @@ pub(crate) fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Reads the end of what a process printed to a file.
+/// Reads the end of a process's output from a file.
 ///
 /// # Errors
 /// The system's error.

@@ -1,9 +1,9 @@
-//! Files that are seen complete or not at all.
+//! Atomic output files, temporary directories, and reading of files that a user names.
 //!
-//! A file is written to a hidden directory beside its place ([`Staging`]), and gets its name when it is complete
-//! ([`Staged`]): a model together with its data files, the model last. One output file is written to its [`Target`].
-//! A run that is killed in between leaves at most hidden directories, which are locked while their run lives; a later
-//! run in that directory removes those that aren't locked any more.
+//! A file is written to a hidden directory next to its final path ([`Staging`]) and renamed when it is complete
+//! ([`Staged`]). A model and its data files are committed together, the model last. A single output file is written to
+//! its [`Target`]. A run that is killed leaves at most hidden directories. They are locked while their run is alive,
+//! and a later run in the same directory removes those that aren't locked any more.
 
 mod read;
 mod staged;
@@ -21,20 +21,20 @@ pub use standard::{StandardOutput, set_output_apart};
 pub use target::{Target, end_of_links, open_special};
 pub use temporary::{TemporaryDirectory, give_up};
 
-/// Locks a mutex; one that a panic left locked guards nothing that is half done.
+/// Locks a mutex. Poisoning is ignored, because the guarded data is consistent at any time.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks a directory against other runs that put files there, and waits for them, until the result is dropped. `None`
-/// where the system doesn't lock directories.
+/// Locks a directory against other writers until the result is dropped, and waits for them. Returns `None` if the
+/// system can't lock directories.
 pub fn lock_directory(directory: &Path) -> Option<File> {
     let file = File::open(directory).ok()?;
     file.lock().ok()?;
     Some(file)
 }
 
-/// The directory of a path.
+/// Returns the parent directory of a path, `.` for a bare name.
 pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new("."))

@@ -1,13 +1,13 @@
-//! The reading of files that a user names.
+//! Reading files that a user names.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a regular file or a pipe for reading. A device may have no end, so it is rejected.
+/// Opens a regular file or a pipe for reading. Devices are rejected, because they may have no end.
 ///
 /// # Errors
-/// If it is a device, or what the system says.
+/// If the file is a device, or the system's error.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     #[cfg(unix)]
@@ -23,20 +23,20 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a file that [`open`] opens.
+/// Reads a file that [`open`] accepts.
 ///
 /// # Errors
-/// As of [`open`].
+/// As [`open`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads text, as [`read`] does.
+/// Reads a file as UTF-8.
 ///
 /// # Errors
-/// As of [`open`], and if it isn't UTF-8.
+/// As [`open`], and if the file isn't UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }

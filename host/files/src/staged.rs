@@ -1,4 +1,4 @@
-//! Files that are written beside the place where they go, and put there together: all or none.
+//! Groups of files that are written to a staging directory and committed together.
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, InvalidInput, PermissionDenied};
@@ -14,7 +14,7 @@ use crate::{directory_of, lock_directory};
 /// The name of the main file in its staging directory.
 const MAIN: &str = "0";
 
-/// A directory beside a file's place, in which the file is written, and those that go with it.
+/// A staging directory next to the final path of a file. The file and its companions are written there.
 #[derive(Default)]
 pub struct Staging {
     place: PathBuf,
@@ -23,40 +23,41 @@ pub struct Staging {
     files: usize,
 }
 
-/// Files that are written and not in their places yet. Whoever owns the staging directory puts them there.
+/// Files that are written but not yet committed. The owner of the staging directory commits them.
 ///
-/// Until the main file has its name, everything is as it was; afterwards everything is as it should be.
+/// Renaming the main file is the commit point. Before it all existing files are unchanged, after it all new ones are
+/// visible.
 #[derive(Serialize, Deserialize)]
 pub struct Staged {
-    /// The directory, which the process gives that puts the files in their places.
+    /// The staging directory. The committing process sets it.
     #[serde(skip)]
     staging: Staging,
-    /// The length of the main file.
+    /// The length of the main file in bytes.
     len: u64,
-    /// The files that go with it, where nothing is yet.
+    /// The companions, whose final paths don't exist yet.
     new: Vec<StagedFile>,
-    /// The files that are obsolete once the main file is in its place, relative to its directory.
+    /// Files to remove after the commit, relative to the main file's directory.
     old: Vec<PathBuf>,
-    /// Whether to wait until all files are on the disk.
+    /// Whether to sync all files to disk.
     durable: bool,
     #[serde(skip)]
     lock: Option<File>,
 }
 
-/// A file that goes with the main file.
+/// A companion of the main file.
 #[derive(Serialize, Deserialize)]
 pub struct StagedFile {
-    /// Its place, relative to the main file's directory.
+    /// Its final path, relative to the main file's directory.
     pub to: PathBuf,
     /// Its name in the staging directory.
     pub name: String,
-    /// Its length.
+    /// The length in bytes.
     pub len: u64,
 }
 
 impl Staging {
-    /// Makes a staging directory for the file at `place`, with that file. `given` is the name of the one that the
-    /// process made which will put the file in its place.
+    /// Creates a staging directory for the file at `place`, with an empty main file. If another process will commit the
+    /// file, `given` is the name of the directory that it has created.
     ///
     /// # Errors
     /// The system's error.
@@ -77,26 +78,26 @@ impl Staging {
         Ok(staging)
     }
 
-    /// The name of the directory, which is beside the place.
+    /// Returns the name of the directory, which is in the main file's directory.
     pub fn name(&self) -> String {
         let name = self.directory.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
-    /// Opens the main file, which is empty.
+    /// Opens and truncates the main file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn main_file(&self) -> io::Result<File> {
         let mut options = File::options();
         options.read(true).write(true).truncate(true);
         options.open(self.directory.join(MAIN))
     }
 
-    /// Makes another file. Answers its name, too.
+    /// Creates a companion file, and returns it with its name.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new_file(&mut self) -> io::Result<(File, String)> {
         self.files += 1;
         let name = self.files.to_string();
@@ -105,11 +106,11 @@ impl Staging {
         Ok((options.open(self.directory.join(&name))?, name))
     }
 
-    /// The files, when all is written: `new` beside the main file, `old` obsolete then. `lock` keeps other writers away
-    /// for whom the choice of these would be another.
+    /// Finishes writing. `new` are companions, and `old` are files to remove after the commit. `lock` excludes other
+    /// writers that would choose these files differently.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn finish(
         self,
         new: Vec<StagedFile>,
@@ -129,21 +130,21 @@ impl Staging {
 }
 
 impl Staged {
-    /// The same files, as this process puts them in their places, which were written by another one.
+    /// Sets the staging directory of this process for files that another process wrote.
     pub fn at(self, staging: Staging) -> Staged {
         Staged { staging, ..self }
     }
 
-    /// The bytes of all files.
+    /// Returns the total size of all files in bytes.
     pub fn bytes(&self) -> u64 {
         self.len + self.new.iter().map(|file| file.len).sum::<u64>()
     }
 
-    /// Puts all files in their places.
+    /// Commits all files.
     ///
     /// # Errors
-    /// If a file isn't what was written there, and the system's errors; then everything is as it was. Only one error is
-    /// returned after the main file was put in its place: that the name may not outlast a loss of power.
+    /// If a file was changed by something else, or the system's error. Existing files are then unchanged. Only one
+    /// error is returned after the commit: that the new name may be lost if power fails.
     pub fn commit(mut self) -> io::Result<()> {
         let place = &self.staging.place;
         let dir = directory_of(place);
@@ -163,19 +164,19 @@ impl Staged {
         }
         let _lock = self.lock.take().or_else(|| lock_directory(dir));
         let _placing = placing();
-        // Before anything is in its place: a process may be out of descriptors.
+        // Opened before the commit, because the process may be out of descriptors.
         let directory = self.open_directory(dir)?;
         let mut placed: Vec<PathBuf> = Vec::new();
         let put = self
             .place_new(dir, &mut placed)
             .and_then(|()| fs::rename(&main, place));
         if let Err(error) = put {
-            // Only the first error is returned.
+            // The first error is returned; errors of the rollback are ignored.
             placed.iter().rev().for_each(|path| _ = remove(path));
             return Err(error);
         }
         let synced = directory.as_ref().map_or(Ok(()), sync);
-        // Files that can't be removed do no harm.
+        // Obsolete files that can't be removed are harmless.
         self.old.iter().for_each(|name| _ = remove(&dir.join(name)));
         synced.map_err(|error| {
             let message = format!("it is there, but may not outlast a loss of power: {error}");
@@ -183,7 +184,7 @@ impl Staged {
         })
     }
 
-    /// Makes sure that a file is what was written, and waits until it is on the disk.
+    /// Checks that a file has the expected type and length, and syncs it to disk.
     fn check(&self, path: &Path, len: u64) -> io::Result<()> {
         let metadata = path.symlink_metadata()?;
         #[cfg(unix)]
@@ -199,7 +200,7 @@ impl Staged {
         }
     }
 
-    /// Gives the new files their names, and makes their directories.
+    /// Renames the companions to their final paths, and creates their directories.
     fn place_new(&self, dir: &Path, placed: &mut Vec<PathBuf>) -> io::Result<()> {
         for file in &self.new {
             let to = dir.join(&file.to);
@@ -214,7 +215,7 @@ impl Staged {
             let staged = TempPath::try_from_path(self.staging.directory.join(&file.name))?;
             match staged.persist_noclobber(&to) {
                 Ok(()) => placed.push(to),
-                // Another run was faster, with the same.
+                // Another run has already committed the same file.
                 Err(error) if error.error.kind() == AlreadyExists && is_same(&error.path, &to)? => {
                 }
                 Err(error) => return Err(error.error),
@@ -228,7 +229,8 @@ impl Staged {
         Ok(())
     }
 
-    /// A directory, if its names are to be on the disk and the system opens directories.
+    /// Opens a directory to sync it. Returns `None` if the files needn't be durable, or the system can't open
+    /// directories.
     fn open_directory(&self, dir: &Path) -> io::Result<Option<File>> {
         if !self.durable {
             return Ok(None);
@@ -249,7 +251,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Waits until the names in a directory are on the disk.
+/// Syncs the entries of a directory to disk.
 fn sync(directory: &File) -> io::Result<()> {
     match directory.sync_all() {
         Err(error) if is_unsupported(&error) => Ok(()),
@@ -257,12 +259,12 @@ fn sync(directory: &File) -> io::Result<()> {
     }
 }
 
-/// Systems that can't open or sync directories write names on their own.
+/// Returns `true` for errors of systems that can't open or sync directories.
 fn is_unsupported(error: &io::Error) -> bool {
     cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput)
 }
 
-/// Whether two files have the same bytes.
+/// Returns `true` if two files have the same content.
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {

@@ -1,15 +1,15 @@
-//! Standard output, kept for what the program itself has to say.
+//! Standard output, reserved for the output of the program itself.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-/// Standard output as it was when it was set apart.
+/// A duplicate of the original standard output.
 static APART: OnceLock<File> = OnceLock::new();
 
-/// Sets standard output apart: what a library prints there goes to standard error from now on, and [`StandardOutput`]
-/// to where it went. Where one of them is closed, or the system has no such thing, all stays as it is.
+/// Redirects standard output to standard error, so that output of libraries goes there. [`StandardOutput`] still writes
+/// to the original one. Does nothing if one of them is closed, or the system doesn't support it.
 pub fn set_output_apart() {
     #[cfg(unix)]
     {
@@ -22,7 +22,7 @@ pub fn set_output_apart() {
     }
 }
 
-/// Standard output, wherever it is.
+/// The original standard output.
 pub struct StandardOutput;
 
 impl Write for StandardOutput {
@@ -42,13 +42,13 @@ impl Write for StandardOutput {
 }
 
 impl StandardOutput {
-    /// It, for a process that is started.
+    /// Returns it as the standard stream of a child process.
     pub fn inherited() -> Stdio {
         let file = APART.get().and_then(|file| file.try_clone().ok());
         file.map_or_else(Stdio::inherit, Stdio::from)
     }
 
-    /// Whether it is a terminal.
+    /// Returns `true` if it is a terminal.
     pub fn is_terminal() -> bool {
         match APART.get() {
             Some(file) => file.is_terminal(),

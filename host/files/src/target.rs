@@ -1,4 +1,4 @@
-//! The target of an output file, fixed before any work is done for it.
+//! The final path of an output file, resolved before any work is done for it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::directory_of;
 use crate::staged::Staging;
 
-/// The place that a file is written to.
+/// The resolved path of an output file.
 pub enum Target {
     /// A regular file, existing or new.
     File(PathBuf),
@@ -16,13 +16,13 @@ pub enum Target {
 }
 
 impl Target {
-    /// The target at a path. That a file can be made there is tried, so that a missing or read-only directory is
-    /// an error before any work. Links are followed, so that a link to a model stays one.
+    /// Resolves a path, following links, so that a link to a model stays a link. Creates a temporary file in the
+    /// directory, so that a missing or read-only directory is reported before any work.
     ///
     /// # Errors
-    /// If no file can be made there.
+    /// If no file can be created there.
     pub fn new(path: &Path) -> io::Result<Target> {
-        // A pass may change the current directory.
+        // Absolute, because a pass may change the current directory.
         let whole = std::path::absolute(path)?;
         let place = match fs::metadata(&whole) {
             Ok(known) if known.is_dir() => return Err(io::Error::other("it is a directory")),
@@ -31,7 +31,7 @@ impl Target {
             Err(_) => end_of_links(&whole)?,
         };
         if !directory_of(&place).is_dir() {
-            // The path as the user wrote it, if no link leads elsewhere.
+            // Show the path as the user wrote it, unless a link leads elsewhere.
             let given = if place == whole { path } else { &place };
             let dir = directory_of(given).display();
             let message = format!("there is no directory `{dir}`");
@@ -40,11 +40,11 @@ impl Target {
         Target::file(place)
     }
 
-    /// The target at a path whose name the user didn't choose. What is there is replaced, and a link isn't followed:
-    /// another user may have made it.
+    /// Resolves a path that the user didn't choose. An existing file is replaced, and links aren't followed: another
+    /// user may have created them.
     ///
     /// # Errors
-    /// If no file can be made there.
+    /// If no file can be created there.
     pub fn replacing(path: &Path) -> io::Result<Target> {
         if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
             return Err(io::Error::other("it is a directory"));
@@ -58,11 +58,10 @@ impl Target {
         Ok(Target::File(place))
     }
 
-    /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
-    /// disk.
+    /// Writes the file, and renames it to its path when it is complete. With `durable`, it is synced to disk first.
     ///
     /// # Errors
-    /// What `fill` answers, and what the system says.
+    /// The error of `fill`, or the system's.
     pub fn write(
         self,
         durable: bool,
@@ -80,7 +79,7 @@ impl Target {
     }
 }
 
-/// The system's error without the path that a library adds to it.
+/// Returns the system's error without the path that the `tempfile` crate adds.
 pub(crate) fn plain(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -88,20 +87,20 @@ pub(crate) fn plain(error: io::Error) -> io::Error {
     }
 }
 
-/// Opens a pipe or device for writing.
+/// Opens a pipe or a device for writing.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// The end of a chain of links that leads to no file yet.
+/// Follows a chain of links that doesn't lead to an existing file, and returns its end.
 ///
 /// # Errors
-/// If a link leads to itself.
+/// If the links form a cycle.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    /// The most links that are followed: as many as the system follows.
+    /// Maximum number of links to follow, as on Linux.
     const MOST: usize = 40;
     let mut path = path.to_path_buf();
     for _ in 0..MOST {

@@ -10,40 +10,40 @@ use tempfile::{Builder, TempDir};
 
 use crate::{directory_of, lock_directory, locked};
 
-/// The prefix and the suffix of the name of a temporary directory, which is hidden.
+/// The prefix and suffix of the names of temporary directories, which are hidden.
 const NAME: (&str, &str) = (".passdock-", ".part");
 
-/// The directories that are removed when the process is ended by a signal that it catches.
+/// The directories to remove when a caught signal terminates the process.
 static DIRECTORIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The lock that is held while files are put in their places, which a signal doesn't interrupt.
+/// A lock that is held during commits, so that a signal doesn't interrupt them.
 static PLACING: Mutex<()> = Mutex::new(());
 
-/// Removes every temporary directory of this process, and lets no file be put in its place any more. For a thread that
-/// is about to end the process because of a signal. Files that are being put in their places get there first.
+/// Removes all temporary directories of this process and prevents further commits. Waits for a commit in progress.
+/// Called by a thread that is about to terminate the process because of a signal.
 pub fn give_up() {
     std::mem::forget(placing());
     for path in locked(&DIRECTORIES).iter() {
-        // An error is ignored: the process is about to end.
+        // Errors are ignored: the process is about to terminate.
         let _ = fs::remove_dir_all(path);
     }
 }
 
-/// A guard that makes [`give_up`] wait until it is dropped.
+/// Returns a guard that makes [`give_up`] wait until it is dropped.
 pub(crate) fn placing() -> MutexGuard<'static, ()> {
     locked(&PLACING)
 }
 
-/// A directory that is removed with all its contents when it is dropped. The directory of a run
-/// that was killed is removed by the next run that makes one at the same place.
+/// A directory that is removed with its contents on drop. If the process is killed, the next run that creates one in
+/// the same parent removes it.
 pub struct TemporaryDirectory {
     dir: TempDir,
-    /// The lock that tells other runs that this one lives.
+    /// A lock that shows other runs that the directory is in use.
     _lock: Option<File>,
 }
 
 impl TemporaryDirectory {
-    /// Makes a directory where the system keeps temporary files. Only its owner may look into it.
+    /// Creates a directory in the system's temporary directory, with permissions for its owner only.
     ///
     /// # Errors
     /// The system's error.
@@ -51,7 +51,7 @@ impl TemporaryDirectory {
         TemporaryDirectory::make(&std::env::temp_dir(), &mut Builder::new())
     }
 
-    /// Makes a directory in another one, which may stay there under another name.
+    /// Creates a directory in `place`, where it can later be renamed.
     ///
     /// # Errors
     /// The system's error.
@@ -67,7 +67,7 @@ impl TemporaryDirectory {
         loop {
             let dir = builder.prefix(NAME.0).suffix(NAME.1).tempdir_in(place)?;
             locked(&DIRECTORIES).insert(dir.path().to_owned());
-            // Not every system locks directories; without locks no leftovers are removed.
+            // Some systems can't lock directories. Leftovers aren't removed there.
             let lock = lock_directory(dir.path());
             let directory = TemporaryDirectory { dir, _lock: lock };
             // Another run may have removed the directory before it was locked.
@@ -82,7 +82,7 @@ impl TemporaryDirectory {
         self.dir.path()
     }
 
-    /// Keeps the directory, under another name in the same directory, where nothing is.
+    /// Keeps the directory and renames it to `to`, which must not exist.
     ///
     /// # Errors
     /// The system's error.
@@ -93,10 +93,10 @@ impl TemporaryDirectory {
         Ok(())
     }
 
-    /// Keeps the directory in place of another one, which is removed.
+    /// Keeps the directory and replaces another one with it.
     ///
     /// # Errors
-    /// The system's error; the other directory is where it was then.
+    /// The system's error. The other directory is then unchanged.
     pub fn replace(self, other: &Path) -> io::Result<()> {
         let aside = TemporaryDirectory::beside(directory_of(other))?;
         let old = aside.path().join("old");
@@ -112,15 +112,15 @@ impl Drop for TemporaryDirectory {
     }
 }
 
-/// Removes what killed runs left in a directory: hidden directories that no process has locked. Once is enough: these
-/// runs were before this one, and a directory may hold as many files as this one writes.
+/// Removes directories that killed runs left: hidden ones that no process has locked. This is done once per parent,
+/// because listing it for each file would be slow.
 fn remove_leftovers(place: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
     if !locked(&SEEN).insert(place.clone()) {
         return;
     }
-    // What can't be listed or removed is left to a later run.
+    // Entries that can't be listed or removed are left for a later run.
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The pass host: what a program embeds to run compiler passes that ship as files.
+//! An embeddable host for compiler passes that ship as plugin files.
 //!
-//! A pass maps a module to a module. Passes come from plugins, which a [`Registry`] knows by their
-//! manifests and loads when they are needed, or from the program itself: closures, or structs that
-//! are a [`FunctionPass`] or a [`ModulePass`]. A [`Sequential`] runs passes in order, what they
-//! require first, under a [`PassContext`], which says up to which level, which passes not, with
-//! which options, and which [`PassInstrument`]s watch.
+//! A pass maps a module to a module. Passes come from plugins or from the program itself. A [`Registry`] finds plugins
+//! by their manifests and loads them when they are needed. A program defines passes as closures, or as structs that
+//! implement [`FunctionPass`] or [`ModulePass`]. A [`Sequential`] runs passes in order, after the passes that they
+//! require. It runs under a [`PassContext`], which sets the optimization level, disabled passes, options, and the
+//! [`PassInstrument`]s that observe the run.
 //!
 //! ```
 //! use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass, ir};
@@ -56,22 +56,20 @@
 //! # }
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
-//! - Passes: [`PassInfo`], [`create_function_pass`] and its like, [`FunctionPass`], [`ModulePass`],
-//!   [`Pass`], [`Sequential`]. What their bodies are given is [`sdk`], the same as in a plugin:
-//!   [`sdk::Function`], [`sdk::Module`], and [`sdk::PassContext`] and [`sdk::PassError`], the pass's
-//!   side of [`PassContext`] and [`PassError`].
-//! - Modules: [`Module`], and [`ir`] to build, edit, parse and print them; [`model_file`] for ONNX
-//!   and text files; [`analyses`].
-//! - Where passes come from: [`Registry`], [`plugin`].
-//! - The run: [`PassContext`], [`config`]; [`PassInstrument`], [`instruments`]; [`PassError`],
-//!   [`Diagnostic`], [`diagnostic`].
-//! - Pipelines in TOML, which is what the command runs: [`pipeline`]; when something fails:
-//!   [`reproducer`], [`replay`], [`judge`].
+//! - Passes: [`PassInfo`], [`create_function_pass`] and similar functions, [`FunctionPass`], [`ModulePass`], [`Pass`],
+//!   [`Sequential`]. Their bodies use [`sdk`], as in a plugin: [`sdk::Function`], [`sdk::Module`], [`sdk::PassContext`]
+//!   and [`sdk::PassError`]. The last two are the pass's view of [`PassContext`] and [`PassError`].
+//! - Modules: [`Module`]; [`ir`] to build, edit, parse and print them; [`model_file`] for ONNX and IR text files;
+//!   [`analyses`].
+//! - Providers of passes: [`Registry`], [`plugin`].
+//! - Runs: [`PassContext`], [`config`]; [`PassInstrument`], [`instruments`]; [`PassError`], [`Diagnostic`],
+//!   [`diagnostic`].
+//! - Pipelines in TOML, as the command runs them: [`pipeline`]. Failures: [`reproducer`], [`replay`], [`judge`].
 //! - Tests of passes on IR text: [`testing`].
 //!
-//! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
+//! **Invariant:** a pass that fails changes nothing, and results don't depend on the number of threads.
 
 // Passes.
 pub use passdock_core::{
@@ -82,23 +80,23 @@ pub use passdock_core::{
 #[doc(inline)]
 pub use passdock_ir::{Module, verify::interface::same_interface};
 
-// Where passes come from.
+// Providers of passes.
 pub use passdock_core::{LoadOptions, Provider, Registry};
 
-// The run.
+// Runs.
 pub use passdock_core::{
     ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
 pub use passdock_core::{forked, list_configs, register_config_option, set_interrupt, toml};
 
-// What watches it.
+// Instruments.
 pub use passdock_core::{
     Frame, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup, InstrumentSpec,
     PassCall, PassInstrument,
 };
 
-// What goes wrong.
+// Errors.
 pub use passdock_core::{
     Cause, Diagnostic, ErrorKind, ErrorParts, FailureSite, PassError, Severity,
 };
@@ -112,23 +110,21 @@ pub use passdock_driver::{
 };
 pub use passdock_files as files;
 
-/// What passes are written with, in closures, in structs and in plugins: the whole SDK.
+/// The SDK for writing passes, in closures, structs and plugins.
 ///
-/// Its `PassContext` and `PassError` are the pass's side: what a pass may ask of the run around it, and
-/// what it answers. The program's side are [`PassContext`] and [`PassError`] of this crate.
+/// Its `PassContext` and `PassError` are the pass's view of the run and of errors. The program's counterparts are
+/// [`PassContext`] and [`PassError`] of this crate.
 ///
-/// The examples below are a plugin's: where they say `passdock_plugin_api`, a program says
-/// `passdock::sdk`.
+/// The examples below are from plugins. In a program, replace `passdock_plugin_api` by `passdock::sdk`.
 pub mod sdk {
     pub use passdock_plugin_api::*;
 }
 
-/// The IR on the program's side: what a [`Module`] is made of, and how it is built, edited, parsed
-/// and printed.
+/// The IR for programs: the parts of a [`Module`], and functions to build, edit, parse and print modules.
 ///
-/// A [`Module`] is read through its [`Function`](ir::Function)s, and printed by `to_string`.
-/// [`build_module`](ir::build_module) and [`edit_module`](ir::edit_module) run a closure with what
-/// passes are written with; [`Module::insert_copy`] takes a function of another module.
+/// [`Function`](ir::Function)s give read access to a [`Module`], and `to_string` prints it.
+/// [`build_module`](ir::build_module) and [`edit_module`](ir::edit_module) call a closure with the SDK's types.
+/// [`Module::insert_copy`] copies a function from another module.
 ///
 /// ```
 /// use passdock::ir;
@@ -172,7 +168,7 @@ pub mod ir {
     pub use passdock_ir::{ConstantData, EditFailure, Function, NewPort, OpName, Payload};
 }
 
-/// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
+/// Crash reports: after [`watch`](crash::watch), a program that crashes reports the running pass.
 pub mod crash {
     pub use passdock_crash::{CallKind, Culprit, Termination, TerminationCause};
     pub use passdock_crash::{Panic, caught, keep_quiet};
@@ -180,19 +176,19 @@ pub mod crash {
     pub use passdock_crash::{Then, finish, watch};
 }
 
-/// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.
+/// Diagnostics of passes, plugins and the host, as data and as text.
 pub mod diagnostic {
     pub use passdock_core::{DiagnosticContext, Renderer, get_renderer, override_renderer};
     pub use passdock_diagnostic::*;
 }
 
-/// Plugins: found, read without running them, and loaded.
+/// Discovery and loading of plugins, and reading of manifests without running code.
 pub mod plugin {
     pub use passdock_core::boundary::host;
     pub use passdock_loader::*;
 }
 
-/// The instruments that come with the host, and what instruments are written with.
+/// Built-in instruments, and types for writing instruments.
 pub mod instruments {
     pub use passdock_core::instrument::built_in::*;
     pub use passdock_core::instrument::{PassFilter, Sink, calls, stderr, stdout};

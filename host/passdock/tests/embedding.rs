@@ -1,4 +1,4 @@
-//! A program that embeds the host, with nothing but the crate `passdock`.
+//! A program that embeds the host and depends only on the crate `passdock`.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -19,7 +19,7 @@ const TEXT: &str = r#"module {
 }
 "#;
 
-/// `TEXT`, built op by op.
+/// Builds `TEXT` op by op.
 fn built() -> Result<Module, PassError> {
     ir::build_module(|m| {
         let main = m.create("main", FunctionKind::GRAPH, None)?;
@@ -48,7 +48,7 @@ fn fuse_double_relu() -> PassRef {
     })
 }
 
-/// A pass as a struct: its fields are set where it is made.
+/// A pass as a struct, whose fields are set when it is created.
 struct Rename {
     from: &'static str,
     to: String,
@@ -69,7 +69,7 @@ impl FunctionPass for Rename {
     }
 }
 
-/// A module pass as a struct: says how many functions there are.
+/// A module pass as a struct, which counts the functions.
 struct Count(Arc<Mutex<usize>>);
 
 impl ModulePass for Count {
@@ -86,7 +86,7 @@ impl ModulePass for Count {
     }
 }
 
-/// Writes down which passes ran.
+/// An instrument that records which passes ran.
 #[derive(Default)]
 struct Names(Mutex<Vec<String>>);
 
@@ -179,7 +179,7 @@ fn passes_run_as_a_sequential_and_are_watched() {
         .shared_instrument(names.clone())
         .build()
         .unwrap();
-    // Of an error of the program's own.
+    // With the program's own error type.
     let run = || -> Result<Module, Box<dyn std::error::Error>> {
         cx.scope(|_| Ok(sequential.call(built()?)?))
     };
@@ -224,12 +224,12 @@ fn a_pipeline_runs() {
 }
 
 passdock::sdk::options! {
-    /// How loops are cut.
+    /// Loop tiling.
     struct Tile {
-        /// Steps of the inner loop.
+        /// Number of iterations of the inner loop.
         #[range(1..=4096)]
         size: u32 = 16,
-        /// Round the last tile up.
+        /// Whether to round the last tile up.
         pad: bool = true,
     }
 }
@@ -307,9 +307,9 @@ fn passes_read_the_config_keys_of_the_program() {
 sdk::options! {
     /// The options of `Say`.
     struct Say {
-        /// What is said.
+        /// The text.
         what: String,
-        /// How often.
+        /// The number of repetitions.
         #[range(1..)]
         times: usize = 1,
     }

@@ -1,4 +1,4 @@
-//! What a program does with the handles that its own passes get, and how it finds passes that aren't Rust's.
+//! Handles that passes of a program receive, and passes that aren't written in Rust.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -141,7 +141,7 @@ fn a_body_brings_the_functions_that_it_calls() {
         }
     "#]]
     .assert_eq(&brought);
-    // One that the module has already is shared, another one of the name is in the way.
+    // An equal function of the module is shared, a different one of the same name is a conflict.
     assert_eq!(run(&format!("{main} {TWICE}")), brought);
     expect!["Error in pass test.Put: A new body calls its own function `acme.Twice`, and the module has another \
         `acme.Twice`: rename one."].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
@@ -176,7 +176,7 @@ fn functions_of_other_modules_are_put_into_one() -> Result<(), ir::EditFailure> 
     let mut into = module(&[function("main", 17, "onnx.Neg"), callee]);
     assert_eq!(put(&mut into, &[("main", "f"), ("g", "f")])?, None);
     assert_eq!(ops(&into), ["main acme.F", "acme.F onnx.Relu", "g acme.F"]);
-    // Another function of a callee's name is in the way, unless it is replaced, too.
+    // A different function with a callee's name is a conflict, unless it is replaced, too.
     let mut into = module(&[function("acme.F", 11, "onnx.Abs")]);
     let refused = put(&mut into.clone(), &[("main", "f")]).unwrap_err();
     assert!(
@@ -220,7 +220,7 @@ fn passes_of_another_language_are_imported() -> Result<(), PassError> {
 fn a_run_ends_between_passes() {
     static WANTED: AtomicBool = AtomicBool::new(false);
     thread_local!(static HERE: AtomicBool = const { AtomicBool::new(false) });
-    // Other tests run beside this one.
+    // Other tests run in parallel.
     set_interrupt(|| {
         let is_wanted =
             HERE.with(|here| here.load(Ordering::Relaxed)) && WANTED.load(Ordering::Relaxed);

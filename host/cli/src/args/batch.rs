@@ -1,4 +1,4 @@
-//! The options of `batch`.
+//! Options of `batch`.
 
 use std::path::PathBuf;
 
@@ -14,43 +14,42 @@ use crate::args::{FAILURES, PassArgs, REPORT};
     after_help = include_str!("../../help/batch.txt").trim_end()
 )]
 pub(crate) struct BatchArgs {
-    /// The models, and directories of them: each .onnx at any depth.
+    /// Models, and directories that are searched recursively for .onnx files
     #[arg(value_name = "MODEL|DIR", required = true)]
     pub(crate) models: Vec<PathBuf>,
-    /// Write results below this directory, which is made. A model of a directory has the path there that it has in its
-    /// own.
+    /// Write results below DIR, which is created. A model from a directory keeps its path relative to that directory.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: PathBuf,
-    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it and --passes it is
-    /// `default`.
+    /// Pipeline: a .toml file, a .rules file, or the name of a built-in pipeline. Defaults to `default` unless --passes
+    /// is given.
     #[arg(short, long, value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
-    /// Give a dim symbol of each model a size, or a parameter a value, before the first pass. Repeatable.
+    /// Set a dim symbol of each model to a size, or a parameter to a value, before the first pass. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) bind: Vec<String>,
-    /// Run each model and its result in ONNX Runtime: a model whose result computes something else has failed.
+    /// Run each model and its result in ONNX Runtime, and fail a model if the outputs differ
     #[arg(long)]
     pub(crate) verify_outputs: bool,
-    /// Let passes make models larger where that makes them faster or simpler: sets every config option `allow_growth`.
+    /// Let passes enlarge models to make them faster or simpler: sets each config option `allow_growth`
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run N models at once; by default as many as there are cores.
+    /// Run N models at once; defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Do all models, also those that were done before.
+    /// Process all models, including those that an earlier batch completed
     #[arg(long)]
     pub(crate) again: bool,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
-    /// Keep the outcomes in FILE, not in DIR/outcomes.jsonl.
+    /// Write results to FILE instead of DIR/outcomes.jsonl
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-    /// Print failures only.
+    /// Print only failures
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) quiet: bool,
-    /// Print one JSON object a model on standard output, as soon as it is done.
+    /// Print one JSON object per model on standard output as soon as the model is done
     #[arg(long, help_heading = REPORT)]
     pub(crate) json: bool,
     #[command(flatten, next_help_heading = "Data")]

@@ -1,4 +1,4 @@
-//! The options of `compare`.
+//! Options of `compare`.
 
 use std::path::PathBuf;
 
@@ -7,48 +7,48 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/compare.txt").trim_end())]
 pub(crate) struct CompareArgs {
-    /// The model before: .onnx, .ir, or `-` for IR text.
+    /// Model before: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// The model after: .onnx, .ir, or `-` for IR text.
+    /// Model after: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
-    /// Give an open dim of the inputs this size: `batch=4`. Repeatable.
+    /// Set an unknown dim of the inputs to a size: `batch=4`. Repeatable.
     #[arg(long, value_name = "NAME=SIZE", value_parser = dim)]
     pub(crate) dim: Vec<(String, i64)>,
-    /// Make up other inputs.
+    /// Seed for randomly generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
-    /// Make up N inputs of each size.
+    /// Generate N sets of inputs for each size
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) runs: u32,
-    /// Try N sizes of the dims that are open.
+    /// Try N sizes for unknown dims
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) sizes: u32,
-    /// Take the inputs from here, instead of making them up.
+    /// Read the inputs from PATH instead of generating them
     ///
-    /// A directory with `input_0.pb` or `input_0.npy`, `NAME.npy`, …, a .npz file with the inputs' names, a directory
-    /// of such directories or .npz files, or one file for a model of one input.
+    /// PATH is a directory with `input_0.pb`, `input_0.npy`, `NAME.npy`, …, or a .npz file with the inputs' names. It
+    /// may also be a directory of such directories or .npz files, or a single file for a model with one input.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["seed", "runs", "sizes", "dim"])]
     pub(crate) inputs: Option<PathBuf>,
-    /// Let an element be off by this part of it, instead of what its type allows.
+    /// Allow this relative error per element instead of the default for its type
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) rtol: Option<f64>,
-    /// Let every element be off by this, instead of what its type and the largest element allow.
+    /// Allow this absolute error per element instead of the default for its type and the largest element
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) atol: Option<f64>,
-    /// Say nothing if they are the same, and one sentence if not.
+    /// Print nothing if the models agree, and one line if not
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
-    /// Read data from outside of the models' directories too: absolute paths, `..`, links.
+    /// Allow data outside of the models' directories: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `NAME=SIZE`.
+/// Parses `NAME=SIZE`.
 fn dim(text: &str) -> Result<(String, i64), &'static str> {
     let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE")?;
     match (name.trim(), size.trim().parse()) {

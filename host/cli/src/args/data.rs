@@ -1,14 +1,14 @@
-//! The options that say where a model's data may be, and goes.
+//! Options for external data of models.
 
 use clap::Args;
 use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
 
 use crate::args::one_of;
 
-/// Where a model's data may be, and goes.
+/// Options that restrict where a model's data is read and choose where it is written.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Where the data of an ONNX model's initializers goes.
+    /// Where to store the data of an ONNX model's initializers
     #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
         (
             "keep",
@@ -19,13 +19,13 @@ pub(crate) struct DataArgs {
         ("none", "Into the model file", ExternalData::None),
     ]))]
     pub(crate) external_data: ExternalData,
-    /// Infer the types of all values, and write them into the graph's `value_info`.
+    /// Infer the types of all values, and write them to the graph's `value_info`
     #[arg(long)]
     pub(crate) value_info: bool,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
-    /// Encode everything anew instead of copying what didn't change.
+    /// Re-encode the whole file instead of copying unchanged parts
     #[arg(long, hide = true)]
     pub(crate) drop_spans: bool,
 }

@@ -1,4 +1,4 @@
-//! What `list` is told.
+//! Arguments of `list`.
 
 use clap::{Args, ValueEnum};
 
@@ -8,35 +8,35 @@ use crate::args::process::ProcessArgs;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/list.txt").trim_end())]
 pub(crate) struct ListArgs {
-    /// What to list.
+    /// Kind of entries to list
     #[arg(value_enum, default_value = "passes")]
     pub(crate) what: Listing,
-    /// Show the one of this name in full: `passdock list passes FoldConstant`. FILE.rules is the pass of those rules.
+    /// Show details of the entry NAME: `passdock list passes FoldConstant`. For `passes`, NAME may be a .rules file.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listing {
-    /// Passes, with level, kind and plugin.
+    /// Passes, with level, kind and plugin
     Passes,
-    /// Pipelines that are built in; with NAME, its text.
+    /// Built-in pipelines; with NAME, the text of that pipeline
     Pipelines,
-    /// Plugins, with version and file; also files that can't be used.
+    /// Plugins, with version and file, and files that are not usable
     Plugins,
-    /// Instruments, with their options.
+    /// Instruments, with their options
     Instruments,
-    /// Config options, with type, default and meaning.
+    /// Config options, with type, default and description
     Config,
-    /// Operators that have a definition, and what is known of them.
+    /// Operators with a definition, and what the definition provides
     Ops,
-    /// What the host works out about functions for passes that ask.
+    /// Analyses that the host computes for passes
     Analyses,
 }

@@ -1,4 +1,4 @@
-//! The command line, as `--help` teaches it.
+//! The command-line interface. Doc comments on arguments are the text of `--help`.
 
 pub(crate) mod batch;
 pub(crate) mod compare;
@@ -27,7 +27,7 @@ use crate::args::process::ProcessArgs;
 use crate::args::search::{BisectArgs, ReduceArgs};
 use crate::args::shell::{CompletionsArgs, ManArgs};
 
-/// Runs compiler passes that ship as files over neural-network models.
+/// Run compiler passes from plugin files on neural-network models
 #[derive(Debug, Parser)]
 #[command(
     name = "passdock",
@@ -36,7 +36,7 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
     after_help = include_str!("../../help/passdock.txt").trim_end()
 )]
 pub(crate) struct Cli {
-    /// Use colours: on terminals alone, which `NO_COLOR` forbids, always, or never.
+    /// Use colours: `auto` uses them on terminals unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -49,107 +49,105 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// When colours are used.
+/// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On terminals.
+    /// On terminals
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a pipeline over a model: without one named, the built-in pipeline `default`.
+    /// Run a pipeline on a model
     Run(RunArgs),
-    /// Run a pipeline over many models, several at once; what was done is known the next time.
+    /// Run a pipeline on many models in parallel, and skip models that are up to date
     Batch(BatchArgs),
-    /// Show what there is and who provides it.
+    /// List passes, plugins, operators and other entries with their provider
     List(ListArgs),
-    /// Show a plugin's manifest, without loading the plugin, or what is in a file of rules.
+    /// Show the manifest of a plugin without loading the plugin, or the rules in a file
     Inspect(InspectArgs),
-    /// Say whether a pipeline is right; nothing runs.
+    /// Check a pipeline without running it
     Check(CheckArgs),
-    /// Show what would run, in what order, why or why not, from which file.
+    /// Show which passes would run, in which order, and why
     Explain(ExplainArgs),
-    /// Convert between .onnx and .ir.
+    /// Convert between .onnx and .ir
     Convert(ConvertArgs),
-    /// Take the part between some values out of a model.
+    /// Extract the part of a model between given values
     Extract(ExtractArgs),
-    /// Show what is in a model.
+    /// Show statistics of a model
     Stats(StatsArgs),
-    /// Show what differs between two models.
+    /// Show the differences between two models
     Diff(DiffArgs),
-    /// Say whether two models compute the same: both run in ONNX Runtime.
+    /// Compare the outputs of two models in ONNX Runtime
     Compare(CompareArgs),
-    /// Find the pass, and the function, that breaks a model.
+    /// Find the pass and the function that break a model
     Bisect(BisectArgs),
-    /// Show which passes made or changed an op.
+    /// Show which passes created or changed an op
     Blame(BlameArgs),
-    /// Shrink a model to the ops on which a pipeline still goes wrong.
+    /// Reduce a model to the ops for which a pipeline still fails
     Reduce(ReduceArgs),
-    /// Run a failed pass again, from the reproducer that `run` wrote.
+    /// Run a failed pass again from a reproducer
     Replay(ReplayArgs),
-    /// Print the JSON Schema of pipelines or of manifests, for editors, or of what --json prints.
+    /// Print the JSON Schema of pipelines, of manifests, or of --json output
     Schema(SchemaArgs),
-    /// Start a plugin, or try one: for their authors.
+    /// Create or check a plugin
     Plugin(PluginCommandArgs),
-    /// Print what makes a shell complete this command.
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page of a command, in roff.
+    /// Print the manual page of a command in roff
     Man(ManArgs),
 }
 
-/// Where plugins are.
+/// Options that select plugins.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///
-    /// The file has to be there, and a plugin. `files = ["…"]` in `[plugins]` of a pipeline does the
-    /// same. A plugin that is in another directory, too, is an error: there may be one file of it.
+    /// FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of a pipeline has the same effect. Two files
+    /// with the same plugin in different directories are an error.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
-    /// Look for plugins in DIR, before all other directories. Repeatable.
+    /// Search DIR for plugins before all other directories. Repeatable.
     ///
-    /// The order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
-    /// PASSDOCK_PLUGIN_PATH, the standard plugins beside the executable.
+    /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
+    /// PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
 }
 
-/// How passes are chosen, and where they are; the same for all that runs a pipeline.
+/// Options that select passes and configure them, shared by all commands that run a pipeline.
 #[derive(Debug, Args)]
 pub(crate) struct PassArgs {
-    /// Run these passes, after those of the pipeline if one is named. FILE.rules is the pass of those rules.
+    /// Run these passes, after those of PIPELINE if it is given. A .rules file is a pass.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
-    /// Run passes up to this optimization level, 0 to 4; wins over the pipeline's, which is 2 unless it says
-    /// otherwise.
+    /// Run passes up to this optimization level, from 0 to 4. Overrides the pipeline's level, which is 2 by default.
     #[arg(short = 'O', value_name = "LEVEL", value_parser = level)]
     pub(crate) opt_level: Option<u32>,
-    /// Run this pass of the pipeline whatever its level. Repeatable.
+    /// Run this pass of the pipeline at any level. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) require: Vec<String>,
-    /// Don't run this pass where the pipeline lists it; a pass that runs it by its name does so all the same.
-    /// Repeatable.
+    /// Skip this pass where the pipeline lists it. Passes that call it by name still run it. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable: Vec<String>,
-    /// Don't apply this rule of rewriting passes; the report names them.
+    /// Disable this rewrite rule. The report lists the names of rules.
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable_rule: Vec<String>,
-    /// Rewrite by rules this many times in all, and no more: what a search for a wrong rewrite does.
+    /// Stop applying rules after N rewrites in total, for example to find a wrong rewrite
     #[arg(long, value_name = "N")]
     pub(crate) rewrite_limit: Option<u64>,
-    /// Raise the model to version N of ONNX's own operators before the first pass: passes that fuse ops use what
-    /// later versions have. All ops go on meaning what they mean, or nothing is changed.
+    /// Raise the model to version N of ONNX's own operators before the first pass. Fusions may use newer operators.
+    /// Either all ops keep their meaning, or nothing is changed.
     #[arg(long, value_name = "N", value_parser = opset, allow_negative_numbers = true)]
     pub(crate) raise_opset: Option<i64>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
-    /// Trust the pipeline: it may name plugins, rules and other files outside of its directory.
+    /// Trust the pipeline: allow it to name plugins, rules and other files outside of its directory
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]
@@ -162,105 +160,103 @@ pub(crate) struct PassArgs {
     after_help = include_str!("../../help/run.txt").trim_end()
 )]
 pub(crate) struct RunArgs {
-    /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
+    /// Optional pipeline, then the model: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Write the result here: .onnx, .ir, or `-` for IR text.
+    /// Write the result to OUT: .onnx, .ir, or `-` for IR text
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
-    /// Give a dim symbol of the model a size, or a parameter a value, before the first pass:
-    /// `batch=1`, `scale=0.5`. VALUE is TOML. Repeatable.
+    /// Set a dim symbol of the model to a size, or a parameter to a value, before the first pass: `batch=1`,
+    /// `scale=0.5`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) bind: Vec<String>,
-    /// Show the time of each pass: as a tree, and by pass.
+    /// Show the time of each pass, as a tree and per pass
     #[arg(long, help_heading = WATCH)]
     pub(crate) timing: bool,
-    /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
+    /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing
     #[arg(long, help_heading = WATCH, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write a page to FILE: which pass did what, the diff of each, the graph before and after. One HTML file for any
-    /// browser, without network.
+    /// Write an HTML report to FILE: what each pass changed, and the graph before and after. The file is
+    /// self-contained.
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
+    /// Observe passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
-    /// `passdock list instruments` shows them and their options.
+    /// `passdock list instruments` shows the instruments and their options.
     #[arg(long, help_heading = WATCH, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
-    /// Print the module before PASS, or before `all`. Repeatable.
+    /// Print the module before PASS, or before `all` passes. Repeatable.
     #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_before: Vec<String>,
-    /// Print the module after PASS, or after `all`. Repeatable.
+    /// Print the module after PASS, or after `all` passes. Repeatable.
     #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_after: Vec<String>,
-    /// Print what each pass changed, as a diff.
+    /// Print a diff for each pass that changed the module
     #[arg(long, help_heading = WATCH)]
     pub(crate) print_changed: bool,
-    /// Verify the functions that a pass changed, all functions, or nothing.
+    /// Verify the functions that a pass changed, all functions, or none
     #[arg(long, value_name = "WHEN", default_value = "changed", value_parser = one_of([
         ("changed", "After each pass, the functions that it changed", Verify::Changed),
         ("all", "Before the first pass and after each, all functions", Verify::All),
         ("off", "Never", Verify::Off),
     ]))]
     pub(crate) verify: Verify,
-    /// Run the model and the result in ONNX Runtime, and fail if they don't compute the same: OUT stays as it was.
+    /// Run the model and the result in ONNX Runtime, and fail without writing OUT if their outputs differ
     ///
-    /// As `passdock compare` does; `--instrument 'verify-outputs={inputs="DIR"}'` does it with options.
+    /// Compares like `passdock compare`. For options, use `--instrument 'verify-outputs={inputs="DIR"}'`.
     #[arg(long)]
     pub(crate) verify_outputs: bool,
-    /// Write the module to DIR after each pass.
+    /// Write the module to DIR after each pass
     #[arg(long, help_heading = WATCH, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
-    /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
-    /// beside OUT.
+    /// Write reproducers of failed passes to a directory in DIR instead of next to OUT
     #[arg(long, help_heading = FAILURES, value_name = "DIR")]
     pub(crate) reproducer_dir: Option<PathBuf>,
-    /// Copy constants of more than 64 KiB to the reproducer, too, instead of referring to the model.
+    /// Copy constants of more than 64 KiB to the reproducer instead of referring to the model
     #[arg(long, help_heading = FAILURES)]
     pub(crate) self_contained: bool,
-    /// Let passes make the model larger where that makes it faster or simpler: sets every config
-    /// option `allow_growth`.
+    /// Let passes enlarge the model to make it faster or simpler: sets each config option `allow_growth`
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run function passes on N threads; by default on all cores.
+    /// Run function passes on N threads; defaults to the number of cores
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
-    /// Report each pass, and each note, also those from which nothing came.
+    /// Report all passes and notes, including passes that changed nothing
     #[arg(short, long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) verbose: bool,
-    /// Print errors only.
+    /// Print only errors
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) quiet: bool,
-    /// Print all notes, whole: without it a line for each, and one for those that are alike.
+    /// Print all notes in full, instead of one line for each group of similar notes
     #[arg(long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) notes: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long, help_heading = REPORT)]
     pub(crate) json: bool,
     #[command(flatten, next_help_heading = "Data")]
     pub(crate) data: DataArgs,
 }
 
-/// The heading of options that choose what is shown of a run.
+/// Heading of the options that select what is reported.
 const REPORT: &str = "Report";
 
-/// The heading of options that watch passes at work.
+/// Heading of the options that observe passes.
 const WATCH: &str = "Watching";
 
-/// The heading of options for passes that fail.
+/// Heading of the options for failed passes.
 const FAILURES: &str = "Failures";
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/inspect.txt").trim_end())]
 pub(crate) struct InspectArgs {
-    /// The plugins' library files, and files of rules.
+    /// Plugin libraries and .rules files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Print JSON: an object, which has a list `plugins` of such if there are several files.
+    /// Print JSON: an object, or an object with a list `plugins` if there are several files
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -268,44 +264,44 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/schema.txt").trim_end())]
 pub(crate) struct SchemaArgs {
-    /// The kind of file that the schema is for.
+    /// Kind of file that the schema describes
     #[arg(value_name = "WHAT")]
     pub(crate) what: SchemaOf,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SchemaOf {
-    /// Pipelines: what `run`, `check` and `explain` take (docs/pipelines.md)
+    /// Pipelines: input of `run`, `check` and `explain` (docs/pipelines.md)
     Pipeline,
-    /// Manifests of plugins: what `inspect` shows (docs/manifests.md)
+    /// Manifests of plugins: output of `inspect` (docs/manifests.md)
     Manifest,
-    /// What commands print with `--json`: a definition for each command
+    /// Output of `--json`, with a definition for each command
     Answers,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The pipeline: a .toml file, one of rules, or the name of a built-in one.
+    /// Pipeline: a .toml file, a .rules file, or the name of a built-in pipeline
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it --passes says what would
-    /// run, and without that it is `default`.
+    /// Pipeline: a .toml file, a .rules file, or the name of a built-in pipeline. Defaults to `default` unless --passes
+    /// is given.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -313,16 +309,16 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/stats.txt").trim_end())]
 pub(crate) struct StatsArgs {
-    /// The model: .onnx, .ir, or `-` for IR text.
+    /// Model: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Show the N largest constants.
+    /// Show the N largest constants
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
-    /// Look at data outside of the model's directory too: absolute paths, `..`, links.
+    /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -330,25 +326,25 @@ pub(crate) struct StatsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/diff.txt").trim_end())]
 pub(crate) struct DiffArgs {
-    /// The model before: .onnx, .ir, or `-` for IR text.
+    /// Model before: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "A")]
     pub(crate) old: PathBuf,
-    /// The model after: .onnx, .ir, or `-` for IR text.
+    /// Model after: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "B")]
     pub(crate) new: PathBuf,
-    /// Show a unified diff of the brief IR texts, as `convert --brief` prints them: a value has one number in both.
+    /// Show a unified diff of brief IR text, as in `convert --brief`. A value has the same number in both texts.
     #[arg(long)]
     pub(crate) text: bool,
-    /// List everything: also renamed values, and what else is many.
+    /// List all differences, including renamed values
     #[arg(long)]
     pub(crate) all: bool,
-    /// Say only whether they differ.
+    /// Report only whether the models differ
     #[arg(short = 'q', long)]
     pub(crate) brief: bool,
-    /// Read data from outside of the models' directories too: absolute paths, `..`, links.
+    /// Allow data outside of the models' directories: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -356,29 +352,29 @@ pub(crate) struct DiffArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/replay.txt").trim_end())]
 pub(crate) struct ReplayArgs {
-    /// The directory.
+    /// Directory of the reproducer
     #[arg(value_name = "REPRODUCER")]
     pub(crate) reproducer: PathBuf,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
-    /// Refuse plugins that aren't the very files that the failure was found with.
+    /// Reject plugins whose files differ from those of the failed run
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Trust the reproducer: it may run the command that `bisect` wrote, load plugins and libraries that it names, and
-    /// read and write files outside of its directory.
+    /// Trust the reproducer: allow it to run the test command of `bisect`, to load plugins and libraries, and to access
+    /// files outside of its directory
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Run function passes on N threads; by default on all cores.
+    /// Run function passes on N threads; defaults to the number of cores
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A value by its name, with what `--help` says of each.
+/// Parses one of the given names as its value. The second element of each triple is the name's help text.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, &'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -394,12 +390,12 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// One name of a list: blanks around it mean nothing.
+/// Trims an element of a comma-separated list.
 fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
 }
 
-/// A version of ONNX's own operators. The newest one that can be asked for is the plugin's to say.
+/// Parses a version of ONNX's own operators. The plugin that raises the opset checks the upper bound.
 fn opset(text: &str) -> Result<i64, &'static str> {
     match text.parse() {
         Ok(opset @ 1..) => Ok(opset),
@@ -407,7 +403,7 @@ fn opset(text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// An optimization level. A pipeline may say a higher one, for passes of its own plugins.
+/// Parses an optimization level. Only pipelines may set a higher level, for passes of their own plugins.
 fn level(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
         Ok(level @ 0..=4) => Ok(level),

@@ -1,4 +1,4 @@
-//! The command line of `passdock plugin`, as `--help` teaches it.
+//! Options of `passdock plugin`.
 
 use std::path::PathBuf;
 
@@ -16,25 +16,25 @@ pub(crate) struct PluginCommandArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginCommand {
-    /// Start a plugin of one's own: a pass, its test, a pipeline, all in a new directory.
+    /// Create a plugin in a new directory, with a pass, a test and a pipeline
     New(NewArgs),
-    /// Try a plugin: what it says of itself, and what it does to modules.
+    /// Check the manifest of a plugin and the behaviour of its passes
     Check(PluginCheckArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/plugin_new.txt").trim_end())]
 pub(crate) struct NewArgs {
-    /// The directory to make.
+    /// Directory to create
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// The name of the crate and the plugin, instead of the directory's.
+    /// Name of the crate and the plugin; defaults to the name of the directory
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// A plugin in C11, built by make and the C compiler.
+    /// Create a plugin in C11, built with make and the C compiler
     #[arg(long, conflicts_with = "cpp")]
     pub(crate) c: bool,
-    /// A plugin in C++17, built by make and the C++ compiler.
+    /// Create a plugin in C++17, built with make and the C++ compiler
     #[arg(long)]
     pub(crate) cpp: bool,
 }
@@ -42,30 +42,30 @@ pub(crate) struct NewArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/plugin_check.txt").trim_end())]
 pub(crate) struct PluginCheckArgs {
-    /// The plugins' library files.
+    /// Plugin libraries
     #[arg(value_name = "FILE", required_unless_present = "list")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show the checks and what they are about; nothing runs.
+    /// List the checks with a description, without running them
     #[arg(long)]
     pub(crate) list: bool,
-    /// Run this check only. Repeatable.
+    /// Run only this check. Repeatable.
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Run passes on this model, too: .onnx or .ir. Repeatable.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
-    /// End a check that takes longer; it counts as crashed.
+    /// Stop a check after this time; it counts as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: f64,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Run the one check of --only here and write its answer into this directory.
+    /// Run the check of --only in this process, and write its result to this directory
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) answer: Option<PathBuf>,
-    /// Don't run this pass there.
+    /// Skip this pass
     #[arg(long, value_name = "PASS", hide = true)]
     pub(crate) without: Vec<String>,
 }

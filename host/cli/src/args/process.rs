@@ -1,30 +1,31 @@
-//! The options that say in which process plugins run, and for how long.
+//! Options for the process that runs plugins, and its time limit.
 
 use std::time::Duration;
 
 use clap::Args;
 
-/// In which process plugins run, and for how long.
+/// Options for the process that runs plugins, and its time limit.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProcessArgs {
-    /// Use plugins in this process. Otherwise they are in one of their own, which may die: the command says of what.
+    /// Run plugins in this process. By default they run in a child process, so that the command can report their
+    /// crashes.
     #[arg(long)]
     pub(crate) in_process: bool,
-    /// End a run of the pipeline that takes longer, and say which pass ran: it has failed. What the command itself
-    /// reads and writes has the same limit.
+    /// Stop the pipeline after this time, and report the pass that ran as failed. Reading and writing have the same
+    /// limit.
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, conflicts_with = "in_process")]
     pub(crate) timeout: Option<f64>,
 }
 
 impl ProcessArgs {
-    /// The time that a run may take.
+    /// Returns the time limit of a run.
     #[cfg(unix)]
     pub(crate) fn limit(&self) -> Option<Duration> {
         self.timeout.map(Duration::from_secs_f64)
     }
 }
 
-/// A time that can be waited for.
+/// Parses a duration in seconds.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
@@ -32,7 +33,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A time in which something can be done.
+/// Parses a duration in seconds that is greater than 0.
 pub(crate) fn time_limit(text: &str) -> Result<f64, String> {
     match seconds(text)? {
         limit if Duration::from_secs_f64(limit).is_zero() => {

@@ -1,4 +1,4 @@
-//! The options of what runs a pipeline again and again: `bisect` and `reduce`.
+//! Options of `bisect` and `reduce`, which run a pipeline repeatedly.
 
 use std::path::PathBuf;
 
@@ -7,42 +7,43 @@ use clap::Args;
 use crate::args::PassArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
 
-/// How models are judged.
+/// Options that select the oracle for models.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommandArgs {
-    /// What judges a model: `numerics`, or a shell command, in which `{}` stands for the model's path and `{in}`
-    /// for that of the model before the pipeline.
+    /// Test command for models: `numerics`, or a shell command. In the command, `{}` is replaced by the path of the
+    /// model, and `{in}` by the path of the model before the pipeline.
     ///
-    /// `numerics` compares what the two compute, as `passdock compare` does: it needs ONNX Runtime and nothing else. A
-    /// command says by its status. 0: the model is good. 125: there is no telling. 126 and 127: the command can't be
-    /// run, which ends everything. Else, and by a signal: it is bad. The file has the extension of MODEL.
+    /// `numerics` compares the outputs of the two models like `passdock compare`. It needs only ONNX Runtime. The exit
+    /// status of a command is its verdict. 0: the model is good. 125: inconclusive. 126 and 127: the command can't be
+    /// run, which ends the search. Any other status, or termination by a signal: the model is bad. The file has the
+    /// extension of MODEL.
     #[arg(long, value_name = "CHECK")]
     pub(crate) check: Option<String>,
-    /// End a check that takes longer; then there is no telling.
+    /// Stop a test command after this time; its verdict is inconclusive
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "check")]
     pub(crate) check_timeout: Option<f64>,
 }
 
-/// How a pipeline runs again and again; the same for `bisect` and `reduce`.
+/// Options of the pipeline runs, shared by `bisect` and `reduce`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
+    /// Optional pipeline, then the model: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
-    /// Let passes make the model larger, as `run --allow-growth` does.
+    /// Let passes enlarge the model, as `run --allow-growth` does
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run function passes on N threads; by default on all cores.
+    /// Run function passes on N threads; defaults to the number of cores
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Print one JSON object on standard output, everything else on standard error.
+    /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -55,7 +56,7 @@ pub(crate) struct SearchArgs {
 pub(crate) struct BisectArgs {
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
-    /// Write the last good and the first bad model and a reproducer of the pass to DIR.
+    /// Write the last good model, the first bad model and a reproducer of the pass to DIR
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -70,13 +71,13 @@ pub(crate) struct BisectArgs {
 pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
-    /// Write the smaller model here: .onnx, .ir, or `-` for IR text.
+    /// Write the reduced model to OUT: .onnx, .ir, or `-` for IR text
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Run the pipeline N times at most.
+    /// Run the pipeline at most N times
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) max_checks: usize,
-    /// Go on for so long at most.
+    /// Stop the reduction after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_time: Option<f64>,
     #[command(flatten)]

@@ -1,11 +1,11 @@
-//! What `completions` and `man` are told.
+//! Options of `completions` and `man`.
 
 use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/completions.txt").trim_end())]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to complete in
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -13,7 +13,7 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/man.txt").trim_end())]
 pub(crate) struct ManArgs {
-    /// The command; without it the page is about all of them.
+    /// Command to document; defaults to passdock itself
     #[arg(value_name = "COMMAND", num_args = 0..=2)]
     pub(crate) command: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! What `--check` names: a command, which gets a model's path, and whose status says whether the model is good; or
-//! `numerics`, which compares what the model computes.
+//! The oracle of `--check`: a shell command, whose exit status is the verdict on a model, or `numerics`, which compares
+//! the model's outputs.
 
 mod numerics;
 
@@ -20,31 +20,35 @@ use passdock::{ErrorKind, Module, PassError, waiting};
 use crate::args::search::CheckCommandArgs;
 use crate::child;
 
-/// Runs a command on models, each in a directory of its own that goes away with it.
+/// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
+/// it.
 pub(crate) struct CheckCommand {
     command: String,
     extension: &'static str,
-    /// The time that the command may take.
+    /// The time limit of the command.
     timeout: Option<Duration>,
     /// ONNX Runtime's library, if the command is `numerics`.
     runtime: Option<PathBuf>,
-    /// The output of the last command, or why there was none.
+    /// The output of the last command, or the reason why there is none.
     output: String,
-    /// What `numerics` found so far.
+    /// Results of earlier comparisons by `numerics`.
     known: ComparedModels,
     directory: TemporaryDirectory,
 }
 
-/// What came of a command.
+/// The result of running a command.
 pub(crate) struct Judgement {
     verdict: Verdict,
     output: String,
-    /// Whether ONNX Runtime doesn't take the model.
+    /// Whether ONNX Runtime rejects the model.
     refused: bool,
 }
 
 impl CheckCommand {
-    /// The command of `--check` for models like `model`. It has to say where the model's path goes.
+    /// Creates the oracle of `--check` for models in the format of `model`.
+    ///
+    /// # Errors
+    /// If there is no `--check`, or its command doesn't contain `{}`.
     pub(crate) fn new(args: &CheckCommandArgs, model: &Path) -> Result<CheckCommand, PassError> {
         let Some(command) = args.check.clone() else {
             let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
@@ -86,15 +90,17 @@ impl CheckCommand {
         self.command == NUMERICS
     }
 
-    /// The command's verdict on a model; `input` stands for `{in}`. A model that can't be written
-    /// can't be judged.
+    /// Returns the command's verdict on a model. `input` replaces `{in}`.
+    ///
+    /// # Errors
+    /// If the model can't be written or the command can't be run.
     pub(crate) fn check(&mut self, module: &Module, input: &Module) -> Result<Verdict, PassError> {
         if self.is_numerics() && self.known.is_good(module, input) {
             return Ok(Verdict::Good);
         }
         let place = self.directory.path().join("candidate");
         let judgement = self.judge(&place, module, input);
-        // It may be that a command still writes there; the next one will see.
+        // Removal fails if a descendant of the command still writes there. Creating the next candidate reports that.
         _ = fs::remove_dir_all(&place);
         let judgement = judgement?;
         let verdict = match self.is_numerics() {
@@ -105,7 +111,7 @@ impl CheckCommand {
         Ok(verdict)
     }
 
-    /// Writes the models to a directory, and runs the command.
+    /// Writes the models to a directory and runs the command.
     fn judge(&self, place: &Path, module: &Module, input: &Module) -> Result<Judgement, PassError> {
         let mut shell = self.command.clone();
         let mut paths = Vec::new();
@@ -140,7 +146,7 @@ impl CheckCommand {
         }
     }
 
-    /// Adds what the last command said to an error about it.
+    /// Adds the output of the last command to an error about it.
     pub(crate) fn with_said(&self, error: PassError) -> PassError {
         match self.output.trim() {
             output if output.is_empty() || error.kind != ErrorKind::Check => error,
@@ -150,7 +156,6 @@ impl CheckCommand {
     }
 }
 
-/// Runs a command.
 fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
     let run = || {
         let out = File::create(out)?;
@@ -170,7 +175,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
         }
         Some(Some(0)) => Verdict::Good,
         Some(Some(125)) => Verdict::Unknown,
-        // The last one is what `cmd` says.
+        // `cmd` exits with 9009 if a command doesn't exist.
         Some(Some(code @ (126 | 127 | 9009))) => {
             let message = format!("The command of `--check` can't be run (status {code}).");
             let error = PassError::new(ErrorKind::Check, message);
@@ -179,7 +184,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
                 output => error.note(format!("the command's last words: {output}")),
             });
         }
-        // A signal has no status.
+        // A process that a signal terminated has no status.
         Some(_) => Verdict::Bad,
     };
     Ok(Judgement {
@@ -189,10 +194,10 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
     })
 }
 
-/// What is said of a check that was ended.
+/// The output of a check that exceeded its time limit.
 const TOO_LONG: &str = "(it took too long and was ended)";
 
-/// The shell, with a command to run.
+/// Returns the system's shell with a command to run.
 fn shell(command: &str) -> Command {
     #[cfg(not(windows))]
     {
@@ -200,7 +205,7 @@ fn shell(command: &str) -> Command {
         shell.args(["-c", command]);
         shell
     }
-    // It takes the rest of its line as it stands, without the outer quotes.
+    // `cmd` takes the rest of its line literally, without the outer quotes.
     #[cfg(windows)]
     {
         use std::os::windows::process::CommandExt;

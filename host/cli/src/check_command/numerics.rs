@@ -1,6 +1,6 @@
-//! `--check numerics`: the model has to compute what the one before the pipeline does.
+//! `--check numerics`: the model must compute the same outputs as the model before the pipeline.
 //!
-//! `passdock compare` says so, in a process of its own: what makes ONNX Runtime crash ends no search.
+//! Each comparison runs `passdock compare` in a child process, so a crash of ONNX Runtime doesn't end the search.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,26 +14,26 @@ use serde_json::Value;
 use super::{Judgement, TOO_LONG, failed};
 use crate::child;
 
-/// The word that stands for this instead of a command.
+/// The value of `--check` that selects this oracle.
 pub(super) const NUMERICS: &str = "numerics";
 
-/// The findings of earlier comparisons.
+/// Results of earlier comparisons.
 #[derive(Default)]
 pub(super) struct ComparedModels {
-    /// The last model that was compared with another one, and runs.
+    /// The input of the last comparison, if it runs in ONNX Runtime.
     runs: Option<Module>,
-    /// Whether ONNX Runtime refuses what all passes make, so that this is what is searched for. Otherwise a model that
-    /// it refuses may be one on the way, of which later passes make one that it takes.
+    /// Whether a model that ONNX Runtime rejects is bad. It is if ONNX Runtime rejects the result of all passes.
+    /// Otherwise the model may be an intermediate one, which later passes turn into a valid model.
     is_refusal_bad: Option<bool>,
 }
 
 impl ComparedModels {
-    /// Whether a model is one that is known to be as it should.
+    /// Returns `true` if the model is known to be good: it is the unchanged input, and the input runs.
     pub(super) fn is_good(&self, module: &Module, input: &Module) -> bool {
         module.is_same(input) && self.runs.as_ref().is_some_and(|known| known.is_same(input))
     }
 
-    /// The verdict on a model. The first one that passes made is what all of them make.
+    /// Records a judgement and returns the verdict. The first changed model is the result of all passes.
     pub(super) fn learn(
         &mut self,
         module: &Module,
@@ -54,7 +54,7 @@ impl ComparedModels {
     }
 }
 
-/// Compares two models that were written; the answer goes to the file `out`. `runtime` is ONNX Runtime's library.
+/// Compares two model files and writes the result to the file `out`. `runtime` is ONNX Runtime's library.
 pub(super) fn compare(
     before: &Path,
     after: &Path,
@@ -71,7 +71,7 @@ pub(super) fn compare(
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .stdout(file);
-    // A name without a directory is for the system's loader.
+    // The system's loader resolves a name without a directory.
     if let Some(runtime) = runtime.filter(|path| path.is_absolute()) {
         compare.env("ORT_DYLIB_PATH", runtime);
     }
@@ -86,7 +86,7 @@ pub(super) fn compare(
     })
 }
 
-/// The verdict in an answer of `compare --json`.
+/// Returns the verdict in the output of `compare --json`.
 fn answered(out: &Path) -> Judgement {
     let text = std::fs::read(out).unwrap_or_default();
     let answer: Value = serde_json::from_slice(&text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `passdock batch`: many models through one pipeline, each in processes of its own.
+//! `passdock batch`: runs a pipeline on many models, each in a child process.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::args::process::ProcessArgs;
 use crate::progress::Progress;
 use crate::{plugins, request, show, watchdog};
 
-/// The file of outcomes in the directory of results.
+/// The file of results in the output directory.
 const OUTCOMES: &str = "outcomes.jsonl";
 
-/// The word on the command line that makes this program a worker of a batch.
+/// The argument that starts this program as a worker of a batch.
 pub(crate) const WORKER: &str = "__batch-worker";
 
-/// A job of such a process.
+/// A job of a worker.
 #[derive(Serialize, Deserialize)]
 struct Job {
     request: Request,
@@ -47,7 +47,7 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     let (jobs, again, process) = (args.jobs, args.again, args.process.clone());
     let to = args.output_dir.clone();
     let request = read_request(args)?;
-    // What is wrong with the pipeline is told once, and not of each model.
+    // Problems of the pipeline are reported once instead of for each model.
     let registry = plugins::registry();
     let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
     if !shown.json && !shown.quiet {
@@ -112,14 +112,14 @@ fn read_request(args: BatchArgs) -> Result<Request, PassError> {
     })
 }
 
-/// Makes the directories that results go to.
+/// Creates the directories of the results.
 fn make_dirs(to: &Path, items: &[BatchItem]) -> anyhow::Result<()> {
     let parents = items.iter().filter_map(|item| item.output.parent());
     let dirs: BTreeSet<&Path> = parents.chain([to]).collect();
     dirs.into_iter().try_for_each(show::create_dir)
 }
 
-/// Returns how a process is started that runs models with the passes of plugins.
+/// Returns the command that starts a worker.
 fn worker_command() -> anyhow::Result<WorkerCommand> {
     let program = std::env::current_exe().context("No process can be started")?;
     Ok(WorkerCommand {
@@ -129,7 +129,7 @@ fn worker_command() -> anyhow::Result<WorkerCommand> {
     })
 }
 
-/// Runs the models of jobs on standard input, as [`passdock::batch::BatchWorker`] has it.
+/// Runs jobs from standard input, as described at [`passdock::batch::BatchWorker`].
 pub(crate) fn work() -> anyhow::Result<u8> {
     let (send, jobs) = mpsc::channel();
     thread::spawn(move || {
@@ -143,7 +143,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         let job = serde_json::from_str::<Job>(&line).context("This isn't a model of a batch")?;
         let mut request = job.request;
         if request.standard_dirs.is_empty() {
-            // A program asks, which doesn't know them.
+            // The caller is another program, which can't find the standard directories.
             request.standard_dirs = plugins::standard_dirs();
             request.program_dir = plugins::program_dir();
         }
@@ -152,14 +152,14 @@ pub(crate) fn work() -> anyhow::Result<u8> {
             in_process: job.in_process,
             timeout: job.timeout,
         };
-        // A crash of the supervised process is attributed by its supervisor.
+        // The supervisor of a supervised process attributes its crashes.
         let on_pass = |name: &str| show::print(&(json!({ "pass": name }).to_string() + "\n"));
         let watch = Watch {
             on_pass: process.in_process.then(|| Box::new(on_pass) as Box<OnPass>),
             ..Watch::default()
         };
         let (mut report, output) = worker::run(&request, &process, watch);
-        // The error is in the report.
+        // The report has the error.
         _ = pipeline::place(&mut report, output);
         show::print(&show::json_line(&report));
         IS_RUNNING.store(false, Ordering::SeqCst);
@@ -170,7 +170,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
 /// Whether this process runs a model.
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// Ends this process while it runs a model: the program that started it is gone.
+/// Terminates this process if it runs a model, because the parent process has exited.
 fn end() {
     if !IS_RUNNING.load(Ordering::SeqCst) {
         return;
@@ -184,7 +184,7 @@ fn end() {
     std::process::exit(1);
 }
 
-/// What is shown of each model.
+/// Options for what is printed for each model.
 #[derive(Clone, Copy)]
 struct Shown {
     json: bool,
@@ -209,7 +209,7 @@ impl Shown {
     }
 }
 
-/// One model, on a line.
+/// Renders the result of one model as a line.
 fn line(outcome: &ModelOutcome) -> String {
     let (model, time) = (show::safe(&outcome.model), show::seconds(outcome.seconds));
     match outcome.ok {
@@ -221,7 +221,7 @@ fn line(outcome: &ModelOutcome) -> String {
     }
 }
 
-/// The outcomes together.
+/// Totals over all results.
 #[derive(Default)]
 struct Sum {
     done: u64,

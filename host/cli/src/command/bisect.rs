@@ -1,4 +1,4 @@
-//! `passdock bisect`: which pass breaks a model.
+//! `passdock bisect`: finds the pass that breaks a model.
 
 use std::path::Path;
 
@@ -21,21 +21,21 @@ use crate::{plugins, request};
 struct BisectOutput<'b> {
     #[serde(flatten)]
     found: Option<&'b Bisection>,
-    /// The checks of a search that found nothing.
+    /// The verdicts of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     log: Vec<Judged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<&'b BisectFiles>,
 }
 
-/// The files of the proof.
+/// The files with the evidence.
 #[derive(Serialize)]
 struct BisectFiles {
     good: String,
-    /// None if the pass fails.
+    /// `None` if the pass fails.
     bad: Option<String>,
     reproducer: String,
-    /// The command that runs it again.
+    /// The command that runs the reproducer.
     replay: String,
 }
 
@@ -172,7 +172,7 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     text += &format!("{passes}, of which {changed} changed the model; {checks}\n");
     if let Some(kept) = kept {
         let mut facts = show::Facts::default();
-        // Without and with the one rewrite, if there is one.
+        // With one bad rewrite, these are the models before and after that rewrite.
         facts.add("before it", kept.good.clone());
         if let Some(bad) = &kept.bad {
             facts.add("after it", bad.clone());
@@ -185,7 +185,7 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     text
 }
 
-/// The rewrite, what it changes, and how to do without its rule.
+/// Renders the rewrite, its diff, and how to disable its rule.
 fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let function = rewrite.function.as_ref();
     let op = rewrite.op.as_ref();

@@ -1,4 +1,4 @@
-//! `passdock blame`: which passes made or changed an op.
+//! `passdock blame`: shows which passes created or changed an op.
 
 use passdock::PassError;
 use passdock::model_file::ReadOptions;
@@ -74,7 +74,7 @@ fn render_step(step: &BlameStep) -> String {
     text
 }
 
-/// Where an op comes from.
+/// Renders the origins of an op.
 fn origin(names: &[String]) -> String {
     match names.is_empty() {
         true => String::new(),

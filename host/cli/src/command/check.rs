@@ -1,4 +1,4 @@
-//! `passdock check`: is a pipeline right? Nothing runs.
+//! `passdock check`: checks a pipeline without running it.
 
 use passdock::{PassError, pipeline};
 use serde_json::json;

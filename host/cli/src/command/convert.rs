@@ -1,4 +1,4 @@
-//! `passdock convert`: between `.onnx` and `.ir`.
+//! `passdock convert`: converts between `.onnx` and `.ir`.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     if args.brief {
         check_is_text(to)?;
     }
-    // First, so that a place which takes no file is reported before any work.
+    // Opened first, so that an unwritable path is reported before any work.
     let output = Output::new(to)?;
     let mut module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;

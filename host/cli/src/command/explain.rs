@@ -1,4 +1,4 @@
-//! `passdock explain`: what would run, in what order, why or why not, from which file.
+//! `passdock explain`: shows which passes would run, in which order, and why.
 
 use passdock::PassError;
 use passdock::config::{OptionSource, toml_text};
@@ -73,7 +73,7 @@ fn row(number: usize, pass: &Explained, names: &ShortNames<'_>) -> [String; 5] {
     ]
 }
 
-/// The options that somebody set, and who.
+/// Renders the options that aren't defaults, with their source.
 fn options(pass: &Explained) -> String {
     let set = pass.options.iter().filter_map(|option| {
         let from = match option.from {

@@ -1,4 +1,4 @@
-//! `passdock extract`: the part of a model between some of its values.
+//! `passdock extract`: extracts the part of a model between given values.
 
 use std::path::PathBuf;
 
@@ -20,14 +20,14 @@ struct ExtractOutput {
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     request::check_output(Some(&args.output), args.json)?;
-    // First, so that a place which takes no file is reported before any work.
+    // Opened first, so that an unwritable path is reported before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.model, args.data.reading())?;
     output.check_source(&module)?;
     let plugins = request::of_plugins(args.plugins);
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
     let module = typed.unwrap_or_else(|mut error| {
-        // What is left to do is done without types.
+        // Extraction continues without types.
         error.help = error.help.take().filter(|_| error.termination.is_none());
         show::warn(error);
         module

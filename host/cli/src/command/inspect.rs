@@ -1,4 +1,4 @@
-//! `passdock inspect`: manifests of plugins, without loading the plugins, and what is in files of rules.
+//! `passdock inspect`: shows manifests of plugins without loading the plugins, and the rules in files.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
     let (mut answers, mut texts) = (Vec::new(), Vec::new());
     for file in &args.files {
         let contents = Contents::read(file).unwrap_or_else(|error| {
-            // The others are shown all the same.
+            // The remaining files are still shown.
             status = status.max(error.exit_status());
             Contents {
                 json: json!({}),
@@ -40,12 +40,12 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
     status
 }
 
-/// The contents of a file, which is a plugin or has rules.
+/// The contents of a plugin or a file of rules.
 struct Contents {
     json: Value,
-    /// `None`: the file can't be used.
+    /// `None` if the file isn't usable.
     text: Option<String>,
-    /// Warnings about keys that this host doesn't know, or the reason why the file can't be used.
+    /// Warnings about unknown keys, or the reason why the file isn't usable.
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -82,7 +82,7 @@ impl Contents {
     }
 }
 
-/// The error that lies further down in a text: the reader came so far.
+/// Returns the error at the later position, which is that of the parser that got further.
 fn further(a: PassError, b: PassError) -> PassError {
     let place = |error: &PassError| {
         let snippet = error.snippet.as_ref();
@@ -91,7 +91,7 @@ fn further(a: PassError, b: PassError) -> PassError {
     if place(&b) > place(&a) { b } else { a }
 }
 
-/// The operators that a rule looks for, and those that it makes, each once.
+/// Returns the distinct operators that a rule matches, or with `made` those that it creates.
 fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     let ops = rule
@@ -106,7 +106,7 @@ fn operators(rule: &Rule, made: bool) -> Vec<&str> {
     names
 }
 
-/// A rule, for programs.
+/// Returns the JSON of a rule.
 pub(super) fn rule(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
@@ -116,7 +116,7 @@ pub(super) fn rule(rule: &Rule) -> Value {
     })
 }
 
-/// Rules, as a table.
+/// Renders rules as a table.
 pub(super) fn rules_table(rules: &[Rule]) -> String {
     let rows = rules.iter().map(|rule| {
         let joined = |made| operators(rule, made).join(", ");

@@ -1,4 +1,4 @@
-//! `passdock list`: what there is, and who provides it.
+//! `passdock list`: lists passes, plugins and other entries with their provider.
 
 use std::iter;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::in_full::{self, default, kind};
 use crate::show::{self, TextTable};
 use crate::{plugins, request};
 
-/// What is shown of a list, or of the one of a name in it: JSON and text.
+/// The output of a list, or of its entry with a given name: JSON and text.
 type Shown = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
@@ -30,7 +30,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     for plugin in &registered {
         plugin.unknown_keys().iter().for_each(show::diagnostic);
     }
-    // What can be listed is listed all the same.
+    // Usable entries are listed despite the conflicts.
     let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
     if registered.is_empty() && of_plugins {
@@ -54,7 +54,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     Ok(status)
 }
 
-/// The entries of a list: a row of each, its JSON, and its text in full.
+/// The entries of a list: a row per entry, its JSON, and its details as text.
 struct Entries<const N: usize> {
     table: TextTable<N>,
     json: Vec<Value>,
@@ -75,7 +75,7 @@ impl<const N: usize> Entries<N> {
         self.full.push(full);
     }
 
-    /// Rejects the name of no entry.
+    /// Returns an error if no entry has the requested name.
     fn check_name<'n>(
         &self,
         what: &str,
@@ -91,7 +91,7 @@ impl<const N: usize> Entries<N> {
         Err(error.help(suggest::help_or_list(name, names, "There are")))
     }
 
-    /// Returns the entries as JSON under a key, and as text: the table, or everything about the one of a name.
+    /// Returns the entries as JSON under a key, and as text: a table, or the details of the named entry.
     fn shown(self, key: &str, name: Option<&str>) -> (Value, String) {
         let text = match name {
             None => self.table.within(show::columns()).render(),
@@ -147,7 +147,7 @@ fn passes(registry: &Registry, name: Option<&str>) -> Shown {
     Ok(entries.shown("passes", name))
 }
 
-/// A pass and its plugin, unless it is the command's own.
+/// Returns a pass and its plugin, which is `None` for passes of the command itself.
 fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, ManifestPass)> {
     if let Some((plugin, pass)) = registry.pass_spec(name) {
         return Some((Some(plugin), pass));
@@ -173,7 +173,7 @@ fn sequential_json(plugin: &Plugin, sequential: &ManifestSequential) -> Value {
     entry
 }
 
-/// The pass of a file of rules.
+/// Lists the pass of a .rules file.
 fn rules(path: &str) -> Shown {
     let file = pipeline::read_rules(Path::new(path))?;
     let pass = file.clone().into_pass(None);
@@ -191,7 +191,7 @@ fn rules(path: &str) -> Shown {
     Ok((json!({ "passes": [entry] }), text))
 }
 
-/// The plugins; several files may have the same name.
+/// Lists the plugins. Several files may contain a plugin of the same name.
 fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> Shown {
     let mut entries = Entries::new([
         "plugin",
@@ -208,7 +208,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
         let manifest = plugin.manifest();
         let file = plugin.origin().path();
         let (ops, instruments) = (manifest.ops.len(), manifest.instruments.len());
-        // A Sequential is a pass.
+        // A Sequential counts as a pass.
         let passes = manifest.passes.len() + manifest.sequentials.len();
         entries.table.row([
             plugin.name().to_owned(),
@@ -238,7 +238,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
     Ok((json, text))
 }
 
-/// Adds the file of the plugin that provides an entry; returns the provider in words.
+/// Adds the file of the plugin that provides an entry to its JSON, and returns the provider as text.
 fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
     let plugins = registry.plugins();
     let provider = plugins.iter().find(|other| Some(other.name()) == plugin);
@@ -250,7 +250,7 @@ fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) ->
     }
 }
 
-/// The provider of what no plugin provides.
+/// The provider of entries that don't come from a plugin.
 const BUILT_IN_PROVIDER: &str = "built in";
 
 fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
@@ -282,13 +282,13 @@ fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
     Ok(entries.shown("instruments", name))
 }
 
-/// The row of an option or a config field.
+/// Returns the row of an option or a config field.
 fn field_row(name: String, field: &Field, plugin: &str) -> [String; 5] {
     let doc = field.doc.replace('\n', " ");
     [name, field.takes(), default(field), plugin.to_owned(), doc]
 }
 
-/// The config keys, or the one of a name, which may be that of a field of it.
+/// Lists the config keys, or the one with a given name or with a field of that name.
 fn config(registry: &Registry, name: Option<&str>) -> Shown {
     let mut entries = Entries::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
@@ -315,7 +315,7 @@ fn config(registry: &Registry, name: Option<&str>) -> Shown {
     Ok(entries.shown("config", name))
 }
 
-/// The names of a config key's fields, with the key; that of a scalar is the key itself.
+/// Returns the full names of a config key's fields. The field of a scalar is named by the key itself.
 fn field_keys(schema: &Schema) -> impl Iterator<Item = String> {
     schema.fields.iter().map(|field| match &*field.name {
         "" => schema.key.clone(),
@@ -323,7 +323,7 @@ fn field_keys(schema: &Schema) -> impl Iterator<Item = String> {
     })
 }
 
-/// The pipelines that are inside the program, or the text of the one of a name.
+/// Lists the built-in pipelines, or shows the text of the one with a given name.
 fn pipelines(name: Option<&str>) -> Shown {
     let mut entries = Entries::new(["pipeline", "what it does"]);
     let named = name.map(BuiltInPipeline::named).transpose()?;
@@ -336,7 +336,7 @@ fn pipelines(name: Option<&str>) -> Shown {
     Ok(entries.shown("pipelines", name))
 }
 
-/// The analyses, or the one of a name.
+/// Lists the analyses, or the one with a given name.
 fn analyses(name: Option<&str>) -> Shown {
     let mut entries = Entries::new(["analysis", "a record per", "record", "what it says"]);
     let all = passdock::analyses::list();
@@ -353,6 +353,6 @@ fn analyses(name: Option<&str>) -> Shown {
         entries.add(json, String::new());
     }
     entries.check_name("analysis", name, all.iter().map(|analysis| analysis.name))?;
-    // There is no more to say of one.
+    // The table row has all details of an analysis.
     Ok(entries.shown("analyses", None))
 }

@@ -1,4 +1,4 @@
-//! `passdock list ops`: the operators that plugins define, all in a table or one with its attributes.
+//! `passdock list ops`: lists the operators that plugins define, or shows one with its attributes.
 
 use passdock::diagnostic::suggest;
 use passdock::plugin::{AttrInfo, MissingDefinition, OpInfo, Origin};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::show::{self, Facts, TextTable};
 
-/// The operators, or those of one name, in all versions.
+/// Lists all operators, or those with one name in all versions.
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
@@ -72,7 +72,7 @@ fn operands(op: &OpInfo) -> String {
     }
 }
 
-/// The abilities of an op's definition.
+/// Renders the capabilities of an op definition.
 fn abilities(op: &OpInfo) -> String {
     let parts = [
         (op.extends, "extends"),
@@ -88,7 +88,7 @@ fn abilities(op: &OpInfo) -> String {
     abilities.chain(targets).collect::<Vec<_>>().join(", ")
 }
 
-/// The plugin that defines an operator, and its file.
+/// Renders the plugin that defines an operator, and its file.
 fn provider(registry: &Registry, op: &OpInfo) -> String {
     let plugins = registry.plugins();
     let plugin = plugins.iter().find(|plugin| plugin.name() == op.plugin);
@@ -107,7 +107,7 @@ fn one(op: &OpInfo, provider: &str) -> String {
     facts.add("op", format!("{} since {}", op.name, op.since));
     facts.add("plugin", provider);
     if op.extends {
-        // The rest is the definition's to say.
+        // The extended definition has the remaining facts.
         facts.add("known", abilities(op));
         return facts.render();
     }

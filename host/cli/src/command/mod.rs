@@ -1,4 +1,4 @@
-//! The subcommands, one file each. Each returns the exit status, or the error that ended it.
+//! The subcommands, one per file. Each returns the exit status, or the error that ended it.
 
 pub(crate) mod batch;
 mod bisect;
@@ -34,7 +34,7 @@ use crate::args::process::ProcessArgs;
 use crate::show::{self, Answer};
 use two_models::{TROUBLE, compare, diff};
 
-/// Runs a command, in a worker if it is one that a worker runs as a whole; returns the exit status.
+/// Runs a command and returns its exit status. Some commands run entirely in a worker.
 pub(crate) fn run(command: Command) -> u8 {
     #[cfg(unix)]
     if let Some(status) = worker::run_whole(&command) {
@@ -43,10 +43,10 @@ pub(crate) fn run(command: Command) -> u8 {
     run_here(command)
 }
 
-/// Runs a command in this process; returns the exit status.
+/// Runs a command in this process and returns its exit status.
 fn run_here(command: Command) -> u8 {
     let json = shared(&command).json.then(|| error_to_json(&command));
-    // For some commands 1 is no error.
+    // The exit status 1 isn't an error for all commands.
     let trouble = match command {
         Command::Diff(_) | Command::Compare(_) => TROUBLE,
         _ => 1,
@@ -89,16 +89,16 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
     })
 }
 
-/// The options that commands share.
+/// The options that most commands have.
 struct Shared<'c> {
-    /// The process in which plugins are used, if the command has the choice.
+    /// The process options, if the command has them.
     process: Option<&'c ProcessArgs>,
     json: bool,
-    /// The files of a command that a worker runs as a whole.
+    /// The files of a command that runs entirely in a worker.
     whole: Option<Files<'c>>,
 }
 
-/// The files of a command that a worker runs as a whole.
+/// The files of a command that runs entirely in a worker.
 #[derive(Default)]
 struct Files<'c> {
     /// The model, which may be standard input.
@@ -106,7 +106,7 @@ struct Files<'c> {
     output: Option<&'c Path>,
 }
 
-/// Returns what a command has of the options that commands share.
+/// Returns the common options of a command.
 fn shared(command: &Command) -> Shared<'_> {
     let own = |process, json| Shared {
         process: Some(process),
@@ -128,7 +128,7 @@ fn shared(command: &Command) -> Shared<'_> {
         Command::Reduce(args) => own(&args.search.process, args.search.json),
         Command::Check(args) => whole(&args.process, args.json, None, None),
         Command::Replay(args) => whole(&args.process, args.json, None, None),
-        // Definitions describe themselves; everything else is in manifests.
+        // Loading a plugin is required only for its op definitions; manifests contain everything else.
         Command::List(args) if args.what == Listing::Ops => {
             whole(&args.process, args.json, None, None)
         }
@@ -141,7 +141,7 @@ fn shared(command: &Command) -> Shared<'_> {
             let model = args.inputs.iter().rev().nth(1);
             whole(&args.process, args.json, model.map(AsRef::as_ref), None)
         }
-        // Plugins do nothing else.
+        // Only type inference uses plugins.
         Command::Convert(args) if args.data.value_info => {
             whole(&args.process, false, Some(&args.input), Some(args.output()))
         }
@@ -165,7 +165,7 @@ fn shared(command: &Command) -> Shared<'_> {
     }
 }
 
-/// Returns the time limit of a command, and what makes its JSON of an error.
+/// Returns the time limit of a command, and the function that renders an error as its JSON.
 #[cfg(unix)]
 pub(crate) fn limit(command: &Command) -> Option<(Duration, Option<ErrorToJson>)> {
     let shared = shared(command);
@@ -173,7 +173,7 @@ pub(crate) fn limit(command: &Command) -> Option<(Duration, Option<ErrorToJson>)
     Some((shared.process?.limit()?, json))
 }
 
-/// What makes a command's JSON of an error.
+/// A function that renders an error as a command's JSON.
 type ErrorToJson = fn(&PassError) -> String;
 
 fn error_to_json(command: &Command) -> ErrorToJson {

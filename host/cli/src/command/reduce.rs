@@ -1,4 +1,4 @@
-//! `passdock reduce`: a model shrunk to the ops on which a pipeline still goes wrong.
+//! `passdock reduce`: reduces a model to the ops for which a pipeline still fails.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{request, show};
 
-/// The smaller model, and where it was written.
+/// The reduced model, and the path it was written to.
 #[derive(Serialize)]
 struct Reduced {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! `passdock replay`: a failed pass again, and whether it fails the same way.
+//! `passdock replay`: runs a failed pass again and reports whether it fails the same way.
 
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;

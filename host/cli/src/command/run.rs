@@ -1,4 +1,4 @@
-//! `passdock run`: a pipeline over a model, and the report of it.
+//! `passdock run`: runs a pipeline on a model and prints the report.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
             show::print_beside(&line, to_stdout);
         }
     }
-    // The last of all, so that it is as it was if anything else can't be written.
+    // The output is placed last, so that it is untouched if anything else can't be written.
     show::place(output.filter(|_| report.ok));
     Ok(report.exit_status)
 }
@@ -93,7 +93,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     })
 }
 
-/// The instruments that flags ask for, in the order in which they are called.
+/// Returns the instruments that flags request, in the order in which they are called.
 fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
     let requested = args.instrument.iter();
     let requested = requested.map(|text| RequestedInstrument::parse(text));
@@ -130,7 +130,7 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
     Ok(requested)
 }
 
-/// A path as an option of an instrument, which is text.
+/// Returns a path as an instrument option, which must be UTF-8.
 fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
     path.to_str().ok_or_else(|| {
         let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());

@@ -1,4 +1,4 @@
-//! `passdock schema`: the JSON Schema of a kind of file, or of what `--json` prints.
+//! `passdock schema`: prints the JSON Schema of a kind of file, or of `--json` output.
 
 use passdock::pipeline;
 use passdock::plugin::manifest;
@@ -6,7 +6,7 @@ use passdock::plugin::manifest;
 use crate::args::{SchemaArgs, SchemaOf};
 use crate::show;
 
-/// The schema of what commands print with `--json`: a definition for each command.
+/// The schema of `--json` output, with a definition for each command.
 const ANSWERS: &str = include_str!("../../../../docs/schemas/answers.schema.json");
 
 pub(crate) fn schema(args: &SchemaArgs) -> u8 {
@@ -25,7 +25,7 @@ mod tests {
     use super::ANSWERS;
     use crate::args::Cli;
 
-    /// The words of each command that takes `--json`.
+    /// Collects the full names of the commands that take `--json`.
     fn with_json(command: &Command, words: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands() {
             let words = format!("{words} {}", inner.get_name());

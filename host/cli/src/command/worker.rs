@@ -1,4 +1,4 @@
-//! The workers of the command: processes that use plugins, which may crash in them.
+//! Worker processes of the command, which run plugins and may crash.
 
 use passdock::PassError;
 use passdock::model_file::StagedModel;
@@ -7,7 +7,7 @@ use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 use crate::args::process::ProcessArgs;
 use crate::plugins;
 
-/// Runs a request in a worker, unless it is to be this process. The output isn't in its place yet.
+/// Runs a request in a worker, or in this process with `--in-process`. The output is staged, not yet committed.
 pub(crate) fn run(
     request: &Request,
     process: &ProcessArgs,
@@ -22,7 +22,7 @@ pub(crate) fn run(
     (finished.report, finished.output)
 }
 
-/// Calls `body` with a request's pipeline, which runs again and again where [`run`] would run it.
+/// Calls `body` with a request's pipeline, which it can run repeatedly. Each run is where [`run`] would run it.
 pub(crate) fn trials<T>(
     request: &Request,
     process: &ProcessArgs,
@@ -60,15 +60,15 @@ mod supervised {
     /// The job of a worker.
     #[derive(Serialize, Deserialize)]
     pub(super) enum Job {
-        /// A request, with the name of the directory that the output is written to.
+        /// A request, and the name of the staging directory of the output.
         Run(Request, Option<String>),
         Trials(Request),
-        /// The command in the worker's arguments, with that directory.
+        /// The command in the worker's arguments, and the name of the staging directory.
         Whole(Option<String>),
     }
 
-    /// Returns the supervisor of workers of this program; `None`: this process does everything, or the system doesn't
-    /// say which file it runs.
+    /// Returns the supervisor of workers of this program. Returns `None` with `--in-process`, or if the executable's
+    /// path is unknown.
     pub(super) fn supervisor(process: &ProcessArgs) -> Option<Supervisor> {
         if process.in_process {
             return None;
@@ -81,13 +81,14 @@ mod supervised {
         })
     }
 
-    /// Runs a command that a worker runs as a whole; returns the exit status, or `None` for any other command.
+    /// Runs a command in a worker and returns its exit status. Returns `None` for a command that doesn't run entirely
+    /// in a worker.
     pub(crate) fn run_whole(command: &Command) -> Option<u8> {
         let shared = shared(command);
         let files = shared.whole?;
         let mut supervisor = supervisor(shared.process?)?;
         supervisor.after = std::env::args_os().skip(1).collect();
-        // It is removed with what the worker leaves in it.
+        // It is removed together with files that the worker leaves in it.
         let temporary = TemporaryDirectory::new().ok();
         let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
         let variable = variable.map(|(name, path)| (name.into(), path.into()));
@@ -105,7 +106,7 @@ mod supervised {
         }))
     }
 
-    /// Returns the exit status of a command that a worker runs, and its output.
+    /// Returns the exit status and the output of a command that runs in a worker.
     fn answer(
         supervisor: &Supervisor,
         files: &Files<'_>,
@@ -119,7 +120,7 @@ mod supervised {
         Ok((status, output.map(|output| output.at(place)).transpose()?))
     }
 
-    /// Does the job of a supervisor; returns the exit status.
+    /// Runs the job of a worker and returns the exit status.
     pub(crate) fn work(args: WorkerArgs) -> u8 {
         let worked = do_job(args);
         worked.map_or_else(|error| show::fail(&error), |()| 0)
@@ -152,7 +153,7 @@ mod supervised {
         .map_err(wrong)
     }
 
-    /// Runs the command in a worker's arguments; returns its exit status.
+    /// Runs the command in a worker's arguments and returns its exit status.
     fn command(args: WorkerArgs) -> u8 {
         let program = std::ffi::OsString::from("passdock");
         let all = std::iter::once(program).chain(args.command);

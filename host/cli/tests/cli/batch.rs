@@ -1,4 +1,4 @@
-//! `passdock batch`: many models, of which none takes another one along, and which aren't done twice.
+//! `passdock batch`: many models, crash isolation between them, and skipping of models that are up to date.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::json::{SCHEMA, checker::Schema};
 use crate::support::{Bench, RELUS, Ran, in_c, plugin_elsewhere, without_time};
 
-/// A batch in which one of three models isn't one.
+/// A batch of three models, one of which is invalid.
 fn batch() -> Bench {
     let bench = Bench::new();
     std::fs::create_dir_all(bench.path("m/deep")).expect("made");
@@ -20,7 +20,7 @@ fn batch() -> Bench {
     bench
 }
 
-/// What was said of each model, whichever was done first, and in the end.
+/// The sorted lines about each model, followed by the summary.
 fn said(ran: &Ran) -> String {
     let mut lines: Vec<String> = ran.stdout.lines().map(without_time).collect();
     lines.sort();
@@ -42,7 +42,7 @@ fn a_model_that_fails_stops_no_other_one() {
         assert!(bench.exists(done), "{done}");
     }
     assert!(!bench.exists("out/broken.onnx"));
-    // What is done isn't done again; what failed is, and what changed.
+    // Models that are up to date are skipped. Failed and changed models run again.
     expect![[r#"
         2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
         FAILED m/broken.onnx, TIME
@@ -63,7 +63,7 @@ fn a_model_that_fails_stops_no_other_one() {
         3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
-    // A link where a result goes is replaced.
+    // A link at the path of a result is replaced.
     #[cfg(unix)]
     {
         bench.write("mine", "mine");
@@ -111,7 +111,7 @@ fn each_line_is_an_object() {
     let kept = bench.read("r.jsonl");
     assert_eq!(kept.lines().count(), 3);
     assert!(!bench.exists("out/outcomes.jsonl"));
-    // A line that was cut off, and a file of something else.
+    // An incomplete line, and a file with other contents.
     bench.write("r.jsonl", &kept[..kept.len() - 5]);
     let again = bench.passdock("batch m -o out --json --results r.jsonl");
     assert_eq!(again.stdout.lines().count(), 3);
@@ -225,12 +225,12 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
     assert_eq!(before(used), [true, true]);
     built_again();
     assert_eq!(before(used), [false, false]);
-    // Disabled, it isn't used.
+    // If the pass is disabled, the plugin isn't used.
     let disabled = format!("{used} --disable outliner.transform.OutlineBlocks");
     assert_eq!(before(&disabled), [false, false]);
     built_again();
     assert_eq!(before(&disabled), [true, true]);
-    // A module pass may run any pass by its name.
+    // A module pass may run any pass by name.
     let Some(_) = in_c(&bench, "examples/c-pass/c_pass.c", &[]) else {
         return;
     };

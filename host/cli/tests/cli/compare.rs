@@ -1,5 +1,5 @@
-//! `compare`, `--verify-outputs` and `--check numerics` where there is no ONNX Runtime, and what is wrong on the
-//! command line. What they find where there is one, `tests/python/judging.py` shows.
+//! `compare`, `--verify-outputs` and `--check numerics` without ONNX Runtime, and errors of the command line.
+//! `tests/python/judging.py` tests them with ONNX Runtime.
 
 use expect_test::{Expect, expect};
 
@@ -7,7 +7,7 @@ use crate::support::{Bench, RELUS};
 
 const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
 
-/// Runs the command; what the loader says isn't ours.
+/// Runs the command, and removes the loader's message from its output.
 #[track_caller]
 fn check(words: &[&str], status: i32, expected: &Expect) {
     let bench = Bench::new();

@@ -1,11 +1,11 @@
-//! What is told of a death beside the pass: instruments, definitions, and what a plugin started.
+//! Reports of crashes outside of passes: instruments, op definitions, and processes that a plugin started.
 
 use std::time::{Duration, Instant};
 
 use crate::crashes::bench;
 use crate::support::{Bench, Ran};
 
-/// An op that a plugin defines, for a pass of another one to ask about.
+/// A model with an op that a plugin defines, which a pass of another plugin evaluates.
 const DEFINED: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y) opset("" = 17, "dies" = 1) {
     %0 = onnx.Relu(%x) : f32[2]
@@ -112,7 +112,7 @@ fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
         "error[crashed]: The definition of `dies.Op` crashed: SIGSEGV, ",
         "in pass relax.transform.InferType of plugin",
         "it is in `plugin.so`",
-        // Whoever runs the passes again never came to load it.
+        // The second worker, which writes the reproducer, fails the pass without loading this plugin.
         "`passdock replay out.ir.reproducer --plugin plugin.so`",
     ] {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
@@ -123,13 +123,13 @@ fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
     let ran = with(&bench, "segv", "infer", words);
     let same = "the same failure: crashed in relax.transform.InferType";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
-    // Another end isn't the same.
+    // A different termination is a different failure.
     let ran = with(&bench, "abort", "infer", words);
     let other = "another failure; it was: crashed in relax.transform.InferType";
     assert!(ran.stdout.contains(other), "{}", ran.stdout);
 }
 
-/// What a definition writes past its memory shows in the pass of another plugin.
+/// If an op definition writes out of bounds, the crash may occur later in a pass of another plugin.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_crash_of_the_heap_names_who_was_called_before() {
@@ -152,7 +152,7 @@ fn exit_tells_its_status() {
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 
-/// What goes on in the other process is nothing of the run's: it is told of the one that ended.
+/// The reported crash is that of the worker. A forked process that continues isn't part of the run.
 #[test]
 fn a_pass_that_goes_on_in_a_process_of_its_own_is_told_with_the_function() {
     let Some(bench) = bench() else { return };
@@ -169,7 +169,7 @@ fn a_pass_that_goes_on_in_a_process_of_its_own_is_told_with_the_function() {
     assert_eq!(bench.read("out.ir"), "as it was");
 }
 
-/// What a plugin started has the run's standard error open: nobody would see its end for ten minutes.
+/// A process that the plugin started holds the run's standard error open. Waiting for it would take ten minutes.
 #[test]
 fn what_a_plugin_starts_ends_with_the_run() {
     let Some(bench) = bench() else { return };
@@ -183,7 +183,7 @@ fn what_a_plugin_starts_ends_with_the_run() {
     }
 }
 
-/// The processes that are in a directory, without the command, which doesn't say where it is.
+/// Returns the number of processes in a directory, except for the command, whose directory is elsewhere.
 #[cfg(target_os = "linux")]
 fn processes_in(dir: &std::path::Path, command: u32) -> usize {
     let dir = dir.canonicalize().expect("the directory");
@@ -199,7 +199,7 @@ fn processes_in(dir: &std::path::Path, command: u32) -> usize {
     all.filter(is_in).count()
 }
 
-/// Waits until so many processes are in a directory.
+/// Waits until a directory has `count` processes.
 #[cfg(target_os = "linux")]
 fn wait_for(dir: &std::path::Path, command: u32, count: usize) {
     let start = Instant::now();
@@ -210,7 +210,7 @@ fn wait_for(dir: &std::path::Path, command: u32, count: usize) {
     }
 }
 
-/// Ctrl-C on a terminal reaches the command only: the worker and what a plugin started are in a group of their own.
+/// Ctrl-C on a terminal reaches only the command. The worker and its descendants are in a separate process group.
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_ends_everything_once() {
@@ -234,7 +234,7 @@ fn ctrl_c_ends_everything_once() {
         let name = ptsname(&host, Vec::new()).expect("its name");
         let name = name.into_string().expect("text");
         let open = || std::fs::File::options().read(true).write(true).open(&name);
-        // A session with that terminal; a shell's background job ignores SIGINT, and so would what it starts.
+        // A new session with that terminal. A background job of a shell ignores SIGINT, and so would its children.
         let mut child = Command::new("setsid")
             .args(["--ctty", "env", "--default-signal=INT"])
             .arg(crate::support::passdock())
@@ -246,9 +246,9 @@ fn ctrl_c_ends_everything_once() {
             .stderr(Stdio::null())
             .spawn()
             .expect("setsid");
-        // The worker, and what the plugin started.
+        // The worker, and the process that the plugin started.
         wait_for(&dir, child.id(), 2);
-        // Its end would be another signal.
+        // Closing the terminal would send another signal.
         let mut host = std::fs::File::from(host);
         host.write_all(b"\x03").expect("a key");
         let status = child.wait().expect("it ends");

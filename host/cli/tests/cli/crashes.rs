@@ -1,8 +1,8 @@
-//! Plugins that end the process: what stays possible after that. What is told of each death is in `fault_table`.
+//! Plugins that terminate the process: which operations still work afterwards. `fault_table` tests the reports.
 
 use crate::support::{Bench, RELUS, Ran, in_c};
 
-/// A model, and the plugin that does what `FAULT` says.
+/// A directory with a model and the plugin that runs `FAULT`.
 pub(crate) fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
@@ -100,7 +100,7 @@ fn who_dies_when_the_output_is_there_has_done_its_work() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "");
     let ran = run(&bench, "thread, late", "");
-    // Its thread may come too late to be heard of.
+    // The thread may crash too late to be reported.
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(bench.read("out.ir"), RELUS);
     if !ran.stderr.is_empty() {
@@ -114,7 +114,7 @@ fn who_dies_when_the_output_is_there_has_done_its_work() {
 fn time_that_is_over_while_no_pass_runs_ends_the_run() {
     use std::process::Command;
     let bench = Bench::new();
-    // Reading it waits for ever.
+    // Reading it blocks forever.
     let made = Command::new("mkfifo").arg(bench.path("m.ir")).status();
     assert!(made.expect("mkfifo").success());
     let ran = bench.passdock("run m.ir --passes DeadCodeElimination -o out.ir --timeout 1");
@@ -150,7 +150,7 @@ fn a_plugin_that_goes_on_ends_with_the_command() {
         assert!(kill.status().expect("kill").success());
         command.wait().expect("its end");
         let state = || fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
-        // One that nobody waits for has ended all the same.
+        // A zombie process counts as terminated.
         let goes_on = || {
             state()
                 .rsplit(") ")

@@ -1,9 +1,9 @@
-//! Commands that use plugins beside `run`: none of them dies with one.
+//! Crash isolation of the commands other than `run` that use plugins.
 
 use crate::crashes::bench;
 use crate::support::{Bench, RELUS, Ran};
 
-/// Ops of which a pass dies only if one is there.
+/// A model with several ops, one of which makes a pass crash.
 const MIXED: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x) : f32[2]
@@ -16,7 +16,7 @@ const MIXED: &str = r#"module {
 }
 "#;
 
-/// The only op of it that matters.
+/// The op that makes the pass crash.
 const ONLY: &str = "onnx.Sigmoid";
 
 fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
@@ -24,7 +24,7 @@ fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
     bench.run_with(&variables, words.split_whitespace(), "")
 }
 
-/// The faults that end the process, the option that ends them if they don't, and what is said of each.
+/// Faults that terminate the process, the option that limits them if they don't, and the expected report.
 const DEADLY: [(&str, &str, &str); 6] = [
     ("segv", "", "It crashed: SIGSEGV, "),
     ("exit", "", "It ended the process"),
@@ -83,7 +83,7 @@ fn bisect_finds_the_rewrite_that_a_pass_dies_over() {
 fn reduce_does_not_take_one_death_for_another() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
-    // On fewer ops it dies of something else.
+    // With fewer ops it crashes for a different reason.
     let words = "reduce mixed.ir --plugin plugin.so --passes c.transform.Dies -o small.ir";
     let variables = [("FAULT", "segv, fpe below 4 ops")];
     let ran = bench.run_with(&variables, words.split_whitespace(), "");
@@ -96,7 +96,7 @@ fn reduce_does_not_take_one_death_for_another() {
 fn reduce_with_a_check_goes_past_the_candidates_that_a_pass_dies_of() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
-    // The pipeline doubles nothing without the Relus; with few ops, a pass dies.
+    // Without the Relus the pipeline duplicates nothing. With few ops, a pass crashes.
     let words = [
         "reduce",
         "mixed.ir",
@@ -158,7 +158,7 @@ fn bisect_names_the_pass_that_dies() {
 #[test]
 fn a_search_goes_on_past_a_death() {
     let Some(bench) = bench() else { return };
-    // The pass breaks the model, and dies when it is looked for the rewrite that does.
+    // The pass breaks the model, and crashes during the search for the bad rewrite.
     let words = [
         "bisect",
         "m.ir",
@@ -233,7 +233,7 @@ fn other_commands_load_no_plugin() {
         "stats m.ir",
         "diff m.ir m.ir",
     ] {
-        // Those that take no plugin would find it.
+        // Commands that take no plugin would find it in the search path.
         let variables = [
             ("FAULT", "_exit"),
             ("AT", "constructor"),
@@ -257,7 +257,7 @@ const DEFINED: &str = r#"module {
 }
 "#;
 
-/// The faults, with what is said of whom.
+/// Faults, and the expected reports.
 const UNSAID: [(&str, &str); 5] = [
     ("segv", "crashed: SIGSEGV, "),
     ("exit", "ended the process"),
@@ -285,7 +285,7 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
             assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
             assert_eq!(bench.files(), files, "{fault}");
         }
-        // What isn't known to be wrong is cut out all the same.
+        // If type inference crashes, the part is extracted without types.
         let words = format!("extract d.ir --outputs y -o part.ir --plugin plugin.so {option}");
         let ran = with(&bench, fault, "infer", &words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
@@ -294,7 +294,7 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
         assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
         std::fs::remove_file(bench.path("part.ir")).expect("the part");
     }
-    // In process they say so, too, where it can be noticed.
+    // In process, crashes that can be detected are reported, too.
     for (fault, said) in &UNSAID[..2] {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so --in-process";
         let ran = with(&bench, fault, "infer", words);

@@ -1,10 +1,10 @@
-//! `passdock diff`: each kind of difference, as people see it.
+//! `passdock diff`: the output for each kind of difference.
 
 use expect_test::{Expect, expect};
 
 use crate::support::{Bench, Ran};
 
-/// A graph of three ops and a weight.
+/// A graph with three ops and a weight.
 pub(crate) const BASE: &str = r#"module {
   metadata "onnx.ir_version" = "8"
   fn @main(%x: f32[n,4], %s: f32[1]) -> (%y: f32[n,4]) opset("" = 17) {
@@ -17,14 +17,14 @@ pub(crate) const BASE: &str = r#"module {
 }
 "#;
 
-/// What comes of `passdock diff` on two texts.
+/// Runs `passdock diff` on two texts.
 pub(crate) fn run(old: &str, new: &str, options: &str) -> Ran {
     let bench = Bench::new();
     bench.write("a.ir", old).write("b.ir", new);
     bench.passdock(&format!("diff a.ir b.ir {options}"))
 }
 
-/// The report on two texts that differ.
+/// Compares the report on two different texts with the expected one.
 #[track_caller]
 pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     let ran = run(old, new, "");
@@ -32,7 +32,7 @@ pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     expected.assert_eq(&ran.stdout);
 }
 
-/// The report on an edit of [`BASE`]: each text by the one behind it.
+/// Compares the report on an edited [`BASE`]. Each edit replaces the first text by the second.
 #[track_caller]
 fn edited(edits: &[(&str, &str)], expected: Expect) {
     let mut new = BASE.to_owned();
@@ -321,7 +321,7 @@ fn many_names() {
 
 #[test]
 fn numbers_that_were_dealt_out_anew() {
-    // An exporter that numbers its values: one op more, and all behind it have other names.
+    // An exporter that numbers its values: after one additional op, all other values are renamed.
     let text = |more: bool| {
         let mut next = 10;
         let mut text = String::from("module { fn @main(%x: f32[n]) -> (%y: f32[n]) {\n");
@@ -488,7 +488,7 @@ fn functions() {
     );
 }
 
-/// A name may pass from one value to another, and may be one that text has to quote.
+/// A name may move from one value to another, and may need quotes in text.
 #[test]
 fn a_name_that_another_value_has_now() {
     let text = |ops: &str| {

@@ -1,4 +1,4 @@
-//! `passdock diff`: how it prints, what it reads, how it ends.
+//! `passdock diff`: output, input and exit status.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! `passdock diff`: regions, order, and what is easily overlooked.
+//! `passdock diff`: regions, order, and differences that are easily overlooked.
 
 use expect_test::expect;
 
@@ -78,7 +78,7 @@ fn what_a_region_gives_out() {
 
 #[test]
 fn small_things_count() {
-    // A place of an operand that is left out, the end of a long text, a parameter's default.
+    // An omitted operand, the end of a long text, the default of a parameter.
     let clip = |operands: &str| {
         format!(
             "module {{ fn @f(%x: f32[n], %m: f32[]) -> (%y: f32[n]) {{\n\
@@ -114,7 +114,7 @@ fn small_things_count() {
         settings: 1 changed
     "#]],
     );
-    // An operand that is left out at the end is no operand.
+    // An omitted operand at the end is equal to none.
     assert_eq!(run(&clip("%x, %m, _"), &clip("%x, %m"), "").status, 0);
 }
 

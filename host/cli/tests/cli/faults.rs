@@ -1,11 +1,10 @@
-//! A pass that writes where it must not.
+//! Passes that write to read-only memory of the host.
 
 #[cfg(unix)]
 use crate::support::in_c;
 use crate::support::{Bench, RELUS};
 
-/// Nobody looks at a function that a pass didn't edit: the writer is the first to fail over it, and
-/// the command ends as with any other failure.
+/// A function that a pass didn't edit isn't verified after it. The writer fails first, and the command fails as usual.
 #[test]
 fn a_pass_that_writes_into_the_hosts_memory() {
     let bench = Bench::new();
@@ -36,7 +35,7 @@ fn a_pass_that_writes_into_the_hosts_memory() {
     assert_eq!(bench.files(), ["m.ir"]);
 }
 
-/// A function with something in each column of its view.
+/// A function with entries in all columns of its view.
 #[cfg(unix)]
 const RICH: &str = r#"module {
   fn @main(%x: f32[n,3], %c: bool[]) -> (%y: f32[?,3], %z: f32[2,3]) opset("" = 17, "acme" = 1)
@@ -60,8 +59,8 @@ const RICH: &str = r#"module {
 }
 "#;
 
-/// Words anywhere in the view of a function: nothing panics, nothing hangs, and the pass that wrote is named where it
-/// is known; the pass that stumbles over it isn't blamed.
+/// Writes to any word of a function's view don't cause a panic or a hang. The writer is named if it is known, and a
+/// pass that fails because of the corruption isn't blamed.
 #[cfg(unix)]
 #[test]
 fn a_pass_that_writes_any_word_into_the_hosts_memory() {
@@ -77,7 +76,7 @@ fn a_pass_that_writes_any_word_into_the_hosts_memory() {
         "--passes c.transform.Scribble -o out.onnx",
     ];
     let mut refused = [0; 3];
-    // Next ops that go round, first of all: links from an op to itself, or back.
+    // First, cyclic op lists: links from an op to itself or back.
     let circles = [
         (0, 11, 0),
         (0, 29, 1),
@@ -106,7 +105,7 @@ fn a_pass_that_writes_any_word_into_the_hosts_memory() {
             *refused += 1;
             assert!(ran.stderr.contains("error["), "{about}");
             let is_blamed = ran.stderr.contains("c.transform.Scribble");
-            // What can be written into IR may be IR, which a later pass refuses for good reasons.
+            // The corrupt words may be valid IR, which a later pass rejects for other reasons.
             let is_valid_ir = ran.stderr.contains("contradicts") || run.contains("onnx");
             assert!(is_blamed || is_valid_ir, "{about}");
         }

@@ -1,18 +1,18 @@
-//! Plugins' files with single bits flipped: whatever they come to, it is told, and nothing wrong is written.
+//! Plugin files with flipped bits: all errors are reported, and no invalid model is written.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::support::{Bench, RELUS, Ran, in_c};
 
-/// The variable that says how many bits are flipped: `cargo xtask deep flips` sets it.
+/// The variable with the number of bits to flip, which `cargo xtask deep flips` sets.
 const COUNT: &str = "PASSDOCK_FLIPS";
 
-/// The number of bits that are flipped otherwise, and the time that is enough for them.
+/// The default number of flipped bits, and a time limit that is enough for a run.
 const ORDINARY: u64 = 240;
 const ENOUGH: Duration = Duration::from_secs(8);
 
-/// What the good plugin makes of the model.
+/// Returns the model that the intact plugin produces.
 fn expected() -> String {
     RELUS.replacen("onnx.Relu(%x) :", "onnx.Relu(%x) {seen = 1} :", 1)
 }
@@ -46,14 +46,14 @@ fn no_flipped_bit_dies_silently_or_writes_what_is_wrong() {
     });
 }
 
-/// Flips the bit that a seed stands for, and looks what comes of it.
+/// Flips the bit that a seed selects, and checks the result.
 fn flip(bench: &Bench, good: &[u8], seed: u64) {
     let mut bytes = good.to_vec();
     let bit = random(seed) % (good.len() as u64 * 8);
     bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
     let about = format!("bit {bit} of {}, seed {seed}", good.len());
     bench.write("plugin.so", &bytes);
-    // A few of each: they take the same way to the file.
+    // Only some of the runs: these commands read the file in the same way.
     if seed.is_multiple_of(8) {
         for words in ["list --plugin plugin.so", "inspect plugin.so"] {
             let ran = bench.run_with(&[("FAULT", "edit")], words.split(' '), "");
@@ -67,14 +67,14 @@ fn flip(bench: &Bench, good: &[u8], seed: u64) {
         return;
     }
     let out = out.unwrap_or_else(|| panic!("{about}: nothing was written\n{}", ran.stdout));
-    // A flipped bit of the code may be another pass, which does less, or sets something else: what it leaves is a
-    // model that is as it says.
+    // A flipped bit in the code may result in a different pass, which does less or sets other attributes. The result
+    // must still be a valid model.
     let passes = ran.stdout.contains("c.transform.Dies  changed");
     let is_right = out == expected() || out == RELUS && !passes || is_other_edit(&out);
     assert!(is_right, "{about}:\n{out}\n{}", ran.stdout);
 }
 
-/// Whether a model is the one that was read, but for attributes.
+/// Returns `true` if a model differs from the input only in attributes.
 fn is_other_edit(out: &str) -> bool {
     let without = |line: &str| match (line.find(" {"), line.find("} :")) {
         (Some(from), Some(to)) if from < to => format!("{}{}", &line[..from], &line[to + 1..]),
@@ -96,7 +96,7 @@ fn run(bench: &Bench, about: Option<&str>) -> Ran {
     ran
 }
 
-/// The command ended by itself, and said so if it failed.
+/// Checks that the command exited by itself, and printed an error if it failed.
 fn is_told(ran: &Ran, about: &str) {
     let stderr = &ran.stderr;
     assert!(
@@ -111,7 +111,7 @@ fn is_told(ran: &Ran, about: &str) {
     assert!(!stderr.contains("panicked at"), "{about}: {stderr}");
 }
 
-/// A number that a seed stands for (SplitMix64).
+/// Returns the pseudorandom number for a seed (SplitMix64).
 fn random(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

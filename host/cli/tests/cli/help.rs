@@ -1,8 +1,8 @@
-//! The help of every command, on terminals of several widths, and as a manual page.
+//! The help of every command, for terminals of several widths and as a manual page.
 
 use crate::support::Bench;
 
-/// The commands that a help lists.
+/// Returns the commands listed in a help text.
 fn listed(help: &str) -> Vec<String> {
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let list = list.take_while(|line| !line.is_empty());
@@ -14,7 +14,7 @@ fn listed(help: &str) -> Vec<String> {
     names.filter(|name| name != "help").collect()
 }
 
-/// All commands, by the words that name them; the first one is the program itself.
+/// Returns all commands by their words, starting with the program itself.
 fn commands(bench: &Bench) -> Vec<String> {
     let mut all = vec![String::new()];
     for name in listed(&bench.passdock("--help").stdout) {
@@ -42,7 +42,7 @@ fn help_fits_each_terminal_and_has_no_breaks_of_its_own() {
                 let width = line.chars().count();
                 assert!(width <= columns, "{words} of {columns} columns: {line}");
             }
-            // Below the options: no paragraph ends a line where the next word has room.
+            // Below the options, lines are filled: the next word wouldn't fit.
             let below = help.split_once("Print version\n").map(|(_, below)| below);
             let lines: Vec<&str> = below.unwrap_or_default().lines().collect();
             for pair in lines.windows(2) {

@@ -1,4 +1,4 @@
-//! What commands print with `--json` is what its schema says.
+//! Validation of `--json` output against its schema.
 
 #[allow(dead_code, reason = "the schemas of files need all of it")]
 #[path = "../../../../tests/tests/schemas/checker.rs"]
@@ -12,7 +12,7 @@ pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/answers.s
 
 const RULES: &str = "rule relu_relu { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }\n";
 
-/// Two models that differ in each thing that has words of its own in a diff.
+/// A model that differs from another one in everything that has a key in a diff.
 const OTHER: &str = r#"module {
   fn @main(%z: f32[3], %w: i64[n]) -> (%y: f32[3]) opset("" = 18) {
     %c = const f32[3] [1.0, 2.0, 3.0]
@@ -26,7 +26,7 @@ const OTHER: &str = r#"module {
 }
 "#;
 
-/// Plays a command and checks what it prints against a definition.
+/// Runs a command and validates its output against a definition.
 #[track_caller]
 fn check(bench: &Bench, variables: &[(&str, &str)], definition: &str, words: &str) {
     let words = format!("{words} --json");

@@ -1,4 +1,4 @@
-//! The command as people use it: what it prints, what it writes, how it ends.
+//! Tests of the command: its output, its files, its exit status.
 
 mod batch;
 mod compare;

@@ -1,5 +1,5 @@
-//! The instrument `numerics` where there is no ONNX Runtime: it says so. What it finds where there is
-//! one, `tests/python/numerics.py` shows.
+//! The instrument `numerics` without ONNX Runtime: it reports that. `tests/python/numerics.py` tests it with ONNX
+//! Runtime.
 
 use expect_test::{Expect, expect};
 
@@ -7,7 +7,7 @@ use crate::support::{Bench, RELUS};
 
 const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
 
-/// Runs a pass that changes something under the instrument with these options.
+/// Runs a pass with changes under the instrument with these options.
 #[track_caller]
 fn check(variables: &[(&str, &str)], options: &str, status: i32, expected: Expect) {
     let bench = Bench::new();
@@ -18,7 +18,7 @@ fn check(variables: &[(&str, &str)], options: &str, status: i32, expected: Expec
     let ran = bench.run_with(variables, ["run", "p.toml", "m.ir", "-o", "out.ir"], "");
     assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
     assert_eq!(bench.exists("out.ir"), status == 0);
-    // What the loader says isn't ours.
+    // The loader's message depends on the system.
     let text = ran
         .stderr
         .lines()

@@ -1,4 +1,4 @@
-//! Bugs planted in models of 1,000 ops, and what finds them.
+//! Planted bugs in models of 1,000 ops, and the commands that find them.
 
 use std::fmt::Write;
 
@@ -6,9 +6,8 @@ use expect_test::{Expect, expect};
 
 use crate::support::{Bench, Ran, passdock};
 
-/// Ten functions of 100 ops each, which `@main` calls. Each is a chain of elementwise ops with an
-/// `Identity` in it, and all but one go without what `bad.transform.SwapSub` and
-/// `bad.transform.PanicOnErf` stumble over: `@f6`.
+/// Ten functions of 100 ops each, called by `@main`. Each is a chain of elementwise ops with an `Identity`. Only `@f6`
+/// has the ops that `bad.transform.SwapSub` and `bad.transform.PanicOnErf` handle incorrectly.
 pub(crate) fn model() -> String {
     let mut text =
         "module {\n  fn @main(%x: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n".to_owned();
@@ -49,8 +48,8 @@ pub(crate) fn model() -> String {
     text + "}\n"
 }
 
-/// A pipeline in which `SwapSub` is the sixth of nine passes that change something; of a model whose
-/// types aren't declared, `InferType` is one, too.
+/// A pipeline in which `SwapSub` is the sixth of nine passes that change the module. In a model without types,
+/// `InferType` changes it, too.
 const PIPELINE: &str = r#"
 [[instruments]]
 name = "print-after"
@@ -72,7 +71,7 @@ name = "bad.transform.Count"
 name = "bad.transform.Count"
 "#;
 
-/// The command that says whether the operands of that `Sub` stand as they should, in either format.
+/// Returns the command that checks the operands of that `Sub`, in either format.
 fn check_sub() -> String {
     let passdock = passdock();
     let passdock = passdock.display();
@@ -121,16 +120,16 @@ fn bisect_finds_the_pass_and_the_function() {
     assert_eq!(bench.files(), ["found", "m.ir", "p.toml"]);
     let ran = bench.passdock("diff found/good.ir found/bad.ir");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    // The reproducer is the pass alone, on the good model.
+    // The reproducer runs only the pass, on the good model.
     let words = "run found/reproducer/pipeline.toml found/reproducer/before.ir -o again.ir";
     assert_eq!(bench.passdock(words).status, 0);
     assert_eq!(bench.read("again.ir"), bench.read("found/bad.ir"));
-    // Run again, it is judged again, and it is what was found.
+    // The replay runs the check again and finds the same failure.
     let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
     let same = "the same failure: check in bad.transform.SwapSub: ";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
-    // The check calls it good, or can't tell.
+    // The check accepts the result, or is inconclusive.
     let about = bench.read("found/reproducer/reproducer.toml");
     let (before, after) = about.split_once("[check]").expect("a table");
     let (_, after) = after.split_once("\n\n").expect("more tables");
@@ -154,7 +153,7 @@ fn bisect_finds_the_pass_and_the_function() {
 fn bisect_says_it_in_json_and_of_an_onnx_model() {
     let bench = Bench::new();
     let model = model();
-    // The function with the bug, as a model of its own.
+    // The function with the bug as a separate model.
     let start = model.find("  fn @f6(").unwrap();
     let end = model.find("  fn @f7(").unwrap();
     let alone = format!(
@@ -177,7 +176,7 @@ fn bisect_says_it_in_json_and_of_an_onnx_model() {
     assert_eq!(found["exit_status"], 0);
 }
 
-/// What comes after the first lines of a model of two functions: a bug in each.
+/// The rest of a model of two functions, each with a bug.
 const PAIR: &str = r#"module {
   fn @a(%x: f32[2]) -> (%y: f32[2]) {
     %p = onnx.Abs(%x) : f32[2]
@@ -227,7 +226,7 @@ fn bisect_finds_functions_that_it_takes_together() {
 #[test]
 fn bisect_goes_around_what_cannot_be_told() {
     let bench = bench();
-    // After the fourth and the fifth pass there is no telling, nor right after the sixth.
+    // The check is inconclusive after the fourth, fifth and sixth pass.
     let check = "case $(grep -c 'runs = [456]' {}) in 0) ;; *) exit 125;; esac
         grep -q 'onnx.Sub(%v40, %v41)' {}";
     let ran = run(
@@ -302,7 +301,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
         &["bisect", "p.toml", "m.ir", "--check", "no-such-command {}"],
     );
     assert_eq!(ran.status, 1);
-    // The shell has words of its own.
+    // The shell prints its own message.
     assert!(
         ran.stderr.contains("`--check` can't be run (status 127)."),
         "{}",
@@ -318,7 +317,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
                compares what models compute.
         "]],
     );
-    // The time is over before the sleep is.
+    // The time limit is shorter than the sleep.
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
     expect![["
@@ -332,7 +331,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
 }
 
-/// `PanicOnErf` in a nested Sequential, behind a pass that it requires.
+/// `PanicOnErf` in a nested Sequential, after a pass that it requires.
 pub(crate) const PANIC: &str = r#"
 [context]
 opt_level = 1
@@ -415,10 +414,10 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
         }
     "#]]
     .assert_eq(&bench.read("small.ir"));
-    // It is the same failure, and the same answer.
+    // The failure and the result are the same.
     let ran = bench.passdock("reduce p.toml m.ir -o - --max-checks 1000");
     assert_eq!(ran.stdout, bench.read("small.ir"));
-    // Cut short.
+    // Stopped early.
     let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-checks 5 --json");
     let report = ran.json();
     assert_eq!(
@@ -449,7 +448,7 @@ fn reduce_keeps_the_ops_that_a_check_calls_broken() {
         }
     "#]]
     .assert_eq(&bench.read("small.ir"));
-    // With both models at hand.
+    // The check uses both models.
     let check = "test $(grep -c 'Sub(%v40' {in}) = $(grep -c 'Sub(%v40' {})";
     let ran = run(
         &bench,
@@ -484,8 +483,7 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     .assert_eq(&ran.stderr);
 }
 
-/// A weight goes with the op that used it: candidates are small, also the one that is the last because
-/// the time is over.
+/// A weight is removed with the op that used it. Candidates are small, including the last one before the time limit.
 #[test]
 fn reduce_leaves_no_weights_behind() {
     let bench = Bench::new();

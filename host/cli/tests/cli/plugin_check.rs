@@ -1,11 +1,11 @@
-//! `passdock plugin check` that is interrupted: the rest is in the session of its name.
+//! Interruption of `passdock plugin check`. The session `plugin_check` has the other tests.
 
 use std::fs;
 use std::process::Command;
 
 use crate::support::{Bench, in_c, passdock};
 
-/// Ctrl-C, and what else asks the command to end, ends the process of the check, too.
+/// Ctrl-C and other termination signals also terminate the process of the check.
 #[test]
 fn a_signal_ends_the_check_that_runs() {
     let bench = Bench::new();
@@ -31,7 +31,7 @@ fn a_signal_ends_the_check_that_runs() {
         }
     };
     for signal in ["INT", "TERM"] {
-        // A shell's background job ignores SIGINT, and so would what it starts.
+        // A background job of a shell ignores SIGINT, and so would its children.
         let mut command = Command::new("env");
         command.arg("--default-signal=INT,TERM").arg(passdock());
         command.args(["plugin", "check", "--only", "passes", "--timeout", "600"]);

@@ -1,4 +1,4 @@
-//! A plugin in a debugger: the rest about plugins' files is in the session of this name.
+//! A plugin in a debugger. The session `plugin_files` has the other tests of plugin files.
 
 use crate::support::{Bench, RELUS, in_c, passdock};
 

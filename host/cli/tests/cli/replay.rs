@@ -1,4 +1,4 @@
-//! Reproducers: what a failed run leaves, and what running it again says.
+//! Reproducers: the files that a failed run writes, and replays of them.
 
 use expect_test::expect;
 
@@ -8,7 +8,7 @@ use crate::support::{Bench, RELUS, plugin};
 #[test]
 fn a_failure_is_replayed_far_from_its_model() {
     let bench = bench();
-    // Far from 64 KiB, and beyond.
+    // Constants far below and above 64 KiB.
     let zeros = |count: usize| vec!["0"; count].join(", ");
     let weights = format!(
         "{{\n    %w = const f32[40000] blob(0)\n    %k = const i64[8] [{}]\n    %u = onnx.Gather(%w, %k) : f32[8]\n",
@@ -56,7 +56,7 @@ fn a_failure_is_replayed_far_from_its_model() {
         [[passes]]
         name = "bad.transform.Count"
     "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
-    // Elsewhere, without the model.
+    // In another directory, without the model.
     let far = Bench::new();
     std::fs::rename(bench.path("out.ir.reproducer"), far.path("sent")).unwrap();
     std::fs::remove_file(bench.path("m.ir")).unwrap();
@@ -68,14 +68,14 @@ fn a_failure_is_replayed_far_from_its_model() {
     assert_eq!(replay["outcome"], "same");
     assert_eq!(replay["expected"]["pass"], "bad.transform.PanicOnErf");
     assert_eq!(replay["failure"]["function"], "f6");
-    // What it requires had run.
+    // The required pass had already run.
     assert_eq!(replay["passes"][0]["name"], "bad.transform.Count");
     assert_eq!(replay["passes"][0]["status"], "skipped");
     assert_eq!(replay["passes"][1]["status"], "failed");
     assert_eq!(replay["passes"].as_array().map(Vec::len), Some(2));
     assert_eq!(far.files(), ["sent"]);
 
-    // Mended: another option.
+    // Fixed by another option.
     let pipeline = far.read("sent/pipeline.toml");
     far.write(
         "sent/pipeline.toml",
@@ -88,7 +88,7 @@ fn a_failure_is_replayed_far_from_its_model() {
         "{}",
         ran.stdout
     );
-    // Something else.
+    // A different failure.
     far.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
     let ran = far.passdock("replay sent");
     assert_eq!(ran.status, 1);
@@ -100,7 +100,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     );
 }
 
-/// The report of a pass that emits an error and gives up has that error alone.
+/// If a pass emits an error and fails, the report has only that error.
 #[test]
 fn a_pass_that_only_emits_an_error_fails_in_the_same_way_again() {
     let bench = Bench::new();
@@ -225,7 +225,7 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
     );
     assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml"]);
     assert_eq!(bench.read("out.ir.reproducer/mine"), "");
-    // An older reproducer isn't.
+    // An older reproducer isn't replaced.
     for _ in 0..2 {
         assert_eq!(bench.passdock("run p.toml m.ir -o new.ir").status, 1);
     }
@@ -233,7 +233,7 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
         bench.files(),
         ["m.ir", "new.ir.reproducer", "out.ir.reproducer", "p.toml"]
     );
-    // Nobody asked for one.
+    // No reproducer was requested.
     assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
     assert_eq!(bench.files().len(), 4);
 }
@@ -285,7 +285,7 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
 fn an_instrument_of_the_command_line_is_replayed_too() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    // A judge that has something to say of a pass: the tap, which a plugin gives.
+    // An instrument that can fail a pass: the tap, which comes from a plugin.
     let run = "run m.ir --passes bad.transform.ChangeResults -o out.ir --instrument";
     let tap = "tap.tap={fails='after'}";
     let ran = bench.run(run.split(' ').chain([tap]), "");
@@ -303,7 +303,7 @@ fn an_instrument_of_the_command_line_is_replayed_too() {
     );
 }
 
-/// Where the libraries lie differs from one machine to the next.
+/// The directory of the libraries depends on the machine.
 fn without_paths(text: &str) -> String {
     let dir = plugin("passdock-misbehaving")
         .parent()

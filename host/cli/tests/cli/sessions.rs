@@ -1,12 +1,12 @@
-//! Cases that are text: the files of `tests/sessions`, of which each line is one of
+//! Tests as text files in `tests/sessions`. Each line is one of
 //!
-//! - `# words`: the next case, in a directory that has the files given above the first case;
+//! - `# words`: the next case, in a directory with the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
-//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command, and `$TAP` and so on are the libraries of
-//!   [`PLUGINS`]; `| json PATH FIELD…` at its end prints parts of its output, `$ cc FILE FLAGS` makes `plugin.so` of a
-//!   C file of the repository, and the session ends there on machines that have no C compiler;
-//! - what comes of it: standard output after `< `, and after two blanks standard error, the files that `passdock`
-//!   wrote, changed or removed, and the status unless it is 0. `UPDATE_EXPECT=1` rewrites these lines.
+//! - `$ WORDS`: a line for `bash`, in which `passdock` is the command. The libraries of [`PLUGINS`] are `$TAP` and so
+//!   on. `| json PATH FIELD…` at its end prints parts of its output. `$ cc FILE FLAGS` builds `plugin.so` from a C file
+//!   of the repository; without a C compiler, the session ends there;
+//! - expected results: standard output after `< `, standard error after two spaces, the files that `passdock` wrote,
+//!   changed or removed, and the status unless it is 0. `UPDATE_EXPECT=1` rewrites these lines.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ sessions! {
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
 
-/// The variables of commands, and the plugins that they are the files of.
+/// Variables of commands, and the plugins whose libraries they contain.
 const PLUGINS: [(&str, &str); 5] = [
     ("BAD", "passdock-misbehaving"),
     ("ONNX_OPS", "passdock-onnx-ops"),
@@ -53,7 +53,7 @@ const PLUGINS: [(&str, &str); 5] = [
     ("TIR", "passdock-tir"),
 ];
 
-/// Plays a session and compares it with its file.
+/// Runs a session and compares it with its file.
 fn play(name: &str) {
     let path = format!("{FOLDER}/{name}.txt");
     let text = std::fs::read_to_string(&path).expect("a session");
@@ -81,11 +81,11 @@ fn play(name: &str) {
     expect_file![path].assert_eq(&session.played);
 }
 
-/// A session while it is played.
+/// A running session.
 #[derive(Default)]
 struct Session {
     played: String,
-    /// The directory, once there is a case.
+    /// The directory of the current case.
     bench: Option<Bench>,
     /// The files of all cases.
     common: Vec<(String, String)>,
@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// Runs a command; `None` where a C compiler is missing.
+    /// Runs a command. Returns `None` if a C compiler is required and missing.
     fn run(&mut self, command: &str) -> Option<()> {
         let bench = self.bench.as_ref().expect("a command is of a case");
         let output = match command.strip_prefix("cc ") {
@@ -139,7 +139,7 @@ fn write(bench: &Bench, name: &str, content: &str) {
     std::fs::write(path, content).expect("a new file");
 }
 
-/// The text with the passes of each file on one line: where it breaks, the length of the file's directory says.
+/// Joins the passes of each file to one line, because line breaks depend on the length of its directory's path.
 fn on_one_line(text: &str, dirs: &[String]) -> String {
     let (mut joined, mut is_file) = (String::new(), false);
     for line in text.lines() {
@@ -155,7 +155,7 @@ fn on_one_line(text: &str, dirs: &[String]) -> String {
     joined
 }
 
-/// What comes of a command, in marked lines.
+/// Returns the results of a command as marked lines.
 fn output(bench: &Bench, command: &str) -> String {
     let (line, filter) = match command.split_once(" | json ") {
         Some((line, filter)) => (line, Some(filter)),
@@ -172,7 +172,7 @@ fn output(bench: &Bench, command: &str) -> String {
     shell.envs(PLUGINS.map(|(variable, name)| (variable, plugin(name))));
     let before = files(bench);
     let ran = bench.finish(&mut shell, "");
-    // Directories are other ones on each machine.
+    // The directories depend on the machine.
     let dirs = [bench.plugins(), bench.path("").display().to_string()];
     let stdout = match filter {
         Some(filter) => filtered(&ran.json(), filter),
@@ -192,7 +192,7 @@ fn output(bench: &Bench, command: &str) -> String {
     output
 }
 
-/// The files below the directory, with their bytes.
+/// Returns the files below the directory with their contents.
 fn files(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
     let root = bench.path("");
     let files = bench.contents().into_iter();
@@ -200,7 +200,7 @@ fn files(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|(path, bytes)| (relative(path), bytes)).collect()
 }
 
-/// A line for each file that isn't as it was before. Of a directory that wasn't there, none of its files.
+/// Returns a line for each file that was written, changed or removed. Files in a new directory are left out.
 fn changes(before: &BTreeMap<PathBuf, Vec<u8>>, after: &BTreeMap<PathBuf, Vec<u8>>) -> String {
     let mut lines = String::new();
     for (path, bytes) in after {
@@ -218,7 +218,7 @@ fn changes(before: &BTreeMap<PathBuf, Vec<u8>>, after: &BTreeMap<PathBuf, Vec<u8
     lines
 }
 
-/// The values at a path, a line each, or of each value the fields at further paths: `.passes[] .name .status`.
+/// Returns the values at a path, one per line. Further paths select fields of each value: `.passes[] .name .status`.
 fn filtered(json: &Value, filter: &str) -> String {
     let mut paths = filter.split(' ');
     let values = select(json, paths.next().unwrap_or_default());
@@ -239,7 +239,7 @@ fn plain(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The values at a path: of `.KEY`, `[INDEX]`, `[]` for all elements, and `[KEY=VALUE]` for those that have it.
+/// Returns the values at a path: `.KEY`, `[INDEX]`, `[]` for all elements, `[KEY=VALUE]` for matching elements.
 fn select<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
     let mut values = vec![json];
     let mut rest = path;
@@ -265,7 +265,7 @@ fn select<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
     values
 }
 
-/// The lines of a stream, each after a mark.
+/// Prefixes the lines of a stream with a mark.
 fn marked(mark: &str, text: &str) -> String {
     let lines = text.lines();
     lines

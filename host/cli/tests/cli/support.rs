@@ -1,22 +1,22 @@
-//! The command on files in a directory of its own.
+//! Helpers to run the command in a temporary directory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Once;
 
-/// A directory with the standard plugins at hand, gone when the test is over.
+/// A temporary directory in which the command finds the standard plugins.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Two Relus, one after the other.
+/// Two consecutive Relus.
 pub(crate) const RELUS: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x) : f32[2]
@@ -51,12 +51,12 @@ impl Bench {
         self.path(name).exists()
     }
 
-    /// The start of the plugins' paths in messages.
+    /// Returns the prefix of plugin paths in messages.
     pub(crate) fn plugins(&self) -> String {
         format!("{}{}", beside().display(), std::path::MAIN_SEPARATOR)
     }
 
-    /// Files that are there, sorted: to see that nothing was left behind.
+    /// Returns the sorted names of the files, to check that no others were left.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.dir.path())
             .expect("the directory")
@@ -68,7 +68,7 @@ impl Bench {
         names
     }
 
-    /// Every file below the directory with its bytes, sorted.
+    /// Returns all files below the directory with their contents, sorted.
     pub(crate) fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let (mut found, mut dirs) = (Vec::new(), vec![self.dir.path().to_path_buf()]);
         while let Some(dir) = dirs.pop() {
@@ -91,17 +91,17 @@ impl Bench {
         found
     }
 
-    /// Runs `passdock` with these words, in the directory.
+    /// Runs `passdock` with these arguments in the directory.
     pub(crate) fn passdock(&self, words: &str) -> Ran {
         self.run(words.split_whitespace(), "")
     }
 
-    /// As [`Bench::passdock`], with a text on standard input.
+    /// Like [`Bench::passdock`], with a text on standard input.
     pub(crate) fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>, input: &str) -> Ran {
         self.run_with(&[], words, input)
     }
 
-    /// As [`Bench::run`], with environment variables.
+    /// Like [`Bench::run`], with environment variables.
     pub(crate) fn run_with<'w>(
         &self,
         variables: &[(&str, &str)],
@@ -116,7 +116,7 @@ impl Bench {
         )
     }
 
-    /// A program in the directory, whose environment doesn't depend on the machine.
+    /// Returns a command that runs in the directory, with an environment that doesn't depend on the machine.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).env("NO_COLOR", "1");
@@ -131,7 +131,7 @@ impl Bench {
         command
     }
 
-    /// Runs a command to its end, with a text on standard input.
+    /// Runs a command to completion, with a text on standard input.
     pub(crate) fn finish(&self, command: &mut Command, input: &str) -> Ran {
         command
             .stdin(Stdio::piped())
@@ -139,7 +139,7 @@ impl Bench {
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the command starts");
         if let Some(mut stdin) = child.stdin.take() {
-            // It may end without reading its input.
+            // It may exit without reading its input.
             let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
         }
         let Output {
@@ -148,7 +148,7 @@ impl Bench {
             stderr,
         } = child.wait_with_output().expect("it ends");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        // A signal has no code.
+        // A process that a signal terminated has no code.
         Ran {
             status: status.code().unwrap_or(-1),
             stdout: text(stdout),
@@ -157,10 +157,10 @@ impl Bench {
     }
 }
 
-/// The repository's root.
+/// The root of the repository.
 pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Builds a plugin of one C file of the repository; nothing, said aloud, where there is no C compiler.
+/// Builds a plugin from a C file of the repository. Prints a message and returns `None` without a C compiler.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let library = bench.path("plugin.so");
@@ -185,7 +185,7 @@ pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBu
 }
 
 impl Ran {
-    /// The object that `--json` printed.
+    /// Parses the object that `--json` printed.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
@@ -197,28 +197,28 @@ impl Ran {
     }
 }
 
-/// The plugins that the tests use; the command finds them beside itself.
+/// The plugins that the tests use. The command finds them in its directory.
 const PLUGINS: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
 
-/// Those of `tests/plugins`, which cargo builds as examples.
+/// Plugins in `tests/plugins`, which cargo builds as examples.
 const EXAMPLES: [&str; 2] = ["passdock-misbehaving", "passdock-tap"];
 
-/// One that isn't beside the command: its passes aren't in what the command lists.
+/// A plugin outside of the command's directory, whose passes the command doesn't list.
 const ELSEWHERE: &str = "passdock-outliner";
 
-/// The command.
+/// Returns the path of the command.
 pub(crate) fn passdock() -> PathBuf {
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
     beside().join(built.file_name().expect("a file's name"))
 }
 
-/// A library of the plugin crate `name`, as cargo leaves it.
+/// Returns the library of the plugin crate `name`.
 pub(crate) fn plugin(name: &str) -> PathBuf {
     build_plugins();
     beside().join(library(name))
 }
 
-/// The library of the plugin that isn't beside the command.
+/// Returns the library of the plugin outside of the command's directory.
 pub(crate) fn plugin_elsewhere() -> PathBuf {
     build_plugins();
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
@@ -234,13 +234,12 @@ fn library(name: &str) -> String {
     )
 }
 
-/// Where the command and the plugins lie: not cargo's own directory, which other tests' plugins
-/// are in, too.
+/// Returns the directory of the command and the plugins. Cargo's own directory also has the plugins of other tests.
 pub(crate) fn beside() -> &'static Path {
     Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/installed"))
 }
 
-/// Cargo builds the command for these tests, but not the plugins that it loads.
+/// Builds the plugins. Cargo builds only the command for these tests.
 fn build_plugins() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -249,7 +248,8 @@ fn build_plugins() {
             .args(["build", "--quiet"])
             .current_dir(env!("CARGO_MANIFEST_DIR"));
         match std::env::var("PASSDOCK_TEST_BUILD") {
-            // Packages alone may have what they depend on built with other features: whoever built more says what.
+            // Building single packages may enable other features of their dependencies. A caller that built more
+            // packages passes them in this variable.
             Ok(words) => cargo.args(words.split_whitespace()),
             Err(_) => {
                 cargo.args(PLUGINS.iter().flat_map(|package| ["--package", package]));
@@ -277,19 +277,19 @@ fn build_plugins() {
     });
 }
 
-/// A second name of a file.
+/// Hard-links a file into the directory.
 fn install(file: &Path) {
     let to = beside().join(file.file_name().expect("a file's name"));
     std::fs::create_dir_all(beside()).expect("a directory in cargo's");
-    // Of an earlier run; it need not be there.
+    // Remove the file of an earlier run, if there is one.
     let _ = std::fs::remove_file(&to);
     std::fs::hard_link(file, &to)
         .or_else(|_| std::fs::copy(file, &to).map(drop))
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
 
-/// A line that a command printed, with `TIME` for a time. Tables of times have other columns each time: their lines
-/// are told word by word.
+/// Replaces durations in a line by `TIME`. The width of table columns depends on durations, so runs of spaces are
+/// collapsed.
 pub(crate) fn without_time(line: &str) -> String {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let is_time = |pair: &[&str]| {

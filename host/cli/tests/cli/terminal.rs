@@ -1,8 +1,8 @@
-//! What reaches a terminal: nothing of a file or a plugin steers it.
+//! Output on terminals: strings from files and plugins are escaped.
 
 use crate::support::{Bench, Ran};
 
-/// Names that a terminal would take for orders: colours, a title, the other direction.
+/// Names with control sequences: colours, a title, right-to-left text.
 const STEERING: &str = r#"module {
   metadata "k\u{1b}[5m" = "v\u{9b}5m"
   fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"])
@@ -88,7 +88,7 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
     }
 }
 
-/// They aren't changed for it: the text has them escaped, and reads back.
+/// The names themselves are unchanged: the text escapes them and can be parsed.
 #[test]
 fn names_that_are_escaped_come_back() {
     let bench = Bench::new();
@@ -107,7 +107,7 @@ fn names_that_are_escaped_come_back() {
     assert_eq!(again.stdout, text, "{}", again.stderr);
 }
 
-/// Runs the command with standard output in `out`; its status and what it said otherwise.
+/// Runs the command with standard output in `out`. Returns its status and standard error.
 #[cfg(target_os = "linux")]
 fn run_into(bench: &Bench, words: &str, out: std::process::Stdio) -> (Option<i32>, String) {
     let mut command = std::process::Command::new(crate::support::passdock());
@@ -183,13 +183,13 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// What is on a terminal when the command has ended, and whether there were colours.
+/// Runs a command on a terminal. Returns the final screen, and whether colours were used.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
     on_a_terminal_of(bench, term, 80, words)
 }
 
-/// The same on one that is that wide.
+/// Like [`on_a_terminal`], on a terminal of a given width.
 #[cfg(target_os = "linux")]
 pub(crate) fn on_a_terminal_of(
     bench: &Bench,
@@ -201,7 +201,7 @@ pub(crate) fn on_a_terminal_of(
     (screen(&text).0, text.contains("\u{1b}[1m"))
 }
 
-/// All that is written to a terminal until the command has ended.
+/// Returns everything that is written to a terminal until the command exits.
 #[cfg(target_os = "linux")]
 fn written(bench: &Bench, term: &str, columns: u16, words: &str) -> String {
     use std::io::Read;
@@ -233,16 +233,16 @@ fn written(bench: &Bench, term: &str, columns: u16, words: &str) -> String {
         .stdout(open().expect("the terminal"))
         .stderr(open().expect("the terminal"));
     let mut child = command.spawn().expect("the command starts");
-    // Only the child has it open now, so that its end is the end of what there is to read.
+    // Close this process's descriptors, so that reading ends when the child exits.
     drop(command);
     let mut bytes = Vec::new();
-    // The last read of a terminal that nobody has open any more is an error.
+    // Reading from a terminal that is closed on the other side fails.
     let _ = std::fs::File::from(host).read_to_end(&mut bytes);
     child.wait().expect("it ends");
     String::from_utf8(bytes).expect("text")
 }
 
-/// A model of whose pipeline the report has rows, rules, passes of which nothing came, and kinds of ops.
+/// A model for which the report has rows, rules, passes without changes, and op kinds.
 #[cfg(target_os = "linux")]
 const FOLDED: &str = r#"module {
   fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
@@ -298,7 +298,7 @@ fn reports_and_help_fit_the_terminal() {
             heights.push((words.to_owned(), screen.lines().count()));
         }
     }
-    // What is wider has fewer lines.
+    // Wider output has fewer lines.
     let height = |words: &str| {
         let heights = heights.iter().filter(|(known, _)| *known == words);
         heights.map(|(_, height)| *height).collect::<Vec<_>>()
@@ -309,7 +309,7 @@ fn reports_and_help_fit_the_terminal() {
     }
 }
 
-/// The lines of a terminal that was written this, and how many columns the widest had on the way there.
+/// Interprets the output on a terminal. Returns the lines of the screen, and the maximum width of any line on the way.
 #[cfg(target_os = "linux")]
 fn screen(written: &str) -> (String, usize) {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
@@ -354,7 +354,7 @@ fn screen(written: &str) -> (String, usize) {
     (lines.iter().map(text).collect(), widest)
 }
 
-/// Elsewhere lines are whole, so that they can be searched, and nothing is coloured.
+/// Output to files and pipes isn't wrapped, so that it can be searched, and has no colour.
 #[cfg(target_os = "linux")]
 #[test]
 fn tables_that_go_elsewhere_have_a_line_a_row() {
@@ -370,7 +370,7 @@ fn tables_that_go_elsewhere_have_a_line_a_row() {
     }
 }
 
-/// A line that wraps couldn't be taken away.
+/// A line that wraps couldn't be erased.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_fits_the_terminal() {

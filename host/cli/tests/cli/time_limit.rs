@@ -1,4 +1,4 @@
-//! `--timeout` and what the command does by itself, with pipes that nothing is at the other end of.
+//! `--timeout` for reading and writing by the command itself, on pipes without another end.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Runs a command that waits for a pipe, or for its standard input. Returns its standard output.
+/// Runs a command that waits for a pipe or for its standard input. Returns its standard output.
 #[track_caller]
 fn check(bench: &Bench, words: &str, said: &str) -> String {
     let before = bench.read("out.ir");
@@ -73,7 +73,7 @@ fn writing_ends_in_time() {
     );
 }
 
-/// It is the instrument that waits, and not the pass before it.
+/// The instrument is waiting, not the pass before it.
 #[test]
 fn an_instrument_that_waits_is_named() {
     let bench = bench();
@@ -90,7 +90,7 @@ fn an_instrument_that_waits_is_named() {
     }
 }
 
-/// The limit is one of the pipeline, and not of the check.
+/// The limit applies to the pipeline, not to the check.
 #[test]
 fn a_check_may_take_longer_than_the_pipeline() {
     let bench = bench();
@@ -103,7 +103,7 @@ fn a_check_may_take_longer_than_the_pipeline() {
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 
-/// A user may read the report page by page.
+/// A user may read the report in a pager.
 #[test]
 fn printing_takes_any_time() {
     let bench = bench();
@@ -111,7 +111,7 @@ fn printing_takes_any_time() {
         "'{}' run p.toml m.ir --json --timeout 1 | (sleep 2; cat)",
         passdock().display()
     );
-    // Kinds of ops for a report that doesn't fit a pipe.
+    // Enough op kinds for a report that exceeds the buffer of a pipe.
     let ops: String = (0..2000)
         .map(|at| format!("    %v{at} = acme.Op{at}(%x) : f32[2]\n"))
         .collect();

@@ -1,4 +1,4 @@
-//! The models of a batch, and where their results go.
+//! The models of a batch, and the paths of their results.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -8,36 +8,38 @@ use passdock_core::{ErrorKind, PassError};
 
 use crate::model_file::Format;
 
-/// A model of a batch, and the file that its result is written to.
+/// A model of a batch, and the path of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchItem {
-    /// The model that is read.
+    /// The model to read.
     pub model: PathBuf,
-    /// The file that is written.
+    /// The file to write.
     pub output: PathBuf,
 }
 
 impl BatchItem {
-    /// The length of the model's file; 0 if nobody can say.
+    /// Returns the length of the model's file, or 0 if it can't be determined.
     pub(super) fn bytes(&self) -> u64 {
         fs::metadata(&self.model).map_or(0, |file| file.len())
     }
 }
 
-/// The models of files and directories, and where below `to` their results go. A file's has its name; what is found
-/// in a directory, a `.onnx` at any depth, has the path that it has there. Hidden files, directories behind links, and
-/// `to` itself aren't looked into. The same file is one item, however often it is named; a model's that isn't there is
-/// one, too, whose run fails.
+/// Lists the models in files and directories, with the paths of their results below `to`.
+///
+/// The result of a file has the file's name. Directories are searched recursively for `.onnx` files, whose results keep
+/// their relative paths. Hidden files, links to directories, and `to` itself are skipped. Duplicates of a file are
+/// removed. A missing model is an item, too, whose run fails.
 ///
 /// # Errors
-/// If a directory can't be read, nothing is found, two results would be one file, or a result would replace a model.
+/// If a directory can't be read, there is no model, two results have the same path, or a result would overwrite a
+/// model.
 pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError> {
     let out = true_path(to);
     let mut models_below = Vec::new();
     for path in models {
         let is_dir = match fs::metadata(path) {
             Ok(about) => about.is_dir(),
-            // It may have gone since it was listed.
+            // The file may have been removed since it was listed.
             Err(_) if Format::of(path).is_ok() => false,
             Err(error) => return Err(unreadable(path, &error)),
         };
@@ -67,7 +69,7 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
     Ok(items)
 }
 
-/// Adds the models below a directory, by name; `below` is its path from where the search began.
+/// Adds the models in a directory, sorted by name. `below` is its path relative to the root of the search.
 fn add_all(
     dir: &Path,
     below: &Path,
@@ -99,13 +101,13 @@ fn add_all(
     Ok(())
 }
 
-/// Removes items that are listed twice. Refuses results of which one would take the place of another one.
+/// Removes duplicate items. Rejects different models with the same result path.
 fn unique(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
     let mut models = HashSet::new();
     let mut by_output: HashMap<PathBuf, PathBuf> = HashMap::new();
     let mut unique = Vec::new();
     for item in items {
-        // A model has one outcome: of a file in a directory that is named as well the first result counts.
+        // A model has one result. If its file and its directory are both listed, the first one counts.
         if !models.insert(item.model.clone()) {
             continue;
         }
@@ -129,12 +131,12 @@ fn unique(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
     Ok(unique)
 }
 
-/// Returns a path without links, if something is there.
+/// Returns the canonical path, or the path itself if it doesn't exist.
 fn true_path(path: &Path) -> PathBuf {
     dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Refuses results that would take the place of a model.
+/// Rejects results that would overwrite a model.
 fn check_outputs(items: &[BatchItem]) -> Result<(), PassError> {
     let models: HashSet<PathBuf> = items.iter().map(|item| true_path(&item.model)).collect();
     let mut outputs = items.iter().map(|item| true_path(&item.output));

@@ -1,7 +1,7 @@
-//! Many models through one pipeline: several at once, each in a process of its own.
+//! Batches: one pipeline on many models, in parallel, each in a worker process.
 //!
-//! [`items`] finds the models, [`Outcomes`] has the outcomes of earlier runs, so that the same batch again does the
-//! rest, and [`Batch`] runs it, with processes of [`BatchWorker`]. The command and the Python package use it.
+//! [`items`] finds the models. [`Outcomes`] has the results of earlier runs, so that a batch can resume. [`Batch`] runs
+//! the remaining models in processes of [`BatchWorker`]. The command and the Python package use this module.
 
 mod items;
 mod outcomes;
@@ -25,40 +25,40 @@ pub use worker::{BatchWorker, WorkerCommand, WorkerFailure};
 
 use crate::pipeline::{REPRODUCER, Report};
 
-/// The outcome of one model: a line of the file of outcomes, and of `--json`.
+/// The result of one model: a line in the file of results, and in `--json` output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelOutcome {
-    /// The model that was read.
+    /// The path of the model.
     pub model: String,
-    /// The file that its result is written to.
+    /// The path of its result.
     pub output: String,
-    /// Whether all of it worked.
+    /// Whether the run succeeded.
     pub ok: bool,
-    /// The status of the run: as of `passdock run`.
+    /// The exit status of the run, as `passdock run` would return it.
     pub exit_status: u8,
-    /// Whether it was done by an earlier run of the batch, and not again.
+    /// Whether an earlier run of the batch completed it.
     #[serde(default)]
     pub done_before: bool,
-    /// The time that it took, reading and writing included.
+    /// The elapsed time, including reading and writing.
     pub seconds: f64,
-    /// The model's ops when it was read, without constants and terminators.
+    /// The number of ops before the first pass, without constants and terminators.
     pub ops_before: usize,
-    /// The ops of the result.
+    /// The number of ops of the result.
     pub ops_after: usize,
-    /// The bytes of the model's files when it was read.
+    /// The size of the model's files in bytes before the run.
     pub bytes_before: Option<u64>,
-    /// The bytes of the files that were written.
+    /// The size of the written files in bytes.
     pub bytes_after: Option<u64>,
-    /// Errors and warnings, and where a reproducer is.
+    /// Errors, warnings, and the note with the path of the reproducer.
     pub diagnostics: Vec<Diagnostic>,
     /// The reproducer of the failure, if one was written.
     pub reproducer: Option<String>,
-    /// What the result was made of: model, pipeline, options, plugins.
+    /// A hash of the result's inputs: model, pipeline, options, plugins.
     pub fingerprint: String,
 }
 
 impl ModelOutcome {
-    /// The outcome of a run.
+    /// Creates the result of a run.
     fn new(item: &BatchItem, fingerprint: String, report: Report) -> ModelOutcome {
         let is_kept = |diagnostic: &Diagnostic| {
             diagnostic.severity <= Severity::Warning || diagnostic.code == REPRODUCER
@@ -85,11 +85,11 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// A batch with the outcomes of earlier runs: it runs the models that aren't done.
+/// A batch that can resume: it runs the models without an up-to-date result.
 pub struct Batch<'f> {
-    /// The outcomes of models that are done.
+    /// The results of the models that are up to date.
     pub done: Vec<ModelOutcome>,
-    /// The models that are left.
+    /// The remaining models.
     pub left: Vec<BatchItem>,
     fingerprint: &'f Fingerprint,
     outcomes: Outcomes,
@@ -97,8 +97,8 @@ pub struct Batch<'f> {
 }
 
 impl<'f> Batch<'f> {
-    /// Opens the file of outcomes, and finds out which models are done; none is unless the batch `resumes`. `at_once`
-    /// models run at a time; `None`: as many as there are cores.
+    /// Opens the file of results and determines which models are up to date. Unless the batch `resumes`, none is.
+    /// `at_once` is the number of parallel runs; it defaults to the number of cores.
     ///
     /// # Errors
     /// As [`Outcomes::open`].
@@ -127,12 +127,13 @@ impl<'f> Batch<'f> {
         })
     }
 
-    /// Runs the models that are left in workers, until `stop` is set; the largest begin. `job` makes the job of a
-    /// model, which may take so many threads; `None`: all cores. A job that takes longer than `timeout` has failed.
-    /// `report` receives each outcome on this thread, when it is in the file.
+    /// Runs the remaining models in workers, largest first, until `stop` is set.
+    ///
+    /// `job` creates the job of a model, which may use the given number of threads, or all cores with `None`. A job
+    /// that takes longer than `timeout` fails. `report` receives each result on this thread after it is in the file.
     ///
     /// # Errors
-    /// If an outcome can't be kept, which ends the batch when the running models are done.
+    /// If a result can't be written. The batch then ends when the running models are done.
     pub fn run<J: Serialize>(
         &mut self,
         command: &Arc<WorkerCommand>,
@@ -141,7 +142,7 @@ impl<'f> Batch<'f> {
         timeout: Option<Duration>,
         report: &mut dyn FnMut(ModelOutcome),
     ) -> Result<(), PassError> {
-        // A model that is alone has all cores.
+        // A single model gets all cores.
         let threads = (self.at_once > 1 && self.left.len() > 1).then_some(1);
         let new_runner = || {
             let mut worker = BatchWorker::new(command.clone(), stop.clone());
@@ -155,7 +156,7 @@ impl<'f> Batch<'f> {
             }
         };
         let outcomes = &mut self.outcomes;
-        // The models that run when the batch is stopped have no outcome.
+        // Models that are running when the batch is stopped get no result.
         let keep = &mut |outcome| match stop.load(Ordering::Relaxed) {
             true => Err(None),
             false => {
@@ -169,12 +170,12 @@ impl<'f> Batch<'f> {
     }
 }
 
-/// Runs the models of `items`, `at_once` at a time; the largest begin. `new_runner` makes what runs the models of one
-/// thread, one after another. `report` receives each outcome on this thread. An error of it ends the batch when the
-/// running models are done.
+/// Runs the models of `items`, `at_once` in parallel, largest first. `new_runner` creates the runner of a thread, which
+/// runs models one after another. `report` receives each result on this thread. If it returns an error, the batch ends
+/// when the running models are done.
 ///
 /// # Errors
-/// That of `report`.
+/// The error of `report`.
 fn run<E, R: FnMut(&BatchItem) -> Report>(
     items: &[BatchItem],
     fingerprint: &Fingerprint,
@@ -193,7 +194,7 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
             scope.spawn(move || {
                 let mut runner = new_runner();
                 while let Some(item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // Taken first: a model that changes while it is read is another one the next time.
+                    // Computed before reading, so that a model that changes during the run isn't up to date next time.
                     let fingerprint = fingerprint.of_file(&item.model);
                     let outcome = ModelOutcome::new(item, fingerprint, runner(item));
                     if send.send(outcome).is_err() {
@@ -203,12 +204,12 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
             });
         }
         drop(send);
-        // When an error drops `outcomes`, threads can't send and end.
+        // If an error drops `outcomes`, sending fails and the threads exit.
         outcomes.into_iter().try_for_each(report)
     })
 }
 
-/// Returns the report of a model whose process has none.
+/// Returns the report of a model whose worker returned none.
 pub fn failed(model: &Path, failure: &WorkerFailure, seconds: f64) -> Report {
     Report {
         seconds,

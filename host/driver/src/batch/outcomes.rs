@@ -1,4 +1,4 @@
-//! The outcomes that a batch keeps, and how it knows which of them still hold.
+//! The file of a batch's results, and fingerprints that determine which results are up to date.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,14 +13,16 @@ use super::{BatchItem, ModelOutcome, shown};
 use crate::pipeline::{PipelineText, Print, Request};
 use crate::pipeline_file::lone_value;
 
-/// What all results of a batch are made of: passdock itself, the request, the files of rules that it names, the
-/// plugins' files.
+/// A hash of the common inputs of a batch's results: the version of passdock, the request, the .rules files that it
+/// names, and the plugins.
 pub struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
-    /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files).
-    /// Of the request counts what results are made of, however it was said: the command's request and a program's are
-    /// the same. Files of rules that it names are known by their texts, plugins by their names, lengths and times.
+    /// Computes the fingerprint of a request and of the plugin files that it uses
+    /// ([`plugin_files`](super::plugin_files)).
+    ///
+    /// Only fields that affect results count, in a normalized form, so equal requests from the command and from a
+    /// program are equal. For .rules files the content counts, for plugins the name, length and modification time.
     pub fn new(original: &Request, plugins: &[PathBuf]) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
@@ -43,18 +45,18 @@ impl Fingerprint {
                 .map(|setting| plain(setting))
                 .collect(),
             bind: original.bind.iter().map(|setting| plain(setting)).collect(),
-            // They are among the files.
+            // They are in `plugins`.
             plugin_files: Vec::new(),
             plugin_dirs: Vec::new(),
             ..original.clone()
         };
-        // All of it is plain data.
+        // Serialization can't fail: a request is plain data.
         add(
             &mut hasher,
             &serde_json::to_vec(&request).unwrap_or_default(),
         );
         for file in original.rules_files() {
-            // They are short: their texts count.
+            // They are short, so their content is hashed.
             add(
                 &mut hasher,
                 &passdock_files::read(&file).unwrap_or_default(),
@@ -68,7 +70,7 @@ impl Fingerprint {
         Fingerprint(hasher)
     }
 
-    /// The same, of files that are known by their paths, too: those with the code of passes.
+    /// Adds files that are identified by their paths, too, such as those with the code of passes.
     #[must_use]
     pub fn with_files<'f>(mut self, files: impl IntoIterator<Item = &'f Path>) -> Fingerprint {
         files
@@ -77,7 +79,7 @@ impl Fingerprint {
         self
     }
 
-    /// The fingerprint of the result of a model that is no file here: `state` changes when it does.
+    /// Returns the fingerprint of the result of a model that isn't a local file. `state` must change if the model does.
     pub fn of_address(&self, address: &str, state: &str) -> String {
         let mut hasher = self.0.clone();
         add(&mut hasher, address.as_bytes());
@@ -85,7 +87,7 @@ impl Fingerprint {
         finished(&hasher)
     }
 
-    /// The fingerprint of the result of a model's file.
+    /// Returns the fingerprint of the result of a model's file.
     pub fn of_file(&self, model: &Path) -> String {
         let mut hasher = self.0.clone();
         add_file(&mut hasher, model);
@@ -97,7 +99,7 @@ fn finished(hasher: &blake3::Hasher) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// A pipeline by its text, and by where it is only if paths in it start from there.
+/// Removes the path of a pipeline, unless paths in its text are relative to it.
 fn placed(pipeline: PipelineText) -> PipelineText {
     let has_paths = ["plugins", "rules", "inputs", "params", "library"]
         .iter()
@@ -110,7 +112,7 @@ fn placed(pipeline: PipelineText) -> PipelineText {
     PipelineText { path, ..pipeline }
 }
 
-/// `KEY=VALUE` with the value as TOML has it: `a={x=1}` is `a = { x = 1 }`.
+/// Normalizes the value in `KEY=VALUE` as TOML: `a={x=1}` becomes `a = { x = 1 }`.
 fn plain(setting: &str) -> String {
     let Some((key, value)) = setting.split_once('=') else {
         return setting.to_owned();
@@ -142,30 +144,31 @@ fn add_state(hasher: &mut blake3::Hasher, path: &Path) {
     add(hasher, &about.map_or(0, |about| about.len()).to_le_bytes());
 }
 
-/// The file that has an outcome in each line; of a model the last one counts. One batch at a time writes it.
+/// The file of results, one per line. The last result of a model counts. Only one batch at a time may write the file.
 pub struct Outcomes {
     path: PathBuf,
     file: File,
     outcomes: HashMap<String, ModelOutcome>,
-    /// The process that has the lock, which those that it forks share.
+    /// The process that holds the lock. Forked children share it.
     process: u32,
 }
 
 impl Drop for Outcomes {
     fn drop(&mut self) {
         if self.process == std::process::id() {
-            // Whoever else has the file open: it is over.
+            // Unlocks the file even if another process has inherited the descriptor.
             _ = self.file.unlock();
         }
     }
 }
 
 impl Outcomes {
-    /// Opens the file, or makes it, and locks it until the value is dropped. A line that was cut off, when a batch was
-    /// ended in it, is removed.
+    /// Opens or creates the file, and locks it until the value is dropped. Removes an incomplete last line, which an
+    /// interrupted batch may leave.
     ///
     /// # Errors
-    /// If it can't be read or written, holds something else, or another batch has it. A link has to lead to outcomes.
+    /// If the file can't be read or written, isn't a file of results, or is locked by another batch. A link must lead
+    /// to an existing file of results.
     pub fn open(path: &Path) -> Result<Outcomes, PassError> {
         let failed = |error: io::Error| {
             let message = format!(
@@ -185,7 +188,7 @@ impl Outcomes {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
-            // What appends can't cut a file on Windows.
+            // On Windows, a file opened for appending can't be truncated.
             .append(cfg!(unix))
             .create(!is_link)
             .truncate(false)
@@ -219,7 +222,7 @@ impl Outcomes {
             })?;
             outcomes.insert(outcome.model.clone(), outcome);
         }
-        // A link that another user made may lead to any file.
+        // A link from another user may lead to any file.
         let is_new = bytes.is_empty() && !is_link;
         if whole == 0 && !is_new && !bytes.starts_with(b"{\"model\":") {
             let path = path.display();
@@ -238,14 +241,14 @@ impl Outcomes {
         })
     }
 
-    /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is
-    /// there.
+    /// Returns the result of an item if it is up to date: it succeeded with the same model, pipeline, options and
+    /// plugins, and its output exists.
     pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
         self.known(item, &fingerprint.of_file(&item.model))
             .filter(|_| item.output.is_file())
     }
 
-    /// The outcome of an item, if it succeeded with the same fingerprint; its result may be gone.
+    /// Returns the result of an item if it succeeded with the same fingerprint. Its output may be missing.
     pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelOutcome> {
         let outcome = self.outcomes.get(&shown(&item.model))?;
         let holds = outcome.ok
@@ -257,7 +260,7 @@ impl Outcomes {
         })
     }
 
-    /// Adds an outcome, in one piece.
+    /// Appends a result in a single write.
     ///
     /// # Errors
     /// If it can't be written.
@@ -276,10 +279,11 @@ impl Outcomes {
     }
 }
 
-/// How long the file of a batch that was ended may still be its own: its process takes a moment to go.
+/// How long to wait for the lock: the process of an interrupted batch takes a moment to exit.
 const GOES: Duration = Duration::from_secs(2);
 
-/// Locks a file. Where the system has no locks, as on some networks' disks, nobody knows of another one.
+/// Locks a file and returns `true` unless another process holds the lock. File systems without locks, such as some
+/// network file systems, count as unlocked.
 fn is_ours(file: &File) -> bool {
     let began = Instant::now();
     loop {

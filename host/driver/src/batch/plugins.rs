@@ -1,4 +1,4 @@
-//! The plugins that the results of a batch depend on.
+//! The plugins that affect a batch's results.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,18 +8,18 @@ use passdock_core::{PassError, PassKind, Plugin, Registry};
 use crate::pipeline::INFER_TYPE;
 use crate::prepare::{BINDING, Prepared, Request, Watched};
 
-/// The plugins whose module passes run no pass of others by its name alone.
+/// Plugins whose module passes run no other pass by name without requiring it.
 const STANDARD: [&str; 3] = ["onnx-ops", "relax", "tir"];
 
-/// The files of the plugins that a request's results depend on: those of its passes, with what these require, and of
-/// its instruments; and those that define operators, which each pass may ask about. Another plugin of the registry, or
-/// of the request's directories, isn't one of them.
+/// Returns the files of the plugins that affect a request's results. These are the plugins of its passes, of passes
+/// that these require, and of its instruments, and all plugins with op definitions. Other plugins in the registry or in
+/// the request's directories aren't included.
 ///
-/// A module pass may run any pass by its name alone, without requiring it. The standard ones don't; as soon as one of
-/// another plugin runs, all plugins count.
+/// A module pass may run any pass by name without requiring it. Those of the standard plugins don't. If one of another
+/// plugin runs, all plugins are included.
 ///
 /// # Errors
-/// The first mistake in the request.
+/// The first error in the request.
 pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBuf>, PassError> {
     let prepared = Prepared::new(registry, request, Watched::default())?;
     let explained = prepared.explain()?;
@@ -36,7 +36,7 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     let instruments = prepared.context().instruments();
     let instruments = instruments.iter().filter_map(|own| own.provider());
     used.extend(instruments.map(|by| by.plugin.clone()));
-    // What runs before and after the pipeline.
+    // Passes that run before and after the pipeline.
     let binding = BINDING.iter().filter(|_| !request.bind.is_empty());
     let typing = [INFER_TYPE]
         .into_iter()

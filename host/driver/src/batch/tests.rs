@@ -1,4 +1,4 @@
-//! Which models a batch has, which are done, and in which order they go.
+//! The items of a batch, which of them are up to date, and their order.
 
 use std::cell::RefCell;
 use std::fs;
@@ -21,7 +21,7 @@ fn write(dir: &Path, name: &str, bytes: &str) -> PathBuf {
     path
 }
 
-/// Items or an error, without the directory.
+/// Renders items or an error, without the directory.
 fn said(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
     let text = match found {
         Ok(items) => {
@@ -64,7 +64,7 @@ fn directories_keep_their_paths() {
         \
         do them in two batches."]
         .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
-    // The same file, by two names, and a file that isn't there.
+    // The same file under two names, and a missing file.
     let same = dir.join("m/../f.ir");
     let gone = dir.join("gone.onnx");
     expect![[r#"
@@ -74,7 +74,7 @@ fn directories_keep_their_paths() {
         dir,
         items(&[f.clone(), same, gone.clone(), gone], &dir.join("o")),
     ));
-    // A file of a directory that is named as well.
+    // A file in a directory that is listed as well.
     let both = [m.clone(), dir.join("m/a/c.onnx")];
     expect![[r#"
         m/a/c.onnx → o/a/c.onnx
@@ -148,7 +148,7 @@ fn what_is_done_is_known_until_something_of_it_changes() {
     run(true);
     write(dir, "a.onnx", "aa");
     assert!(!is_done(&fingerprint()), "another model");
-    // A line that was cut off.
+    // An incomplete line.
     let lines = fs::read_to_string(&file).expect("text");
     fs::write(&file, lines.clone() + "{\"model\":\"b").expect("written");
     drop(Outcomes::open(&file).expect("the rest is whole"));
@@ -177,7 +177,7 @@ fn one_batch_at_a_time_writes_a_file() {
     assert!(Outcomes::open(&file).is_ok());
 }
 
-/// A link may be another user's, and lead to a file that is no batch's.
+/// A link may be from another user, and lead to a file with other contents.
 #[cfg(unix)]
 #[test]
 fn a_link_has_to_lead_to_outcomes() {
@@ -226,7 +226,7 @@ fn files_of_rules_count_by_their_texts() {
         let path = write(dir, &file, "1");
         let before = now();
         assert_eq!(now(), before);
-        // Its length and its time stay.
+        // The length and the modification time stay the same.
         let time = fs::metadata(&path).and_then(|about| about.modified());
         write(dir, &file, "2");
         let opened = fs::File::options().write(true).open(&path);

@@ -1,8 +1,8 @@
-//! Processes that run models, one after another.
+//! Worker processes that run models one after another.
 //!
-//! A worker reads a job from each line of its standard input. It prints a line `{"pass": NAME}` for each pass that
-//! begins, and a [`Report`] when the job is done. It ends when its standard input does, so that no worker outlives the
-//! program that started it.
+//! A worker reads a job from each line of its standard input. It prints a line `{"pass": NAME}` when a pass starts, and
+//! a [`Report`] when the job is done. It exits when its standard input is closed, so no worker outlives its parent
+//! process.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,42 +21,42 @@ use serde::{Deserialize, Serialize};
 use crate::pipeline::Report;
 use crate::waiting::{end, tail, wait_within, waiting};
 
-/// The lines that a process printed last, as an error shows them.
+/// Maximum number of lines of a process's output in an error.
 const LAST_LINES: usize = 10;
-/// The time after which it is checked again whether the batch is to end.
+/// The polling interval for `stop`.
 const CHECK: Duration = Duration::from_millis(100);
 
-/// The way to start a worker.
+/// The command that starts a worker.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerCommand {
     /// The program.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
-    /// Variables of its environment, besides those of this process.
+    /// Environment variables in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,
-    /// Whether it gets a group of processes of its own, which the terminal's signals don't reach and which ends as a
-    /// whole.
+    /// Whether the worker gets its own process group, which signals of the terminal don't reach, and which is
+    /// terminated as a whole.
     pub own_group: bool,
 }
 
-/// A process that runs models. It is started for the first job, and again after a crash.
+/// A worker process, which is started for the first job and restarted after a crash.
 pub struct BatchWorker {
     command: Arc<WorkerCommand>,
     stop: Arc<AtomicBool>,
     process: Option<WorkerProcess>,
 }
 
-/// The reason why a worker has no report.
+/// The reason why a job has no report.
 #[derive(Debug)]
 pub struct WorkerFailure {
     /// The error, which names the pass that ran.
     pub error: PassError,
-    /// Whether the process ended by itself, instead of being ended.
+    /// Whether the process terminated, instead of being stopped by this one.
     pub crashed: bool,
 }
 
-/// A line that a worker prints.
+/// A line of a worker's output.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Message {
@@ -65,7 +65,7 @@ enum Message {
 }
 
 impl BatchWorker {
-    /// Creates a worker without a process. Its job ends soon after `stop` is set.
+    /// Creates a worker without starting its process. When `stop` is set, its job is terminated soon.
     pub fn new(command: Arc<WorkerCommand>, stop: Arc<AtomicBool>) -> BatchWorker {
         BatchWorker {
             command,
@@ -74,10 +74,7 @@ impl BatchWorker {
         }
     }
 
-    /// Starts the process, unless it runs.
-    ///
-    /// # Errors
-    /// If it can't be started.
+    /// Starts the process unless it is running.
     pub fn start(&mut self) -> Result<(), PassError> {
         if self.process.is_none() {
             let process = WorkerProcess::start(&self.command).map_err(|error| {
@@ -90,10 +87,10 @@ impl BatchWorker {
         Ok(())
     }
 
-    /// Runs a job; after `timeout` it has failed, and its process is ended.
+    /// Runs a job. After `timeout` the job fails, and its process is terminated.
     ///
     /// # Errors
-    /// If the process can't be started, crashes, or takes too long.
+    /// If the process can't be started, crashes, or exceeds the time limit.
     pub fn run(
         &mut self,
         job: &impl Serialize,
@@ -158,12 +155,12 @@ impl BatchWorker {
     }
 }
 
-/// A process that runs. Dropped, it is ended.
+/// A running process, which is terminated on drop.
 struct WorkerProcess {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    /// What it prints to standard error.
+    /// The file with its standard error.
     printed: File,
 }
 
@@ -201,7 +198,7 @@ impl WorkerProcess {
     }
 
     fn send(&mut self, job: &impl Serialize) -> io::Result<()> {
-        // The process writes at the same position of the file.
+        // The process shares the file position.
         self.printed.seek(SeekFrom::Start(0))?;
         self.printed.set_len(0)?;
         let mut line = serde_json::to_vec(job)?;
@@ -210,9 +207,9 @@ impl WorkerProcess {
         self.input.flush()
     }
 
-    /// Describes how a process ended that did so by itself.
+    /// Describes how a process terminated by itself.
     fn termination(&mut self) -> String {
-        // Its output may end a little before it, or a process that it started may live on.
+        // The output may be closed shortly before the process exits, or while a descendant is still running.
         let status = wait_within(&mut self.child, Duration::from_secs(5));
         let text = match status.ok().flatten() {
             Some(status) => format!("{}.", TerminationCause::from(status)),

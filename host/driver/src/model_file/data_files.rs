@@ -1,8 +1,8 @@
-//! Which data files come and go with a model that is written.
+//! Creation and removal of the data files of a model that is written.
 //!
-//! Nothing that is there is written over. Data whose name is taken by other data gets a name with its
-//! hash (`OUT.HASH.data`), so that the model's own name, given last, makes both count at once. What only
-//! the replaced model needed goes after that.
+//! Existing files are never overwritten. If a name is taken by other data, the new file's name gets its hash
+//! (`OUT.HASH.data`). The model file is renamed last, which makes the model and its data visible at once. Data files
+//! that only the replaced model used are removed after that.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -14,22 +14,22 @@ use rustc_hash::FxHashSet;
 
 use passdock_files::{StagedFile, Staging, directory_of, lock_directory};
 
-/// The hexadecimal digits of a hash that are in a name.
+/// Number of hexadecimal digits of a hash in a file name.
 const DIGITS: usize = 16;
 
-/// The changes to the files beside a model.
+/// The changes to the files in the model's directory.
 pub(super) struct Plan {
-    /// The directory that new files are in.
+    /// The directory of the new files until they are committed.
     pub(super) staging: Staging,
     /// The new data files.
     pub(super) new: Vec<StagedFile>,
-    /// The data files that go.
+    /// The data files to remove.
     pub(super) old: Vec<PathBuf>,
-    /// The data files that go by another name.
+    /// The data files to rename.
     pub(super) moved: Vec<Moved>,
     /// The names of the new files.
     taken: FxHashSet<PathBuf>,
-    /// Keeps other writers of the directory away.
+    /// A lock that excludes other writers of the directory.
     pub(super) lock: Option<File>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Plan {
 pub(super) enum Taken {
     /// A location isn't allowed.
     Refused(OnnxError),
-    /// Other data is at a location that the model has to name.
+    /// A location that the model must refer to has other data.
     Other(PathBuf),
     Failed(io::Error),
 }
@@ -48,15 +48,15 @@ impl From<io::Error> for Taken {
     }
 }
 
-/// The name of a model's own data file in its directory.
+/// Returns the name of a model's own data file, relative to its directory.
 pub(super) fn own_location(model: &Path) -> String {
     let name = model.file_name().unwrap_or_default().to_string_lossy();
     format!("{name}.data")
 }
 
 impl Plan {
-    /// Decides for a model that goes to `model`, and writes the files that it needs there. `own` is the
-    /// location of its own data file.
+    /// Plans the files of a model that is written to `model`, and writes the missing ones to the staging directory.
+    /// `own` is the location of its own data file.
     pub(super) fn new(
         output: &passdock_onnx::EncodedModel,
         model: &Path,
@@ -73,7 +73,8 @@ impl Plan {
             lock: lock_directory(dir),
         };
         let mut wanted: Vec<&str> = vec![own];
-        // The data of the model that was read, which may be the one that is replaced. A text goes on needing its own.
+        // The data of the model that was read, which may be the one that is replaced. A model in IR text still needs
+        // its data.
         if output.is_from_model() {
             let read = output.dropped().iter().filter(|file| !file.stays);
             let read = read.map(|file| &*file.location);
@@ -101,7 +102,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Writes a data file unless it is there; answers its location.
+    /// Writes a data file unless it exists, and returns its location.
     fn place(
         &mut self,
         dir: &Path,
@@ -148,12 +149,12 @@ impl Plan {
     }
 }
 
-/// The data of the model at a place that nobody needs once another model is there: data that bears the
-/// name of the new model's (`wanted`), with or without a hash, and that is neither the new model's nor
-/// another one's in the directory.
+/// Returns the data files of the existing model at `model` that become unused when it is replaced. These have the name
+/// of one of the new model's files (`wanted`), with or without a hash. Files of the new model (`kept`) and of other
+/// models in the directory are left out.
 fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
-    // Most models have no data files, and are as large as the one that takes their place.
+    // A quick check: most models have no data files, and reading the old model takes as long as writing the new one.
     if model.symlink_metadata().is_err() || !any_there(dir, wanted) {
         return Ok(Vec::new());
     }
@@ -163,7 +164,7 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
     let mut names = Vec::new();
     for location in passdock_onnx::external_locations(&old) {
         let name = normal(location);
-        // A link is the user's.
+        // Links belong to the user.
         let is_file = match dir.join(&name).symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             known => known?.is_file(),
@@ -179,8 +180,8 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
     Ok(names)
 }
 
-/// Whether a directory may have a file of one of these locations, with or without a hash. One with many
-/// files may: who writes a model after the other into it would list it for each.
+/// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Directories with
+/// many files count as such: listing them for each model of a batch would take too long.
 fn any_there(dir: &Path, wanted: &[&str]) -> bool {
     const MOST_LISTED: usize = 1024;
     let wanted: FxHashSet<PathBuf> = wanted.iter().map(normal).collect();
@@ -197,7 +198,7 @@ fn any_there(dir: &Path, wanted: &[&str]) -> bool {
     })
 }
 
-/// A model, if one is there.
+/// Reads a model, if the file exists and is valid.
 fn read(path: &Path) -> io::Result<Option<Module>> {
     match passdock_onnx::read(path) {
         Ok(module) => Ok(Some(module)),
@@ -208,10 +209,10 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
     }
 }
 
-/// Whether another file of a directory than `model` names a data file in it: a model by whatever name, a text, a
-/// reproducer, also one that is nearer to the data.
+/// Returns `true` if a file other than `model` refers to a data file: a model of any name, IR text, or the files of a
+/// reproducer. Directories between `dir` and the data file are searched, too.
 fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
-    /// No model is larger than its format can hold.
+    /// Maximum size of a model file. Larger files aren't models.
     const LARGEST: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
     let mut dirs: Vec<PathBuf> = inner.filter(|dir| dir.is_dir()).collect();
@@ -237,13 +238,13 @@ fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Whether the name of a file is among the bytes of another: of a model that may be any format's, or half
-/// written by somebody else, which is why it isn't read as one.
+/// Returns `true` if a file contains the name of another file. It isn't parsed: it may be a model in any format, or be
+/// incomplete because another program is writing it.
 fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
     let name = name.file_name().unwrap_or_default().as_encoded_bytes();
     let mut file = match File::open(path) {
         Ok(file) => file,
-        // Nobody can tell, or it has gone meanwhile.
+        // An unreadable file may contain the name. A removed one doesn't.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
@@ -261,7 +262,7 @@ fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
     }
 }
 
-/// A location without `.`.
+/// Returns a location without `.` components.
 fn normal(location: impl AsRef<Path>) -> PathBuf {
     let parts = location.as_ref().components();
     parts
@@ -269,7 +270,7 @@ fn normal(location: impl AsRef<Path>) -> PathBuf {
         .collect()
 }
 
-/// `w.bin` → `w.HASH.bin`.
+/// Inserts a hash: `w.bin` → `w.HASH.bin`.
 fn with_hash(location: &str, hash: &str) -> String {
     let path = Path::new(location);
     let extension = path.extension().map(|extension| extension.display());
@@ -277,7 +278,7 @@ fn with_hash(location: &str, hash: &str) -> String {
     path.with_extension(extension).display().to_string()
 }
 
-/// `w.HASH.bin` → `w.bin`.
+/// Removes a hash: `w.HASH.bin` → `w.bin`.
 fn without_hash(location: &str) -> String {
     let path = Path::new(location);
     let has_hash = |path: &Path| {
@@ -294,7 +295,7 @@ fn without_hash(location: &str) -> String {
     plain.display().to_string()
 }
 
-/// The hash of what is in a file, as it stands in a name.
+/// Returns the hash of a file's content, as used in names.
 fn hash(file: &mut File) -> io::Result<String> {
     file.rewind()?;
     let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! Models in memory: the bytes of an ONNX model.
+//! Models in memory, as bytes of an ONNX file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::unusable;
 
-/// Reads the bytes of an ONNX model. Messages and external data go by `path`, where the model is to be thought of.
+/// Parses the bytes of an ONNX model. `path` is its name in messages and the base of external data.
 ///
 /// # Errors
-/// If they are no model.
+/// If they aren't a valid model.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> Result<Module, PassError> {
     passdock_onnx::read_bytes(path, bytes).map_err(|error| unusable(ErrorKind::Read, error))
 }
 
-/// The bytes of a module as an ONNX model, all its data inside.
+/// Encodes a module as an ONNX model that contains all its data.
 ///
 /// # Errors
-/// If ONNX can't say something of it, its data can't be read, or they would be more than 2 GiB.
+/// If ONNX can't represent the module, its data can't be read, or the result would exceed 2 GiB.
 pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
     let options = EncodeOptions {
         external: ExternalData::None,
@@ -43,11 +43,11 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
     }
 }
 
-/// A module as IR text that says all of it, as a file of text does: also what else only the model that it was read
-/// from would say.
+/// Prints a module as complete IR text, as in a file. Facts that are only in the ONNX model it was read from are
+/// included.
 ///
 /// # Errors
-/// If that model isn't what it was when it was read.
+/// If that model has changed since it was read.
 pub fn to_text(module: &Module) -> Result<String, PassError> {
     let detached = passdock_onnx::detach(module);
     let detached = detached.map_err(|error| unusable(ErrorKind::Write, error))?;

@@ -1,8 +1,8 @@
-//! Models as files: `.onnx`, `.ir`, or `-` for IR text on standard input and output.
+//! Model files: `.onnx`, `.ir`, or `-` for IR text on standard input and output.
 //!
-//! A file gets its name when it is whole, so the old one is there until the new one is, and the input
-//! may be the output. An ONNX model's data files come first, under names that nothing has, and the
-//! model's name makes them count.
+//! A new file replaces the old one only when it is complete, so the input and the output may be the same file. The data
+//! files of an ONNX model are written first, under unused names. Renaming the model file then makes all of them
+//! visible.
 
 mod data_files;
 mod memory;
@@ -24,14 +24,15 @@ use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
 pub use passdock_onnx::ExternalData;
 use serde::{Deserialize, Serialize};
 
-/// The file that makes its directory a reproducer: models in that one may name data beside it.
+/// The file that marks a directory as a reproducer. Models in a reproducer may refer to data files in its parent
+/// directory.
 pub(crate) const REPRODUCER: &str = "reproducer.toml";
 
 /// Options for reading a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadOptions {
-    /// Whether its data may be outside of its directory.
+    /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
 }
 
@@ -48,16 +49,16 @@ impl ReadOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WriteOptions {
-    /// Whether everything is encoded anew instead of copying what didn't change.
+    /// Whether to re-encode the whole file instead of copying unchanged parts.
     pub drop_spans: bool,
-    /// The place for the data of an ONNX model's initializers.
+    /// Where to store the data of an ONNX model's initializers.
     pub external_data: ExternalData,
-    /// Whether all types that are known are declared in the file: an ONNX graph's `value_info`. A run infers them.
+    /// Whether to declare all known types in the file, in an ONNX graph's `value_info`. A run infers them first.
     pub value_info: bool,
-    /// Whether text is only for reading: short, and not to be read back.
+    /// Whether to write brief IR text, which can't be parsed.
     #[serde(skip)]
     pub brief: bool,
-    /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
+    /// Whether the file is only needed while this process runs. It is then not synced to disk.
     #[serde(skip)]
     pub temporary: bool,
 }
@@ -72,10 +73,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's extension names; `-` is text.
+    /// Returns the format for a path's extension; `-` is IR text.
     ///
     /// # Errors
-    /// If it is neither `.onnx` nor `.ir`, and not `-`.
+    /// If the path is neither `.onnx`, `.ir` nor `-`.
     pub fn of(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
@@ -93,7 +94,7 @@ impl Format {
     }
 }
 
-/// Whether a path stands for standard input or output.
+/// Returns `true` if a path is `-`, which means standard input or output.
 pub fn is_standard(path: impl AsRef<Path>) -> bool {
     path.as_ref() == Path::new("-")
 }
@@ -101,7 +102,7 @@ pub fn is_standard(path: impl AsRef<Path>) -> bool {
 /// Reads a model whose data is in its directory.
 ///
 /// # Errors
-/// If the file can't be read, or holds no model; an error about text shows its line.
+/// If the file can't be read or isn't a valid model. Errors of IR text have a source line.
 pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
     read_with(path, ReadOptions::default())
 }
@@ -155,15 +156,15 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
     parse_within(path, &text, reach)
 }
 
-/// Reads IR text; the files that its constants are in lie next to the file `name`.
+/// Parses IR text. Data files are relative to the directory of the file `name`.
 ///
 /// # Errors
-/// If the text isn't a module; the error shows the line.
+/// If the text isn't a valid module. The error has a source line.
 pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
     parse_text_with(name, source, ReadOptions::default())
 }
 
-/// Reads IR text with options.
+/// Parses IR text with options.
 ///
 /// # Errors
 /// As [`parse_text`].
@@ -175,7 +176,7 @@ pub fn parse_text_with(
     parse_within(Path::new(name), source, options.reach())
 }
 
-/// Reads the text of a module that another process sent.
+/// Parses the text of a module that another process sent.
 #[cfg(unix)]
 pub(crate) fn parse_sent(source: &str) -> Result<Module, PassError> {
     let outside_data = true;

@@ -1,4 +1,4 @@
-//! Writing a model to its place.
+//! Writing a model to a file.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -16,18 +16,17 @@ use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 use passdock_files::{Staged, Staging, StandardOutput, Target, open_special};
 use serde::{Deserialize, Serialize};
 
-/// The place where a model is written. Made before any work is done for the model, it finds out that it
-/// takes no file.
+/// A file or stream to which a model will be written. Creating it before other work reports unwritable paths early.
 pub struct Output {
     path: PathBuf,
-    /// The directory from which a text names the files that lie beside it, so that they move together.
+    /// The directory to which the data files in IR text are relative, so that they can be moved together.
     directory: Option<PathBuf>,
     format: Format,
-    /// The file to write; `None`: standard output.
+    /// The file to write, or `None` for standard output.
     target: Option<Target>,
 }
 
-/// Writes a model, and beside an ONNX file the files that its data is in.
+/// Writes a model, and the data files of an ONNX model.
 ///
 /// # Errors
 /// As [`Output::new`], [`Output::stage`] and [`StagedModel::commit`].
@@ -41,16 +40,16 @@ pub fn write(
 }
 
 impl Output {
-    /// A file by its extension, or `-` for standard output.
+    /// Creates an output from a path, or from `-` for standard output.
     ///
     /// # Errors
-    /// If the extension says nothing, or no file can be made there.
+    /// If the extension is unknown, or no file can be created at the path.
     pub fn new(path: impl AsRef<Path>) -> Result<Output, PassError> {
         Output::at(path.as_ref(), false)
     }
 
-    /// As [`Output::new`]. With `replaces_links` the user didn't choose the name: a link is replaced, and its target
-    /// stays.
+    /// Like [`Output::new`]. With `replaces_links`, for paths that the user didn't choose, a link is replaced and its
+    /// target stays unchanged.
     ///
     /// # Errors
     /// As [`Output::new`].
@@ -74,10 +73,10 @@ impl Output {
         })
     }
 
-    /// Refuses to replace a file that the data of a text is in: the text couldn't be read any more.
+    /// Checks that the output doesn't replace a file with the data of IR text, which would make the text unreadable.
     ///
     /// # Errors
-    /// If a constant of `module`, as it was read, is in the file that is to be replaced.
+    /// If a constant of `module`, as it was read, is stored in the file to be replaced.
     pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
         let Some(Target::File(place)) = &self.target else {
             return Ok(());
@@ -90,13 +89,12 @@ impl Output {
         Err(error.help("Write under another name."))
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in, up to the moment in which the files are
-    /// put in their places. A special file is written. `tell` hears what one should know of that file, and which data
-    /// files go: those that only the replaced model needed.
-    /// `staging` is the name of the staging directory of the process that will put them there, if that isn't this one.
+    /// Writes a model and its data files to a staging directory. Special files are written directly. `staging` is the
+    /// name of the staging directory if another process will commit it. `tell` receives warnings about the file, and
+    /// notes about data files that are removed because only the replaced model used them.
     ///
     /// # Errors
-    /// If the format can't say something of the model, or what the system says. Then the place is as it was.
+    /// If the format can't represent the model, or writing fails. Existing files are then unchanged.
     pub fn stage(
         self,
         module: &Module,
@@ -141,7 +139,7 @@ impl Output {
         staging: Option<&str>,
     ) -> Result<Option<Staged>, PassError> {
         let path = &self.path;
-        // A text is without the file that its model was read from.
+        // IR text can't refer to the file that its model was read from.
         let module = passdock_onnx::detach(module).map_err(|error| failed(path, error))?;
         if let Some(file) = lossy_name(&module) {
             let what =
@@ -172,18 +170,19 @@ impl Output {
     }
 }
 
-/// A model that is written and not in its place yet.
+/// A model that is written but not yet committed.
 #[derive(Serialize, Deserialize)]
 pub struct StagedModel {
     #[serde(with = "crate::raw_path")]
     path: PathBuf,
-    /// `None`: it went to a special file.
+    /// `None` if it was written to a special file.
     staged: Option<Staged>,
     bytes: Option<u64>,
 }
 
 impl StagedModel {
-    /// The place of a model that another process writes, and the directory in which it does, if one can be made there.
+    /// Creates a staging directory for an output that another process will write. Returns `None` if none can be
+    /// created.
     pub fn place_for(output: &Path, replaces_links: bool) -> Option<Staging> {
         match Output::at(output, replaces_links).ok()?.target? {
             Target::File(place) => Staging::new(&place, None).ok(),
@@ -191,15 +190,15 @@ impl StagedModel {
         }
     }
 
-    /// The bytes of its files, which of a special file aren't known.
+    /// Returns the size of its files in bytes, or `None` for a special file.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// The same model, as this process puts it in its place, which was written by another one.
+    /// Returns the model for committing it in this process, if another process wrote it.
     ///
     /// # Errors
-    /// If that hadn't been given a place.
+    /// If there was no staging directory for it.
     pub fn at(mut self, place: Option<Staging>) -> Result<StagedModel, PassError> {
         self.staged = match (self.staged, place) {
             (Some(staged), Some(place)) => Some(staged.at(place)),
@@ -212,10 +211,10 @@ impl StagedModel {
         Ok(self)
     }
 
-    /// Puts the model in its place, with its data files.
+    /// Commits the model and its data files.
     ///
     /// # Errors
-    /// What the system says; then the place is as it was.
+    /// If the system returns an error. Existing files are then unchanged.
     pub fn commit(self) -> Result<(), PassError> {
         let path = self.path;
         let committed = self.staged.map_or(Ok(()), Staged::commit);
@@ -223,7 +222,7 @@ impl StagedModel {
     }
 }
 
-/// The warning of what one should know of an ONNX file.
+/// Converts a remark about an ONNX file to a warning.
 fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
     Diagnostic {
         function: remark.function,
@@ -231,7 +230,7 @@ fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
     }
 }
 
-/// The notes of data that no tensor references any more: what is dropped, and what stays.
+/// Returns notes about data that no tensor references: data that is dropped, and data that stays.
 fn unused(files: &[DroppedData]) -> impl Iterator<Item = Diagnostic> {
     let note = |stays: bool| {
         let files = files
@@ -259,7 +258,7 @@ fn unused(files: &[DroppedData]) -> impl Iterator<Item = Diagnostic> {
     [note(false), note(true)].into_iter().flatten()
 }
 
-/// The note of a data file that went with the model that needed it.
+/// Returns the note about a data file that was removed with the replaced model.
 fn removed(file: &Path) -> Diagnostic {
     let file = file.display();
     let message = format!("`{file}` is removed: only the model that was replaced needed it.");
@@ -280,7 +279,7 @@ fn stage_onnx(
     staging: Option<&str>,
     tell: &mut dyn FnMut(Diagnostic),
 ) -> Result<(Option<Staged>, Option<u64>), PassError> {
-    // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
+    // If data can't be read, the error names the tensor and is an error of the input model.
     let unreadable = || {
         let mut unreadable = passdock_onnx::check_external(module).into_iter();
         let mut error = failed(path, unreadable.next()?.error);
@@ -350,7 +349,7 @@ fn stage_onnx(
     Ok((Some(staged.map_err(unwritten)?), bytes))
 }
 
-/// The files that constants of a module are in, but for the model file itself.
+/// Returns the data files of a module's constants, except for the model file.
 pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
     let mut names = BTreeSet::new();
     for f in module.functions() {
@@ -362,7 +361,7 @@ pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
     names.into_iter().map(PathBuf::from).collect()
 }
 
-/// The name of a file that constants are in, if it lost something when it became text.
+/// Returns the name of a data file if converting it to UTF-8 lost information.
 fn lossy_name(module: &Module) -> Option<&str> {
     let mut names = module.functions().flat_map(|f| {
         let constants = f.live_constants();

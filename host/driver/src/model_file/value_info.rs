@@ -1,12 +1,12 @@
-//! Types that a model's file declares beside the values: an ONNX graph's `value_info`.
+//! Declared types of a model's values: an ONNX graph's `value_info`.
 
 use passdock_abi::{Constant, OpId, TypeId, TypeKind, Value, ValueId};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
-/// Has the types of all values of the main graph and of the graphs in it declared, as far as they are known. What a
-/// graph takes and gives out says its types itself, an initializer its own. Functions of the model are left alone:
-/// their values have other types in each call.
+/// Declares the known types of all values of the main graph and its subgraphs. Inputs, outputs and initializers are
+/// left out, because their types are stored elsewhere. Local functions are skipped: the types of their values differ
+/// between calls.
 pub(crate) fn declare_types(module: &mut Module) {
     let Some(main) = module.function_named("main").map(|f| f.name()) else {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn declare_types(module: &mut Module) {
         return;
     };
     for value in undeclared(f) {
-        // A value that is there can be declared.
+        // Declaring the type of a live value can't fail.
         _ = f.declare_type(value);
     }
 }
@@ -34,7 +34,7 @@ fn undeclared(f: &Function) -> Vec<ValueId> {
     values.collect()
 }
 
-/// What the graphs give out of the ops in them.
+/// Returns the op results that graphs yield.
 fn given_out(f: &Function) -> impl Iterator<Item = ValueId> {
     let ends = |op: &OpId| f.terminator(f.op(*op).parent) == Some(*op);
     let ends = f.walk(f.body()).filter(ends);
@@ -45,7 +45,7 @@ fn given_out(f: &Function) -> impl Iterator<Item = ValueId> {
     })
 }
 
-/// Whether ONNX can say a type, down to its elements'.
+/// Returns `true` if ONNX can represent a type. Element types must be known.
 fn is_known(f: &Function, ty: TypeId) -> bool {
     let Ok(record) = f.live_type(ty) else {
         return false;

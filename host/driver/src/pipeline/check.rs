@@ -1,18 +1,17 @@
-//! Whether a request is right; nothing runs.
+//! Checks of a request without running it.
 
 use passdock_core::{ErrorKind, PassError, Registry};
 
 use crate::prepare::{Prepared, Request, Watched};
 
-/// Checks whether a request is right, down to the plugins that it needs: they are loaded.
-/// Nothing runs.
+/// Checks a request without running it. The plugins that it needs are loaded.
 ///
 /// # Errors
-/// The first mistake; a pipeline that lists no passes is one.
+/// The first error. A pipeline without passes is an error, too.
 pub fn check(registry: &Registry, request: &Request) -> Result<(), PassError> {
     let mut prepared = Prepared::new(registry, request, Watched::default())?;
     prepared.load()?;
-    // What is wrong with what it says comes first.
+    // Errors in its contents are reported first.
     let file = &prepared.file;
     if request.pipeline.is_some() && request.passes.is_empty() && file.passes.is_empty() {
         let name = &file.source.name;

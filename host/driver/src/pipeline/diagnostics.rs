@@ -6,21 +6,22 @@ use std::sync::Mutex;
 
 use passdock_core::{Diagnostic, Severity, get_renderer, util};
 
-/// The diagnostics of a run, notes and warnings once: a pass that runs again reports again which ops it left alone, and
-/// which mistakes the model has.
+/// The diagnostics of a run, with duplicate notes and warnings removed. A pass that runs repeatedly would report the
+/// same ops each time.
 #[derive(Default)]
 pub(super) struct DiagnosticLog(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
     diagnostics: Vec<Diagnostic>,
-    /// The subjects of notes and warnings.
+    /// Keys of the notes and warnings seen so far.
     subjects: HashSet<Diagnostic>,
     is_taken: bool,
 }
 
 impl DiagnosticLog {
-    /// Adds a diagnostic. One that comes after the run, as its module or its error is freed, is rendered.
+    /// Adds a diagnostic. A diagnostic that is emitted after the run, while its module or error is dropped, is rendered
+    /// directly.
     pub(super) fn add(&self, diagnostic: Diagnostic) {
         let mut log = util::lock(&self.0);
         let subject = match diagnostic.severity {
@@ -38,7 +39,7 @@ impl DiagnosticLog {
         log.diagnostics.push(diagnostic);
     }
 
-    /// Takes the diagnostics, when the run has ended.
+    /// Takes the diagnostics at the end of the run.
     pub(super) fn take(&self) -> Vec<Diagnostic> {
         let mut log = util::lock(&self.0);
         log.is_taken = true;
@@ -46,8 +47,8 @@ impl DiagnosticLog {
     }
 }
 
-/// The code of a warning, its message and the value that it names: an op gets another number and other types as passes
-/// run.
+/// Returns the key of a warning: its code, its message, and the value that it refers to. The number and the types of an
+/// op are left out, because passes change them.
 fn subject(warning: &Diagnostic) -> Diagnostic {
     let op = warning.op.as_deref().and_then(|op| op.split(' ').next());
     let message = match warning.message.split_once(' ') {

@@ -1,4 +1,4 @@
-//! Pipelines for programs that embed the library: text, then names looked up, then run.
+//! Pipelines for programs that embed the library: parsed from text, resolved, then run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use passdock_core::{ContextSettings, ErrorKind, PassError, PassRef, Registry};
 use crate::pipeline_file::built_in::BuiltInPipeline;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
-/// A pipeline as its text says it.
+/// A parsed pipeline, whose names aren't resolved yet.
 ///
 /// ```
 /// # mod passdock {
@@ -44,16 +44,16 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Reads a pipeline. Directories in it are relative to the current one.
+    /// Parses a pipeline. Paths in it are relative to the current directory.
     ///
     /// # Errors
-    /// If it isn't TOML, or not a pipeline; the error shows the line.
+    /// If it isn't valid TOML or isn't a pipeline. The error has a source line.
     pub fn from_toml(text: &str) -> Result<Pipeline, PassError> {
         Pipeline::new(PipelineText::of_file("pipeline.toml", text))
     }
 
-    /// Reads a pipeline's file. Paths in it start from the file's directory and may not leave it, unless it is
-    /// [`trusted`](Pipeline::trusted).
+    /// Reads a pipeline file. Paths in it are relative to the file's directory, and may not leave it unless the
+    /// pipeline is [`trusted`](Pipeline::trusted).
     ///
     /// # Errors
     /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
@@ -65,22 +65,22 @@ impl Pipeline {
         Pipeline::new(PipelineText::of_file(path, text))
     }
 
-    /// The built-in pipeline of this name: `default`.
+    /// Returns the built-in pipeline with a given name, such as `default`.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If there is no such pipeline.
     pub fn built_in(name: &str) -> Result<Pipeline, PassError> {
         Pipeline::new(BuiltInPipeline::named(name)?.into())
     }
 
-    /// Lets the pipeline name plugins, rules and other files outside of its directory.
+    /// Allows the pipeline to name plugins, rules and other files outside of its directory.
     #[must_use]
     pub fn trusted(mut self) -> Pipeline {
         self.request.trust = true;
         self
     }
 
-    /// A pipeline of a text and its name.
+    /// Parses a pipeline from its text and name.
     ///
     /// # Errors
     /// As [`Pipeline::from_toml`].
@@ -93,10 +93,10 @@ impl Pipeline {
         Ok(Pipeline { request })
     }
 
-    /// Returns the pipeline as one pass, of its name, which runs under the context that it is called in.
+    /// Returns the pipeline as a pass with the pipeline's name. It runs under the context of its caller.
     ///
     /// # Errors
-    /// As [`Pipeline::resolve`], and if it has a context or instruments of its own.
+    /// As [`Pipeline::resolve`], and if the pipeline has context settings or instruments.
     pub fn into_pass(self, registry: &Registry) -> Result<PassRef, PassError> {
         let prepared = self.resolve(registry)?;
         let name = self.request.pipeline.as_ref().map(PipelineText::name);
@@ -112,10 +112,10 @@ impl Pipeline {
         Ok(prepared.sequential.name(name).into_pass())
     }
 
-    /// Looks up everything that it names. The plugins of its directories come to the registry.
+    /// Resolves all names. Plugins in the pipeline's directories are added to the registry.
     ///
     /// # Errors
-    /// If a directory isn't there, or a pass, option, instrument or config key isn't known.
+    /// If a directory doesn't exist, or a pass, option, instrument or config key is unknown.
     pub fn resolve(&self, registry: &Registry) -> Result<Prepared, PassError> {
         Prepared::new(registry, &self.request, Watched::default())
     }

@@ -1,4 +1,4 @@
-//! What a pipeline would run, and why or why not; nothing runs.
+//! Explanations of which passes of a pipeline would run, and why. Nothing is run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,49 +13,50 @@ use super::remarks;
 use super::report::PipelineReport;
 use crate::prepare::{Phases, Prepared, Request, Watched};
 
-/// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
+/// The passes of a pipeline in execution order, followed by passes that declare a phase which the pipeline doesn't
+/// have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// The pipeline that was asked for.
+    /// The requested pipeline.
     #[serde(default)]
     pub pipeline: PipelineReport,
     /// The passes.
     pub passes: Vec<Explained>,
-    /// The places for phases, in the pipeline's order, and what fills them.
+    /// The phases in the pipeline, in its order, with their passes.
     #[serde(default)]
     pub phases: Vec<PhasePasses>,
-    /// Oddities of the plugins.
+    /// Warnings about plugins.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A pass at its place.
+/// An entry for one pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
-    /// The name that it is registered by.
+    /// The registered name.
     pub name: String,
-    /// The name of the plugin that gives it.
+    /// The name of the plugin that provides it.
     pub plugin: Option<String>,
-    /// The plugin's file, or the file of rules.
+    /// The plugin's file, or the .rules file.
     pub file: Option<String>,
-    /// The pass that required it; `None`: the pipeline lists it.
+    /// The pass that requires it, or `None` if the pipeline lists it.
     pub requested_by: Option<String>,
-    /// The nested Sequential that it is part of.
+    /// The nested Sequential that contains it.
     pub parent: Option<String>,
-    /// The number of nested Sequentials around it.
+    /// The nesting depth of Sequentials.
     #[serde(default)]
     pub depth: u32,
     /// Whether it would run.
     pub runs: bool,
-    /// The rule that decides it.
+    /// The reason why it runs or doesn't.
     pub reason: String,
-    /// The phase that it asks for, if that is why it is here.
+    /// The phase that it declares, if that is the reason why it is in the pipeline.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Whether the pipeline has a place for it, whether it runs or not.
+    /// Whether the pipeline has an extension point for it, independently of whether it runs.
     #[serde(default)]
     pub has_place: bool,
-    /// Whether it is a Sequential: its children come after it, one deeper.
+    /// Whether it is a Sequential. Its children follow, one level deeper.
     #[serde(default)]
     pub is_sequential: bool,
     /// The options that it would get.
@@ -70,7 +71,7 @@ pub struct ExplainedOption {
     pub name: String,
     /// The value that the pass would get.
     pub value: toml::Value,
-    /// The place that it was set at.
+    /// The source of the value.
     pub from: OptionSource,
 }
 
@@ -79,15 +80,15 @@ pub struct ExplainedOption {
 pub struct PhasePasses {
     /// The phase.
     pub phase: Phase,
-    /// The passes that fill it.
+    /// The passes that run in it.
     pub passes: Vec<String>,
 }
 
-/// Explains what a request would run. No model is read; plugins that would be needed are loaded only by
-/// [`check`](super::check).
+/// Explains which passes a request would run. No model is read. Plugins aren't loaded; [`check`](super::check) loads
+/// them.
 ///
 /// # Errors
-/// The first mistake in the request.
+/// The first error in the request.
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
     let prepared = Prepared::new(registry, request, Watched::default())?;
     let mut explanation = prepared.explain()?;
@@ -101,10 +102,10 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
 }
 
 impl Prepared {
-    /// The passes that would run, and why or why not.
+    /// Explains which passes would run, and why.
     ///
     /// # Errors
-    /// If no order can be found: a circle of required passes.
+    /// If required passes form a cycle.
     pub fn explain(&self) -> Result<Explanation, PassError> {
         let plan = self.plan()?;
         let phases = &self.phases;
@@ -131,9 +132,9 @@ impl Prepared {
 
 struct Explainer<'e> {
     context: &'e PassContext,
-    /// The phases of passes that stand at places for phases.
+    /// The phases of passes that run in one.
     placed: HashMap<&'e str, Phase>,
-    /// The nested Sequentials around.
+    /// The enclosing Sequentials.
     parents: Vec<String>,
     passes: Vec<Explained>,
 }
@@ -179,7 +180,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Adds a pass that doesn't run, and so nothing of it. Sequentials nest only so deep.
+    /// Adds a pass that doesn't run, and its children. The recursion is bounded by the nesting limit of Sequentials.
     fn skipped(&mut self, pass: &PassRef, reason: String) {
         let mut explained = self.explained(&**pass, false, reason);
         explained.phase = self.placed.get(explained.name.as_str()).copied();
@@ -194,7 +195,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Adds the passes that ask for a phase that the pipeline has no place for, unless another requires them.
+    /// Adds passes that declare a phase which the pipeline doesn't have, unless another pass requires them.
     fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {

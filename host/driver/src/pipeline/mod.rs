@@ -1,7 +1,7 @@
-//! TOML pipelines, and `run`: from a serialisable request to a report.
+//! Pipelines in TOML, and `run`, which executes a serializable request and returns a report.
 //!
-//! [`Prepared`] is a request whose names were looked up; [`run`](fn@run), [`explain`](fn@explain),
-//! [`check`], [`Rerun`] and [`Pipeline`] go on with it.
+//! [`Prepared`] is a request with resolved names. [`run`](fn@run), [`explain`](fn@explain), [`check`], [`Rerun`] and
+//! [`Pipeline`] use it.
 
 mod check;
 mod diagnostics;

@@ -1,16 +1,17 @@
-//! The causes of a failed output: the model's data, or the passes that made what its format doesn't have.
+//! Causes of a failed output: unreadable data of the model, or passes that created something the format doesn't
+//! support.
 
 use passdock_core::{ErrorKind, PassError, Recorder, suggest};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
-/// A data file that can't be read, as messages quote it, and the message about it.
+/// A data file that can't be read: its name as quoted in messages, and the message about it.
 pub(super) struct UnreadableData {
     pub(super) file: String,
     pub(super) message: String,
 }
 
-/// The model's own error, if a pass or the output failed because data can't be read.
+/// Returns the error about the model's data, if a pass or the output failed because the data can't be read.
 pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> PassError {
     let is_named = |data: &&UnreadableData| error.message.contains(&data.file);
     let Some(data) = unreadable.iter().find(is_named) else {
@@ -20,7 +21,7 @@ pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> Pas
     match (&error.pass, &error.source, error.kind) {
         (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
         (None, _, ErrorKind::Read) => of_model.notes.push("the output needs it".to_owned()),
-        // The exception of a pass of Python comes out as itself.
+        // An exception of a Python pass is returned unchanged.
         _ => return error,
     }
     of_model.notes.extend(error.notes.iter().cloned());
@@ -28,8 +29,8 @@ pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> Pas
     of_model
 }
 
-/// Names the passes that changed the function that the output's format doesn't have, or the model if the error is about
-/// no function. A disk that is full, and data that can't be read, aren't caused by passes.
+/// Adds the passes that changed the function that can't be written, or that changed the model if the error has no
+/// function. Passes aren't blamed for I/O errors and unreadable data.
 pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder) -> PassError {
     let source = error.source.as_ref();
     if error.kind == ErrorKind::Read || source.is_none_or(|source| source.is::<std::io::Error>()) {
@@ -57,8 +58,8 @@ pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder
     ))
 }
 
-/// The function that can't be written: its name begins the error's path, but for the main one's, where the path begins
-/// with an op, or a value with a name or without.
+/// Returns the function that can't be written. The error's path starts with the function's name, except for `main`,
+/// where it starts with an op or a value.
 fn function_of<'m>(error: &OnnxError, module: &'m Module) -> Option<&'m str> {
     let mut names = module.functions().map(|f| f.text(f.name()));
     let Some(path) = error.path.strip_prefix('@') else {

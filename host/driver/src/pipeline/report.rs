@@ -1,4 +1,4 @@
-//! The report of a run: plain data, and the JSON that `--json` prints.
+//! The report of a run, as plain data. `--json` prints it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,39 +11,39 @@ use passdock_core::{Diagnostic, InstrumentReport, PassError, PassRecord};
 
 use crate::prepare::{PipelineText, Prepared, Request};
 
-/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something
-/// else.
+/// The version of the JSON that `--json` prints. It changes if a key is removed or changes its meaning, not if keys are
+/// added.
 pub const JSON_VERSION: u32 = 1;
 
 /// The report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Whether all of it worked.
+    /// Whether the run succeeded.
     pub ok: bool,
-    /// The pipeline that was asked for.
+    /// The requested pipeline.
     #[serde(default)]
     pub pipeline: PipelineReport,
-    /// The models that were read and written.
+    /// The input and output models.
     pub model: ModelReport,
-    /// The time that it took, reading, writing and freeing included.
+    /// The elapsed time, including reading, writing and dropping the model.
     pub seconds: f64,
-    /// Each pass that was reached, in the order of execution.
+    /// The passes in execution order.
     pub passes: Vec<PassRecord>,
-    /// The status to exit with: 0 all done; 1 a pass, the model or the output failed; 2 the pipeline is wrong; 3 a
-    /// plugin that is needed couldn't be loaded.
+    /// The exit status. 0: success. 1: a pass, the model or the output failed. 2: the pipeline is invalid. 3: a
+    /// required plugin couldn't be loaded.
     pub exit_status: u8,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
     /// The reproducer of the failure, if one was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reproducer: Option<String>,
-    /// The reports of instruments, by their names.
+    /// The reports of instruments, with their names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub instruments: Vec<InstrumentReport>,
 }
 
 impl Report {
-    /// Returns the report of a run that failed before anything else is known of it.
+    /// Returns the report of a run that failed before it started.
     pub fn failed(model: &Path, error: &PassError) -> Report {
         Report {
             model: ModelReport {
@@ -60,17 +60,17 @@ impl Report {
 /// The pipeline of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PipelineReport {
-    /// The file's path, as the user gave it, or the name of a built-in pipeline; `None`: the passes were
-    /// named one by one.
+    /// The file's path as the user gave it, or the name of a built-in pipeline. `None` if only single passes were
+    /// requested.
     pub name: Option<String>,
-    /// Whether it is inside the program, and no file.
+    /// Whether the pipeline is built in.
     pub built_in: bool,
-    /// The level that its passes went by; `None`: it was wrong.
+    /// The optimization level, or `None` if the pipeline is invalid.
     pub opt_level: Option<u32>,
 }
 
 impl PipelineReport {
-    /// The pipeline that a request asks for; its level isn't known yet.
+    /// Creates the entry of a requested pipeline, whose level isn't known yet.
     pub(super) fn asked(request: &Request) -> PipelineReport {
         PipelineReport {
             name: request.pipeline.as_ref().map(PipelineText::name),
@@ -79,7 +79,7 @@ impl PipelineReport {
         }
     }
 
-    /// A pipeline whose names were looked up.
+    /// Creates the entry of a prepared pipeline.
     pub(super) fn prepared(prepared: &Prepared) -> PipelineReport {
         let name = &prepared.file.source.name;
         PipelineReport {
@@ -93,39 +93,39 @@ impl PipelineReport {
 /// The models of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReport {
-    /// The model that was read.
+    /// The path of the input model.
     #[serde(rename = "in")]
     pub input: String,
-    /// The model that was written.
+    /// The path of the output model.
     #[serde(rename = "out")]
     pub output: Option<String>,
-    /// The model's ops when it was read, without constants and terminators.
+    /// The number of ops before the first pass, without constants and terminators.
     pub ops_before: usize,
-    /// The model's ops in the end.
+    /// The number of ops after the last pass.
     pub ops_after: usize,
-    /// The same by kind, those first of which the number changed most.
+    /// The numbers of ops by kind, ordered by the size of the change.
     #[serde(default)]
     pub kinds: Vec<KindReport>,
-    /// The bytes of the model's files when it was read; `None`: it came through a pipe.
+    /// The size of the input files in bytes, or `None` if the input is a pipe.
     #[serde(default)]
     pub bytes_before: Option<u64>,
-    /// The bytes of the files that were written.
+    /// The size of the output files in bytes.
     #[serde(default)]
     pub bytes_after: Option<u64>,
 }
 
-/// How many ops of a kind a model has.
+/// The number of ops of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindReport {
-    /// The operator, or the function that is called: `onnx.Conv`.
+    /// The operator or the called function, such as `onnx.Conv`.
     pub op: String,
-    /// The number when the model was read.
+    /// The number before the first pass.
     pub before: usize,
-    /// The number in the end.
+    /// The number after the last pass.
     pub after: usize,
 }
 
-/// The number of ops of each kind.
+/// Numbers of ops by kind.
 type Kinds = BTreeMap<String, usize>;
 
 /// Counts a module's ops by kind.
@@ -136,7 +136,7 @@ pub fn counted_kinds(module: &Module) -> Kinds {
         .collect()
 }
 
-/// What became of the kinds.
+/// Merges the numbers before and after, ordered by the size of the change.
 pub(super) fn compared(before: &Kinds, after: &Kinds) -> Vec<KindReport> {
     let ops: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let number = |kinds: &Kinds, op: &String| kinds.get(op).copied().unwrap_or(0);
@@ -146,7 +146,7 @@ pub(super) fn compared(before: &Kinds, after: &Kinds) -> Vec<KindReport> {
         after: number(after, op),
     });
     let mut kinds: Vec<KindReport> = kinds.collect();
-    // Stable: by name where as many changed.
+    // The sort is stable, so equal changes stay ordered by name.
     kinds.sort_by_key(|kind| Reverse(kind.before.abs_diff(kind.after)));
     kinds
 }

@@ -1,4 +1,4 @@
-//! The reproducer of a run that failed: where it goes, and how people hear of it.
+//! Writing the reproducer of a failed run, and the note about it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use crate::prepare::Request;
 use crate::reproducer::{self, ReproducerOptions};
 use passdock_core::{Diagnostic, PassError, Severity};
 
-/// The code of what is said of reproducers.
+/// The code of diagnostics about reproducers.
 pub(crate) const REPRODUCER: &str = "reproducer";
 
-/// Writes the reproducer of a failure, if it has one, beside the output or where the request says, and
-/// tells of it.
+/// Writes the reproducer of a failure, if it has one, and adds a note with its path. It is written to the requested
+/// directory, or else next to the output.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     let Some(site) = reproducer::site_of(error) else {
         return;

@@ -1,4 +1,4 @@
-//! A request's pipeline, prepared once and run on many modules: for bisecting and reducing.
+//! Pipelines that are prepared once and run on many modules, for bisecting and reducing.
 
 use std::sync::Arc;
 
@@ -9,32 +9,31 @@ use serde::{Deserialize, Serialize};
 use super::types::inferred;
 use crate::prepare::{Prepared, Request, Watched};
 
-/// A pipeline that runs again and again. Of its instruments, those stay that judge the passes;
-/// diagnostics are dropped.
+/// A prepared pipeline for repeated runs. Only instruments that can fail a run are called. Diagnostics are dropped.
 pub struct Rerun {
     prepared: Prepared,
     recorder: Arc<Recorder>,
 }
 
-/// What came of a pipeline's run on a module.
+/// The outcome of running a pipeline on a module.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Trial<M = Module> {
-    /// It ran to its end and made this module.
+    /// Success, with the resulting module.
     Made(M),
-    /// It failed.
+    /// Failure.
     Failed {
-        /// The failure.
+        /// The error.
         error: PassError,
-        /// Whether it is that of a pass, or of an instrument around it.
+        /// Whether a pass or an instrument around a pass caused it.
         of_pass: bool,
     },
 }
 
 impl<M> Trial<M> {
-    /// Converts the module.
+    /// Converts the resulting module.
     ///
     /// # Errors
-    /// That of the conversion.
+    /// The error of the conversion.
     #[cfg(unix)]
     pub(crate) fn try_map<N>(
         self,
@@ -47,15 +46,15 @@ impl<M> Trial<M> {
     }
 }
 
-/// Runs of a pipeline on one module after the other, in this process or in others.
+/// Repeated runs of a pipeline, in this process or in workers.
 pub trait Trials {
-    /// Runs it on a module. Unless what it makes is wanted, it may answer any module for it.
+    /// Runs the pipeline on a module. If `wants_made` is false, the resulting module may be any module.
     ///
     /// # Errors
-    /// If nothing can be run, on whatever module.
+    /// If the pipeline can't be run at all.
     fn run(&mut self, module: &Module, wants_made: bool) -> Result<Trial, PassError>;
 
-    /// The module with the types that can be inferred; `None`: that is no more than there are.
+    /// Returns the module with inferred types, or `None` if inference adds none.
     fn typed(&mut self, module: &Module) -> Option<Module>;
 }
 
@@ -77,11 +76,10 @@ impl Trials for Rerun {
 }
 
 impl Rerun {
-    /// Looks up everything, and loads the plugins. Those of the request's directories come to the
-    /// registry.
+    /// Resolves all names and loads the plugins. Plugins in the request's directories are added to the registry.
     ///
     /// # Errors
-    /// A name that isn't there, or a plugin that can't be loaded.
+    /// If a name is unknown, or a plugin can't be loaded.
     pub fn new(registry: &Registry, request: &Request) -> Result<Rerun, PassError> {
         let recorder = Arc::new(Recorder::keeping(None));
         let watched = Watched {
@@ -95,14 +93,14 @@ impl Rerun {
         Ok(Rerun { prepared, recorder })
     }
 
-    /// Runs it on a module; the runs of its passes come with the result.
+    /// Runs the pipeline on a module. Returns the result and the runs of the passes.
     pub fn run_kept(&self, module: Module) -> (Result<Module, PassError>, Vec<PassRun>) {
         let result = self.prepared.run(module);
         self.recorder.take();
         (result, self.recorder.take_runs())
     }
 
-    /// The context that it runs under.
+    /// Returns the context of the runs.
     pub fn context(&self) -> &PassContext {
         self.prepared.context()
     }

@@ -1,4 +1,4 @@
-//! `run`: a function from a request to a report.
+//! `run`: executes a request and returns a report.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use passdock_core::{
     capitalized, check_interrupt, util, verify,
 };
 
-/// A run that came to its end, but for the output: that is written, and not in its place yet.
+/// A completed run, whose output is written but not yet committed.
 pub struct Finished {
-    /// The report, in which the output is in its place.
+    /// The report, which assumes that the output gets committed.
     pub report: Report,
-    /// The module that the passes made, or the error: of a pass that emitted errors, the report has those alone.
+    /// The resulting module, or the error. Errors that a pass emitted as diagnostics are only in the report.
     pub made: Result<Module, PassError>,
-    /// The output, if the request asks for one.
+    /// The staged output, if the request has one.
     pub output: Option<StagedModel>,
 }
 
 impl Finished {
-    /// Puts the output in its place, unless the run has failed. If that can't be done, it has.
+    /// Commits the output, unless the run failed. If that fails, the run has failed.
     pub fn place(mut self) -> (Report, Result<Module, PassError>) {
         if let Err(error) = place(&mut self.report, self.output.take()) {
             self.made = Err(error);
@@ -40,7 +40,7 @@ impl Finished {
     }
 }
 
-/// Puts the output of a run in its place, unless the run has failed. If that can't be done, the report says so.
+/// Commits the output of a run, unless the run failed. If that fails, the error is added to the report.
 ///
 /// # Errors
 /// The system's error.
@@ -57,9 +57,8 @@ pub fn place(report: &mut Report, output: Option<StagedModel>) -> Result<(), Pas
     })
 }
 
-/// Runs a request from the pipeline's text to the written model. The plugins of the request's
-/// directories come to the registry. Whatever goes wrong is in the
-/// report, and then nothing was written; the error itself comes with it.
+/// Runs a request, from parsing the pipeline to writing the model. Plugins in the request's directories are added to
+/// the registry. The report contains all errors. If there is one, nothing was written, and the error is also returned.
 pub fn run(
     registry: &Registry,
     request: &Request,
@@ -72,9 +71,9 @@ pub fn run(
     (report, made)
 }
 
-/// Runs a request as [`run`] does, up to the moment in which the output is put in its place: for callers that have to
-/// do something else first that may fail. `given` is a module to run on; the request's model is then its name in the
-/// report. The time that freeing the module takes isn't in the report's seconds.
+/// Runs a request like [`run`], but doesn't commit the output, for callers that must do something fallible first. If
+/// `given` is a module, it is the input, and the request's model is only its name in the report. The report's time
+/// doesn't include dropping the module.
 pub fn run_staged(
     registry: &Registry,
     request: &Request,
@@ -116,23 +115,23 @@ pub fn run_staged(
     finished
 }
 
-/// A run of a request, while it goes on.
+/// The state of a run.
 struct Run<'r> {
     registry: &'r Registry,
     request: &'r Request,
-    /// The name of the directory that the output is written to, if another process puts it in its place.
+    /// The name of the staging directory, if another process commits the output.
     staging: Option<String>,
     diagnostics: Arc<DiagnosticLog>,
     recorder: Arc<Recorder>,
     report: Report,
-    /// The model's data that can't be read.
+    /// The model's unreadable data.
     unreadable: Vec<UnreadableData>,
-    /// The failures of what plugins own, as it is freed.
+    /// Failures while plugins' data is dropped.
     endings: Option<Endings>,
 }
 
 impl Run<'_> {
-    /// Runs the request, from the pipeline's text to an output that is written to its staging directory.
+    /// Runs the request, from parsing the pipeline to writing the output to its staging directory.
     fn optimize(
         &mut self,
         given: Option<Module>,
@@ -157,19 +156,19 @@ impl Run<'_> {
         Ok((after, staged))
     }
 
-    /// Rejects files of formats that aren't known.
+    /// Rejects files of unknown formats.
     fn check_formats(&self, is_given: bool) -> Result<(), PassError> {
         let model = Some(&self.request.model).filter(|_| !is_given);
         let mut paths = model.into_iter().chain(&self.request.output);
         paths.try_for_each(|path| Format::of(path).map(drop))
     }
 
-    /// Looks up all names and loads the plugins, for which the model doesn't have to be read.
+    /// Resolves all names and loads the plugins, which doesn't require the model.
     fn prepare(&mut self, watched: Watched) -> Result<Prepared, PassError> {
         let mut prepared = Prepared::new(self.registry, self.request, watched)?;
         self.endings = Some(prepared.context.endings());
         self.report.pipeline = PipelineReport::prepared(&prepared);
-        // Plugins that couldn't be read: unneeded, or the look-up had failed.
+        // Unreadable plugins are only a warning. If one were needed, resolving would have failed.
         for error in self.registry.unreadable() {
             self.warn("plugin", capitalized(&error.to_string()));
         }
@@ -186,7 +185,7 @@ impl Run<'_> {
         self.request.output.as_ref().map(open).transpose()
     }
 
-    /// Warns of data that can't be read: not every pipeline needs it. A pass that does fails later.
+    /// Warns about unreadable data. Not every pipeline reads it; a pass that does fails later.
     fn check_data(&mut self, module: &Module, is_given: bool) {
         for data in passdock_onnx::check_external(module) {
             let message = match is_given {
@@ -199,7 +198,7 @@ impl Run<'_> {
         }
     }
 
-    /// Warns of operators that aren't defined, and counts the ops.
+    /// Warns about undefined operators, and counts the ops.
     fn check_operators(&mut self, module: &Module, context: &PassContext) {
         let defs = context.registry().op_defs();
         self.emit(remarks::unknown_ops(module, &defs));
@@ -211,14 +210,14 @@ impl Run<'_> {
         model.bytes_before = bytes_of(&self.request.model, module);
     }
 
-    /// Runs the passes, and asks the instruments for their reports. One that fails over it fails the run, if nothing
-    /// did before.
+    /// Runs the passes, and collects the reports of instruments. A failed report fails the run, unless the run has
+    /// already failed.
     fn call_passes(&mut self, prepared: &Prepared, module: Module) -> Result<Module, PassError> {
         let context = &prepared.context;
         let kinds = report::counted_kinds(&module);
         let called = context.scope(|_| {
             let mut result = prepared.call(module);
-            // Before the context is left: some instruments forget then.
+            // Before the context exits, because some instruments discard their data then.
             for report in context.instrument_reports() {
                 match (report, &mut result) {
                     (Ok(report), _) => self.report.instruments.push(report),
@@ -237,8 +236,8 @@ impl Run<'_> {
         Ok(after)
     }
 
-    /// Rejects IR that a pass wrote into past the host, which leaves no trace, and warns of ops that no definition
-    /// fits.
+    /// Rejects IR that a pass corrupted by writing to it directly, which the host can't detect earlier. Warns about ops
+    /// that match no definition.
     fn check_result(
         &self,
         after: &Module,
@@ -252,7 +251,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Ends the instruments and frees what passes kept. If that fails, the output is as it was.
+    /// Drops the instruments and the data of passes. If that fails, the output isn't committed.
     fn end(&self, prepared: Prepared, mut after: Module) -> Result<Module, PassError> {
         drop(prepared);
         after.clear_cache();
@@ -280,7 +279,7 @@ impl Run<'_> {
         Ok(staged)
     }
 
-    /// Completes the report. Of a failure, a reproducer is written.
+    /// Completes the report. If the run failed, writes a reproducer.
     fn finish(
         mut self,
         result: Result<(Module, Option<StagedModel>), PassError>,
@@ -306,11 +305,11 @@ impl Run<'_> {
         let mut error = blame::locate(error, self.request, self.registry);
         let report = &mut self.report;
         report.exit_status = error.exit_status();
-        // The error repeats it.
+        // The error has the same message.
         report
             .diagnostics
             .retain(|other| other.code != "data" || other.message != error.message);
-        // The pass's own errors are there already.
+        // The report already has the diagnostics of the pass.
         if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
             report.diagnostics.push(error.to_diagnostic());
         }
@@ -322,7 +321,7 @@ impl Run<'_> {
         if let Err(panic) = caught(write) {
             self.report.diagnostics.push(failed(&panic).to_diagnostic());
         }
-        // The site has the module and the instruments, which aren't needed any more; their failures are reported, too.
+        // The site holds the module and the instruments. Dropping it may report further failures.
         error.forget_site();
         let ended = self.endings.as_ref().and_then(Endings::take);
         let ended = ended.map(|ended| ended.to_diagnostic());
@@ -340,8 +339,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the error of a panic of the host: a mistake in it, or a plugin wrote where it may only read, which wasn't
-/// verified.
+/// Returns the error for a panic of the host. The cause is a bug in the host, or a plugin that wrote to read-only
+/// memory without verification.
 pub fn failed(panic: &Panic) -> PassError {
     let text = util::panic_text(&*panic.payload);
     let message = format!("passdock itself failed: {text}.");
@@ -355,7 +354,7 @@ pub fn failed(panic: &Panic) -> PassError {
     )
 }
 
-/// The bytes of a model's file, and of those that its data is in.
+/// Returns the total size in bytes of a model's file and its data files.
 fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
     let files = data_files_of(module);
     let files = files.iter().map(PathBuf::as_path);

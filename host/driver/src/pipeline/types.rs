@@ -1,4 +1,4 @@
-//! The types of a module's values, found out without a pipeline.
+//! Type inference without a pipeline.
 
 use passdock_core::{PassContext, PassError, PassRef, Registry, run};
 use passdock_ir::Module;
@@ -6,13 +6,14 @@ use passdock_ir::Module;
 use super::rerun::Rerun;
 use crate::prepare::Request;
 
-/// The pass that finds them.
+/// The pass that infers types.
 pub(crate) const INFER_TYPE: &str = "relax.transform.InferType";
 
-/// The module with the types that `relax.transform.InferType` finds; `plugins` says where plugins are.
+/// Returns a module with the types that `relax.transform.InferType` infers. `plugins` has the directories and files of
+/// plugins.
 ///
 /// # Errors
-/// If there is no such pass, or a plugin can't be loaded, or the pass fails.
+/// If there is no such pass, a plugin can't be loaded, or the pass fails.
 pub fn infer_types(
     registry: &Registry,
     plugins: &Request,
@@ -26,12 +27,12 @@ pub fn infer_types(
     rerun.run_kept(module.clone()).0
 }
 
-/// The pass, which has to be there.
+/// Returns the pass, or an error if it isn't registered.
 pub(super) fn find(context: &PassContext) -> Result<PassRef, PassError> {
     context.registry().get_pass(INFER_TYPE)
 }
 
-/// As [`infer_types`], under a context.
+/// Infers types like [`infer_types`], under a given context.
 pub(super) fn inferred(context: &PassContext, module: &Module) -> Result<Module, PassError> {
     let infer = find(context)?;
     run::call(&*infer, module, context, false)

@@ -1,23 +1,23 @@
-//! What follows a run while it goes on.
+//! Callbacks of a run.
 
 use passdock_core::{InstrumentRef, OnPass, PassError, Sink};
 
-/// A function that says whether a failure is to be reproduced.
+/// A function that returns whether to write a reproducer of a failure.
 pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
 
-/// Callbacks that follow a run while it goes on.
+/// Callbacks of a run.
 #[derive(Default)]
 pub struct Watch {
-    /// The function that is called with the name of each pass that starts.
+    /// Called with the name of each pass when it starts.
     pub on_pass: Option<Box<OnPass>>,
-    /// The program's own instruments, which watch the passes before those of the pipeline's file.
+    /// Instruments of the program, which are called before those of the pipeline file.
     pub instruments: Vec<InstrumentRef>,
-    /// The sink for the text that instruments show while passes run; `None`: standard output, or
-    /// standard error if the request says so.
+    /// The sink for the output of instruments. Defaults to standard output, or standard error if the request has that
+    /// option.
     pub sink: Option<Sink>,
-    /// The name of the directory beside the output's place that the output is written to, made by the process that will
-    /// put it in its place; `None`: this one does.
+    /// The name of the staging directory next to the output, if another process has created it and will commit it. With
+    /// `None`, this process does both.
     pub staging: Option<String>,
-    /// Whether a failure is one that people want to run into again, so that a reproducer is written; `None`: each is.
+    /// Decides which failures get a reproducer. With `None`, all do.
     pub reproduces: Option<Box<Reproduces>>,
 }

@@ -1,17 +1,17 @@
-//! The pipelines that are inside the program, each a file of `pipelines/` with a name.
+//! Built-in pipelines, one per file in `pipelines/`.
 
 use passdock_core::{ErrorKind, PassError, suggest};
 
-/// A pipeline that is inside the program.
+/// A built-in pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltInPipeline {
-    /// The name, which stands wherever a pipeline's file may.
+    /// The name, which is valid wherever the path of a pipeline is.
     pub name: &'static str,
-    /// The text, as of a file.
+    /// The text, in the format of a pipeline file.
     pub text: &'static str,
 }
 
-/// The pipelines that are inside the program, by name.
+/// All built-in pipelines, ordered by name.
 pub const BUILT_IN: [BuiltInPipeline; 3] = [
     BuiltInPipeline {
         name: DEFAULT,
@@ -27,14 +27,14 @@ pub const BUILT_IN: [BuiltInPipeline; 3] = [
     },
 ];
 
-/// The name of the pipeline that runs where none is named.
+/// The name of the default pipeline.
 pub const DEFAULT: &str = "default";
 
 impl BuiltInPipeline {
-    /// The pipeline of this name.
+    /// Returns the pipeline with a given name.
     ///
     /// # Errors
-    /// If there is none; the nearest one is named.
+    /// If there is none. The error suggests the nearest name.
     pub fn named(name: &str) -> Result<BuiltInPipeline, PassError> {
         let pipeline = BUILT_IN.into_iter().find(|pipeline| pipeline.name == name);
         pipeline.ok_or_else(|| {
@@ -45,7 +45,7 @@ impl BuiltInPipeline {
         })
     }
 
-    /// The sentence that the text begins with, in a comment.
+    /// Returns the first line of the text, which is a comment with a summary.
     pub fn summary(&self) -> &'static str {
         let first = self.text.lines().next().unwrap_or_default();
         first.trim_start_matches(['#', ' '])
@@ -67,12 +67,12 @@ mod tests {
         for BuiltInPipeline { name, text } in BUILT_IN {
             let file = PipelineFile::parse(name, text).unwrap();
             assert!(!file.passes.is_empty(), "{name}");
-            // It is the same wherever it runs.
+            // It must not depend on its environment.
             assert!(file.plugins.dirs.is_empty() && file.plugins.files.is_empty());
             assert!(file.plugins.plugins.is_empty() && file.instruments.is_empty());
             assert_eq!(file.context.settings(), Default::default(), "{name}");
             for table in &file.passes {
-                // A short name would be another pass's where a vendor has one of that name.
+                // A short name could resolve to a vendor's pass.
                 if let PassTable::Pass { name, .. } = table {
                     assert!(name.get_ref().contains(".transform."), "{}", name.get_ref());
                 }

@@ -1,4 +1,4 @@
-//! `[context]`: the settings that a file makes.
+//! The settings in `[context]`.
 
 use passdock_core::ContextSettings;
 use serde::Deserialize;
@@ -6,26 +6,26 @@ use toml::Spanned;
 
 use super::{Options, table_of, values};
 
-/// `[context]`, with the spans of what may be wrong in it.
+/// The table `[context]`, with spans for errors.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ContextTable {
-    /// The level, if the file sets one.
+    /// The optimization level, if set.
     pub(crate) opt_level: Option<u32>,
-    /// Passes that run whatever their level.
+    /// Passes that run at any level.
     pub(crate) required_pass: Vec<Spanned<String>>,
-    /// Passes that don't run.
+    /// Disabled passes.
     pub(crate) disabled_pass: Vec<Spanned<String>>,
-    /// Rules that aren't applied.
+    /// Disabled rules.
     pub(crate) disabled_rule: Vec<Spanned<String>>,
-    /// The number of rewrites after which rules stop.
+    /// The maximum number of rewrites by rules.
     pub(crate) rewrite_limit: Option<u64>,
     /// Config options.
     pub(crate) config: Options,
 }
 
 impl ContextTable {
-    /// The settings that the file makes; the others are at their defaults.
+    /// Returns the file's settings, with defaults for the others.
     pub(crate) fn settings(&self) -> ContextSettings {
         let default = ContextSettings::default();
         ContextSettings {
@@ -35,7 +35,7 @@ impl ContextTable {
             disabled_rule: values(&self.disabled_rule),
             rewrite_limit: self.rewrite_limit,
             config: table_of(&self.config).into_iter().collect(),
-            // A file doesn't set these.
+            // A file can't set these.
             verify: default.verify,
             jobs: default.jobs,
             resumes: default.resumes,

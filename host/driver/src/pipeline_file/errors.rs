@@ -1,4 +1,4 @@
-//! The errors of a text that isn't TOML, or isn't a pipeline's.
+//! Errors for text that isn't valid TOML or isn't a pipeline.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use passdock_core::{InvalidShape, PassError, suggest};
 use super::spans::EntrySpans;
 use super::{INSTRUMENT, SourceText};
 
-/// Keys that people write at the top of a file, and the tables that they are of.
+/// Keys that are often misplaced at the top level of a file, with the tables that they belong to.
 const HOMES: [(&str, &str); 11] = [
     ("config", "`[context]`, as `[context.config]`"),
     ("opt_level", "`[context]`"),
@@ -22,10 +22,10 @@ const HOMES: [(&str, &str); 11] = [
     ("name", "`[[passes]]` or `[[instruments]]`"),
 ];
 
-/// The keys of `[plugins]` beside the names of plugins.
+/// The keys of `[plugins]` that aren't names of plugins.
 const PLUGINS: [&str; 2] = ["dirs", "files"];
 
-/// Returns the error of a text that isn't TOML.
+/// Returns the error for text that isn't valid TOML.
 pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> PassError {
     let span = error.span().unwrap_or(0..0);
     if let Some(span) = bare_word(&source.text, span.start) {
@@ -44,7 +44,7 @@ pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> Pa
     source.error(span, "", format!("This isn't TOML: {why}."))
 }
 
-/// The word without quotes that stands around a byte where a value should be.
+/// Returns the span of an unquoted word at a byte where a value is expected.
 fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let (before, after) = text.split_at_checked(at)?;
@@ -56,7 +56,7 @@ fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
         .then_some(start..end)
 }
 
-/// Returns the error of a document that isn't a pipeline, with what serde says of it.
+/// Returns the error for a document that isn't a pipeline, from serde's message.
 pub(super) fn invalid_shape(
     source: &SourceText,
     spans: &[EntrySpans],
@@ -73,7 +73,7 @@ pub(super) fn invalid_shape(
     let is_plugin = table.is_some_and(|table| *table == ["plugins"]) && !PLUGINS.contains(&name);
     match InvalidShape::parse(error.message()) {
         InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
-        // What isn't a table is no plugin's.
+        // A value in `[plugins]` that isn't a table can't be a plugin's.
         _ if is_plugin => unknown_key(source, entry, &PLUGINS),
         InvalidShape::UnknownWord(word, valid) => {
             let message = format!("There is no {name} `{word}`.");
@@ -104,7 +104,7 @@ pub(super) fn invalid_shape(
     }
 }
 
-/// Returns the error of a key of which the table has only others.
+/// Returns the error for an unknown key. `valid` has the table's keys.
 fn unknown_key(source: &SourceText, entry: &EntrySpans, valid: &[&str]) -> PassError {
     let name = entry.name.as_str();
     let table = match entry.path.split_last() {

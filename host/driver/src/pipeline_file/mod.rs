@@ -1,7 +1,7 @@
-//! A pipeline file: TOML, deserialized with the spans that errors underline.
+//! Pipeline files: TOML, deserialized with spans for errors.
 //!
-//! The structs say what a file may have; `errors` turns what serde reports about another one into a diagnostic. Names
-//! of passes, config keys and options are only read here: they are looked up when the pipeline is resolved.
+//! The structs define the keys of a file. `errors` converts errors of serde to diagnostics. Names of passes, config
+//! keys and options are only parsed here; they are resolved later, in `prepare`.
 
 pub(crate) mod built_in;
 mod context;
@@ -28,8 +28,7 @@ pub(crate) use spans::EntrySpans;
 
 use passdock_core::{ErrorKind, PassError, Phase, Snippet};
 
-/// The JSON Schema of pipeline files, which `docs/pipelines.md` explains. `passdock schema pipeline`
-/// prints it.
+/// The JSON Schema of pipeline files, documented in `docs/pipelines.md`. `passdock schema pipeline` prints it.
 pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
 
 /// Returns names without their spans.
@@ -37,7 +36,7 @@ pub(crate) fn values(names: &[Spanned<String>]) -> Vec<String> {
     names.iter().map(|name| name.get_ref().clone()).collect()
 }
 
-/// A file's name and text, for errors that show its lines.
+/// A file's name and text, for errors that show source lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceText {
     /// The file's name, as the user gave it.
@@ -46,10 +45,10 @@ pub(crate) struct SourceText {
     pub(crate) text: Arc<str>,
 }
 
-/// A pipeline file, as it was read.
+/// A parsed pipeline file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipelineFile {
-    /// The file.
+    /// The source.
     pub(crate) source: SourceText,
     /// `[context]`.
     pub(crate) context: ContextTable,
@@ -71,7 +70,7 @@ struct Tables {
     passes: Vec<Spanned<PassEntry>>,
 }
 
-/// A table whose keys the user names. The span of a table in it that has a header of its own is the header's.
+/// A table with arbitrary keys. If a nested table has its own header, its span is that of the header.
 pub(crate) type Options = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
 /// Returns options without their spans.
@@ -82,23 +81,23 @@ pub(crate) fn table_of(options: &Options) -> toml::Table {
         .collect()
 }
 
-/// A value in TOML that stands by itself, as in an argument of the command line.
+/// Parses a single TOML value, as in a command-line argument.
 pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
     let mut table: toml::Table = format!("value = {text}").parse().ok()?;
     table.remove("value").filter(|_| table.is_empty())
 }
 
-/// An item of `instruments` as messages name it.
+/// The name of an element of `instruments` in messages.
 const INSTRUMENT: &str = "an instrument's table";
 
 /// The table `[plugins]`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PluginsTable {
-    /// Directories in which plugins are looked for.
+    /// Directories to search for plugins.
     pub(crate) dirs: Vec<Spanned<String>>,
     /// Plugin files.
     pub(crate) files: Vec<Spanned<String>>,
-    /// `[plugins.NAME]`, by name.
+    /// The tables `[plugins.NAME]`, with their names.
     pub(crate) plugins: Vec<(Spanned<String>, PluginTable)>,
 }
 
@@ -106,7 +105,7 @@ pub(crate) struct PluginsTable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PluginTable {
-    /// Passes of other plugins that this one's replace.
+    /// Passes of other plugins that this plugin's passes override.
     #[serde(default, rename = "override")]
     pub(crate) overrides: Vec<Spanned<String>>,
 }
@@ -120,49 +119,49 @@ pub(crate) struct InstrumentTable {
     pub(crate) options: Options,
 }
 
-/// A table of `[[passes]]`, or a pass's name in a nested list.
+/// A table of `[[passes]]`, or a pass name in a list.
 #[derive(Clone, Debug)]
 pub(crate) enum PassTable {
-    /// One pass.
+    /// A pass.
     Pass {
-        /// The pass's registered name, or an alias.
+        /// The registered name or an alias.
         name: Spanned<String>,
-        /// The options that the file gives.
+        /// The options in the file.
         options: Options,
-        /// The children that are left out, if it is a Sequential.
+        /// The skipped children, if it is a Sequential.
         disabled: Vec<Spanned<String>>,
     },
     /// A nested Sequential.
     Sequential {
         /// The Sequential's name.
         name: Spanned<String>,
-        /// The level from which on it runs.
+        /// The minimum level at which it runs.
         opt_level: u32,
         /// The passes that it requires.
         required: Vec<Spanned<String>>,
-        /// The passes that it leaves out.
+        /// The skipped passes.
         disabled: Vec<Spanned<String>>,
         /// The passes in it.
         passes: Vec<PassTable>,
     },
-    /// The rules of a file.
+    /// The pass of a .rules file.
     Rules {
         /// The file's path.
         file: Spanned<String>,
-        /// The name of the pass, if the pipeline gives it one.
+        /// The name of the pass, if the pipeline sets one.
         name: Option<Spanned<String>>,
     },
-    /// A pass of the program's own language, by where it is: `package.module:name`.
+    /// A pass in the program's own language, located by `package.module:name`.
     Imported(Spanned<String>),
-    /// The place of the passes that ask for a phase.
+    /// The extension point for passes that declare a phase.
     Phase(Spanned<Phase>),
-    /// A built-in pipeline, as a Sequential of its name.
+    /// A built-in pipeline, as a Sequential with its name.
     BuiltIn {
-        /// The word that names it.
+        /// The name.
         name: Spanned<String>,
-        /// Its own text.
+        /// The source.
         source: SourceText,
-        /// The passes that are left out.
+        /// The skipped passes.
         disabled: Vec<Spanned<String>>,
         /// The passes in it.
         passes: Vec<PassTable>,
@@ -170,7 +169,7 @@ pub(crate) enum PassTable {
 }
 
 impl PassTable {
-    /// The tables in it.
+    /// Returns the nested tables.
     pub(crate) fn inner(&self) -> &[PassTable] {
         match self {
             PassTable::Sequential { passes, .. } | PassTable::BuiltIn { passes, .. } => passes,
@@ -183,7 +182,7 @@ impl PassTable {
 }
 
 impl SourceText {
-    /// An error about a place in the file.
+    /// Returns an error at a span of the file.
     pub(crate) fn error(
         &self,
         span: Range<usize>,
@@ -193,7 +192,7 @@ impl SourceText {
         self.show(PassError::new(ErrorKind::Pipeline, message), span, label)
     }
 
-    /// Shows a place in the file with an error that has none yet.
+    /// Adds a span of the file to an error that has no snippet.
     pub(crate) fn locate(&self, error: PassError, span: Range<usize>) -> PassError {
         match error.snippet {
             None => self.show(error, span, ""),
@@ -201,7 +200,7 @@ impl SourceText {
         }
     }
 
-    /// Returns the places of what is in the value at a span, the outer ones first.
+    /// Returns the spans of everything in the value at a span, outermost first.
     pub(crate) fn spans_in(&self, value: Range<usize>) -> Vec<EntrySpans> {
         let document = DeTable::parse(&self.text);
         let spans = document.map_or(Vec::new(), |document| EntrySpans::all(document.get_ref()));
@@ -209,7 +208,7 @@ impl SourceText {
         outer.map_or(Vec::new(), |outer| outer.inner(&spans).cloned().collect())
     }
 
-    /// What shows a place in the file with an error that has none yet.
+    /// Returns a function that adds a span of the file to an error that has no snippet.
     pub(crate) fn at(&self, span: Range<usize>) -> impl FnOnce(PassError) -> PassError {
         |error| self.locate(error, span)
     }
@@ -220,7 +219,7 @@ impl SourceText {
 }
 
 impl PipelineFile {
-    /// The tables of its passes, and those in them, but for those of built-in pipelines.
+    /// Returns the tables of its passes in depth-first order, without those in built-in pipelines.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &PassTable> {
         let mut open: Vec<&PassTable> = self.passes.iter().rev().collect();
         std::iter::from_fn(move || {
@@ -232,7 +231,7 @@ impl PipelineFile {
         })
     }
 
-    /// Reads a file's text; `name` is how errors call the file.
+    /// Parses a file's text. `name` is the file's name in errors.
     pub(crate) fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
         let source = SourceText {
             name: name.into(),
@@ -257,7 +256,7 @@ impl PipelineFile {
     }
 }
 
-/// A struct that is a table in the file. What serde derives takes a list, too.
+/// A struct that must be a table in the file. Serde's derived implementations accept lists, too.
 #[derive(Default)]
 struct Table<T>(T);
 

@@ -1,4 +1,4 @@
-//! `[[passes]]`: passes, rules, groups, places for phases and built-in pipelines.
+//! `[[passes]]`: passes, rules, groups, phases and built-in pipelines.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,16 +14,16 @@ use super::built_in::BuiltInPipeline;
 use super::spans::EntrySpans;
 use super::{Options, PassTable, PipelineFile, SourceText};
 
-/// The levels that Sequentials may nest in a file.
+/// Maximum nesting depth of Sequentials in a file.
 pub(super) const MAX_NESTING: usize = 64;
 
-/// An entry of a list of passes: a name, or a table.
+/// An element of a list of passes: a name or a table.
 pub(super) enum PassEntry {
     Name(String),
     Table(Box<PassKeys>),
 }
 
-/// The keys of all kinds of entries.
+/// The keys of all kinds of elements.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct PassKeys {
@@ -39,7 +39,7 @@ pub(super) struct PassKeys {
     disabled: Vec<Spanned<String>>,
 }
 
-/// The key that an entry is of a kind by, the kind as messages name it, and the other keys of such an entry.
+/// The key that identifies a kind of element, the kind's name in messages, and the other keys of such elements.
 const KINDS: [(&str, &str, &[&str]); 6] = [
     ("phase", "A place for a phase", &[]),
     ("rules", "A pass of rules", &["name"]),
@@ -76,14 +76,14 @@ impl<'de> Deserialize<'de> for PassEntry {
     }
 }
 
-/// The document that entries are of, for errors about them.
+/// The document that contains the elements, for errors.
 pub(super) struct Entries<'d> {
     pub(super) source: &'d SourceText,
     pub(super) spans: &'d [EntrySpans],
 }
 
 impl Entries<'_> {
-    /// Returns the passes of a list; `depth` Sequentials are around it.
+    /// Converts a list of passes at a nesting depth of `depth`.
     pub(super) fn passes(
         &self,
         entries: Vec<Spanned<PassEntry>>,
@@ -136,7 +136,7 @@ impl Entries<'_> {
         })
     }
 
-    /// Rejects a key that the kind of the entry at a span doesn't have.
+    /// Rejects keys that aren't valid for the kind of the element at a span.
     fn check_keys(&self, entry: &Range<usize>) -> Result<(), PassError> {
         let keys = EntrySpans::entries_of(self.spans, entry);
         let is_of = |(kind, ..): &&(&str, _, _)| keys.iter().any(|key| key.name == *kind);
@@ -165,7 +165,7 @@ impl Entries<'_> {
         Err(error.help(help))
     }
 
-    /// Reads a built-in pipeline, some passes of which may be left out.
+    /// Converts a built-in pipeline, of which some passes may be disabled.
     fn built_in(
         &self,
         name: Spanned<String>,

@@ -1,25 +1,25 @@
-//! The spans of everything in a document, which are looked up for errors.
+//! The spans of all entries in a document, for errors.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The spans of an entry of a table, or of an item of a list.
+/// The spans of a table's entry or of a list's element.
 #[derive(Clone, Debug)]
 pub(crate) struct EntrySpans {
-    /// The keys from the document to it; of an item its index.
+    /// The keys on the path from the root, with the indices of list elements.
     pub(super) path: Vec<String>,
-    /// The key; of an item that of the list.
+    /// The key, or for an element the key of its list.
     pub(crate) name: String,
-    /// The span of the key; of an item that of the item.
+    /// The span of the key, or of the element.
     pub(crate) key: Range<usize>,
-    /// The span of the value; of a table with a header of its own, of the header.
+    /// The span of the value. If the value is a table with its own header, this is the span of the header.
     pub(crate) value: Range<usize>,
 }
 
 impl EntrySpans {
-    /// Returns the spans of everything in a document, the outer ones first.
+    /// Returns the spans of all entries in a document, outermost first.
     pub(super) fn all(document: &DeTable<'_>) -> Vec<EntrySpans> {
         let mut spans = Vec::new();
         add_entries(&mut spans, &[], document);
@@ -27,7 +27,7 @@ impl EntrySpans {
         spans
     }
 
-    /// Returns the entries of the table whose value has this span.
+    /// Returns the entries of the table whose value has a given span.
     pub(super) fn entries_of<'p>(
         spans: &'p [EntrySpans],
         table: &Range<usize>,
@@ -41,7 +41,7 @@ impl EntrySpans {
             .collect()
     }
 
-    /// Returns the spans of what is in the value, the outer ones first.
+    /// Returns the spans of all entries in the value, outermost first.
     pub(super) fn inner<'p>(
         &'p self,
         spans: &'p [EntrySpans],
@@ -59,7 +59,7 @@ fn add_entries(spans: &mut Vec<EntrySpans>, path: &[String], table: &DeTable<'_>
     }
 }
 
-/// Adds the spans of a value, and those of everything in it. TOML's reader limits how deep values nest.
+/// Adds the spans of a value and of everything in it. The recursion is bounded by the TOML parser's nesting limit.
 fn add(
     spans: &mut Vec<EntrySpans>,
     path: Vec<String>,

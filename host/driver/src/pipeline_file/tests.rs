@@ -1,4 +1,4 @@
-//! Pipeline files that are read, and the errors about wrong ones.
+//! Parsing of pipeline files, and errors for invalid ones.
 
 use expect_test::{Expect, expect};
 
@@ -329,7 +329,7 @@ fn nesting_is_limited() {
         "[]".to_owned() + &"}]".repeat(200)
     );
     assert!(PipelineFile::parse("p.toml", &deep).is_err());
-    // In tables of their own all levels are read; on one line, those that the TOML reader goes into.
+    // Tables with headers may nest to any depth; inline tables only as deep as the TOML parser allows.
     let tables = |levels: usize| {
         let header =
             |level: usize| format!("[[passes{}]]\nname = \"g\"\n", ".passes".repeat(level));

@@ -1,5 +1,5 @@
-//! `--bind NAME=VALUE`: sizes for the model's dim symbols and values for its parameters. Which of the two
-//! a name is, the model says; the standard passes bind it, ahead of all others.
+//! `--bind NAME=VALUE`: sizes for the model's dim symbols, and values for its parameters. The model determines which of
+//! the two a name is. Passes of the standard plugins bind it before all other passes.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use super::request::Request;
 use crate::pipeline_file::lone_value;
 use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
-/// The passes that bind: they run whatever the level.
+/// The binding passes. They run at any level.
 pub(crate) const PASSES: [&str; 2] = [
     "relax.transform.BindParams",
     "relax.transform.BindSymbolicVars",
 ];
 
-/// The Sequential with the passes that bind what a request says ahead of its own.
+/// Returns the Sequential with the binding passes for a request prepended.
 pub(super) fn ahead_of(
     sequential: &Sequential,
     request: &Request,
@@ -49,10 +49,10 @@ pub(super) fn ahead_of(
         }
     }
     let mut passes: Vec<PassRef> = Vec::new();
-    // Symbols first: a value that is bound says the sizes of its parameter, too, and then they are gone.
+    // Symbols first: binding a parameter also determines its symbols, which would then no longer exist.
     for (pass, field, table) in [(PASSES[1], "dims", symbols), (PASSES[0], "params", params)] {
         if !table.is_empty() {
-            // In the table of that name: what isn't declared may be called as an option is.
+            // Nested in the field's table, because a bound name may equal the name of an option.
             let options = toml::Table::from_iter([(field.to_owned(), table.into())]);
             passes.push(registry.get_pass_with_options(pass, &options)?);
         }
@@ -61,7 +61,7 @@ pub(super) fn ahead_of(
     Ok(Sequential::new(passes).name(PIPELINE))
 }
 
-/// Refuses a value that the pass doesn't take.
+/// Checks that the pass accepts a value.
 fn check(
     registry: &Registry,
     pass: &str,
@@ -78,10 +78,10 @@ fn check(
         .map_err(PassError::from)
 }
 
-/// `NAME=VALUE`, the value TOML.
+/// A binding `NAME=VALUE`, whose value is TOML.
 struct Binding<'a> {
     text: &'a str,
-    /// The bytes of the name, without the blanks around it.
+    /// The range of the trimmed name, in bytes.
     name_span: Range<usize>,
     value: toml::Value,
     value_span: Range<usize>,
@@ -120,7 +120,7 @@ fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
     blame::in_argument(error, "--bind", binding, span)
 }
 
-/// The names of a model that can be bound.
+/// The names in a model that can be bound.
 struct Names {
     symbols: Vec<String>,
     params: Vec<String>,
@@ -150,7 +150,10 @@ impl Names {
         names
     }
 
-    /// Whether a name is a dim symbol's, and not a parameter's.
+    /// Returns `true` if a name is a dim symbol, and `false` if it is a parameter.
+    ///
+    /// # Errors
+    /// If it is both or neither.
     fn is_symbol(&self, binding: &Binding<'_>) -> Result<bool, PassError> {
         let name = binding.name();
         let has = |names: &[String]| names.iter().any(|own| own == name);

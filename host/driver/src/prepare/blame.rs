@@ -1,5 +1,5 @@
-//! The place where the user gave the option that a pass or an instrument fails of: a mistake that only the model
-//! shows, such as a name that it hasn't, is underlined as one that was seen before.
+//! Source locations of options that cause an error only when the model is known, such as a name that the model doesn't
+//! have. They are underlined like options that are invalid in themselves.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use super::requested_instrument::{RequestSource, RequestedInstrument};
 use crate::pipeline_file::{PassTable, PipelineFile};
 use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
 
-/// The place of an option.
+/// The location of an option.
 enum OptionPlace<'r> {
-    /// A part of the pipeline's file.
+    /// A span of the pipeline file.
     File(Range<usize>),
-    /// A part of an argument of the command line, and its flag.
+    /// A flag, its argument on the command line, and the span in the argument.
     Argument(&'static str, &'r str, Range<usize>),
 }
 
-/// Shows the option with an error that says nothing of a place.
+/// Adds the option's location to an error without a location.
 pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
     if error.snippet.is_some() || error.op.is_some() {
         return error;
     }
-    // One that isn't right has an error of its own.
+    // Errors of the pipeline file itself were reported before.
     let file = request.pipeline_file().unwrap_or_default();
     let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
     let place = match (wrong, &error.pass) {
@@ -43,12 +43,12 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     }
 }
 
-/// The mistake in an option that caused an error, if one did.
+/// Returns the config error that caused an error, if there is one.
 pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
     error.source.as_ref()?.downcast_ref()
 }
 
-/// Finds the option of an instrument that an error is about, or the entry of one.
+/// Returns the location of the instrument's option, or entry of an option, that an error refers to.
 fn of_instrument<'r>(
     error: &PassError,
     key: &str,
@@ -68,7 +68,7 @@ fn of_instrument<'r>(
     in_request(error, requested.find(|requested| requested.name == key)?)
 }
 
-/// Finds the option of `--instrument` that an error is about, or the entry of one.
+/// Returns the location of the option, or entry of an option, in `--instrument` that an error refers to.
 fn in_request<'r>(
     error: &PassError,
     requested: &'r RequestedInstrument,
@@ -84,7 +84,7 @@ fn in_request<'r>(
     Some(OptionPlace::Argument("--instrument", argument, span))
 }
 
-/// Shows an option of `--instrument` with an error that is about one.
+/// Adds the location in `--instrument` to an error about its options.
 pub(super) fn in_instrument(error: PassError, requested: &RequestedInstrument) -> PassError {
     match in_request(&error, requested) {
         Some(OptionPlace::Argument(flag, argument, span)) => {
@@ -94,7 +94,7 @@ pub(super) fn in_instrument(error: PassError, requested: &RequestedInstrument) -
     }
 }
 
-/// Shows a part of an argument of the command line with an error.
+/// Adds the location in a command-line argument to an error.
 pub(super) fn in_argument(
     mut error: PassError,
     flag: &str,
@@ -106,8 +106,8 @@ pub(super) fn in_argument(
     error
 }
 
-/// Finds the option that a pass failed over, or the entry of one: the pipeline or the command line gives it, and the
-/// error quotes its name.
+/// Returns the location of the option, or entry of an option, of a pass that an error refers to. The error's message
+/// must quote its name.
 fn of_pass<'r>(
     error: &PassError,
     pass: &str,
@@ -151,12 +151,12 @@ fn of_pass<'r>(
         .or_else(|| request.bind.iter().find_map(in_binding))
 }
 
-/// The words between backticks in a sentence.
+/// Returns the texts between backticks in a message.
 fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split('`').skip(1).step_by(2)
 }
 
-/// The place of a whole word in a part of a text.
+/// Returns the span of the first whole-word occurrence of a name in a part of a text.
 pub(super) fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;
@@ -179,7 +179,7 @@ mod tests {
     use crate::prepare::PipelineText;
     use passdock_core::instrument::wrong;
 
-    /// An error of `numerics` that only the model shows.
+    /// Checks the location of an error that `numerics` reports when it knows the model.
     #[track_caller]
     fn check(text: &str, asked: &[&str], expected: Expect) {
         let request = Request {

@@ -1,4 +1,4 @@
-//! The settings of a request's context, and options that are checked against their schemas.
+//! The settings of a request's context, and validation of options against their schemas.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::request::Request;
 use super::{bind, blame, passes, rules};
 use crate::pipeline_file::{Options, PipelineFile, SourceText, lone_value};
 
-/// The settings of a file with what the request adds to them or puts in their place.
+/// Merges the settings of a file with those of the request, which take precedence.
 pub(super) fn settings(
     request: &Request,
     file: &PipelineFile,
@@ -38,7 +38,7 @@ pub(super) fn settings(
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
     let required = &mut settings.required_pass;
     let known_names = passes::known_names(registry, sequential);
-    // The context around the run checks its names itself: one that means nothing here may mean a pass elsewhere.
+    // The outer context checks its names itself. A name that is unknown here may be a pass of another run.
     let outer = |names: &[String]| {
         let names = names.iter().cloned();
         let met = names.filter(|name| known_names.contains(&registry.canonical(name)));
@@ -74,7 +74,7 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// Refuses options that a schema doesn't have or whose values it doesn't take.
+/// Checks options against a schema.
 pub(super) fn check_options(
     schema: &Schema,
     options: &Options,
@@ -88,14 +88,14 @@ pub(super) fn check_options(
     Ok(())
 }
 
-/// Shows the key or the value that a schema refuses with the error.
+/// Adds the location of the invalid key or value to an error.
 pub(super) fn locate(
     source: &SourceText,
     error: ConfigError,
     key: &Spanned<String>,
     value: &Spanned<toml::Value>,
 ) -> PassError {
-    // The field is the key itself, or something in its value.
+    // The field is the key itself, or a key in its value.
     let field = error
         .field
         .as_deref()
@@ -128,8 +128,8 @@ fn check_config(
     })
 }
 
-/// The table that sets what a key with a field behind it means: `"acme.Tile.size" = 1`, or without the
-/// quotes, which is TOML's table `acme` with a table `Tile`.
+/// Returns the table to write instead of a key that ends with a field, such as `"acme.Tile.size" = 1`. Without the
+/// quotes, TOML parses such a key as nested tables, for which the result is the same.
 fn as_table(key: &str, value: &toml::Value, registry: &Registry) -> Option<String> {
     let (mut path, mut value) = (key.to_owned(), value);
     while let toml::Value::Table(table) = value
@@ -153,7 +153,7 @@ fn as_table(key: &str, value: &toml::Value, registry: &Registry) -> Option<Strin
     Some(format!("Did you mean `\"{path}\" = {fields}`?"))
 }
 
-/// `KEY=VALUE` of the command line: the longest registered key, then the field's name.
+/// Sets `KEY=VALUE` from the command line. The path is the longest registered key, optionally followed by a field.
 fn set(
     setting: &str,
     registry: &Registry,
@@ -208,7 +208,7 @@ fn set(
         Some(field) => toml::Table::from_iter([(field.to_owned(), value)]).into(),
     };
     let checked = match field {
-        // A scalar has no fields to set.
+        // A scalar has no fields.
         Some(field) if schema.is_scalar() => schema.field(field).map(drop),
         _ => schema.accept_part(&given).map(drop),
     };
@@ -231,17 +231,17 @@ fn set(
     Ok(())
 }
 
-/// The error of a path that starts with no registered key; it may end with a field.
+/// Returns the error for a path without a registered key. The last part may be a field.
 fn unknown(path: &str, registry: &Registry) -> PassError {
     let error = |key: &str| registry.config_schema(key).err();
     let whole = error(path);
     let key = path.rsplit_once('.').and_then(|(key, _)| error(key));
-    // The one that is near something.
+    // Prefer the error with a suggestion.
     let near = [whole.clone(), key].into_iter().flatten();
     let best = near.max_by_key(|error| error.help.is_some());
     match best.or(whole) {
         Some(mut error) => {
-            // What was typed, not the part of it that was looked up.
+            // Show the path as typed instead of the part that was looked up.
             error.message = error.message.replacen(&error.key, path, 1);
             error.into()
         }

@@ -1,4 +1,4 @@
-//! The instruments of a run: those of `[[instruments]]`, then those that a request adds.
+//! The instruments of a run: those of `[[instruments]]`, then those of the request.
 
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use super::requested_instrument::RequestedInstrument;
 use super::{Watched, blame, passes, rules};
 use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
 
-/// An instrument of a run.
+/// A prepared instrument.
 pub(super) struct PreparedInstrument {
     pub(super) spec: InstrumentSpec,
-    /// The `[[instruments]]` table that names it from anywhere.
+    /// Its `[[instruments]]` table, with absolute paths.
     pub(super) table: toml::Table,
     pub(super) instrument: InstrumentRef,
 }
 
-/// Makes the instruments of a file and those that a request asks for, in that order.
+/// Creates the instruments of a file and of a request, in this order.
 pub(super) fn make(
     request: &Request,
     watched: &Watched,
@@ -98,7 +98,7 @@ fn of_file(
         checked.map_err(source.at(value.span()))?;
     }
     PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
-        // The option that it is about, if it is about one that the file gives.
+        // The option in the file that the error refers to, if there is one.
         let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
             let given = table
@@ -119,7 +119,7 @@ fn of_request(
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
 ) -> Result<PreparedInstrument, PassError> {
-    // What is wrong with a flag's file is no matter of options.
+    // An invalid file of a flag is reported as such, not as an invalid option.
     if let Some(file) = requested.flagged_file() {
         setup.check_new_file(file.as_ref())?;
     }
@@ -196,13 +196,13 @@ mod tests {
     }
 
     passdock_core::sdk::options! {
-        /// The options of an instrument that judges passes.
+        /// Options of an instrument that can fail a run.
         struct Judged {
             /// A directory.
             inputs: String = "",
             /// A file.
             library: String = "",
-            /// No path.
+            /// Not a path.
             samples: i64 = 1,
         }
     }

@@ -1,5 +1,4 @@
-//! From a request to what is ready to run: every name and value is looked up here, before the model
-//! is read and before anything runs.
+//! Preparation of a request: all names and values are resolved before the model is read and before anything runs.
 
 mod bind;
 pub(crate) mod blame;
@@ -33,37 +32,36 @@ pub(crate) use request::{TRUST, is_inside};
 pub use requested_instrument::{RequestSource, RequestedInstrument};
 pub use rules::{read_file as read_rules, read_patterns};
 
-/// A pipeline whose names were looked up, with the context that it runs under.
+/// A pipeline with resolved names, and its context.
 pub struct Prepared {
     pub(crate) file: PipelineFile,
-    /// Whether that is no file, but inside the program.
+    /// Whether the pipeline is built in.
     pub(crate) built_in: bool,
     pub(crate) sequential: Sequential,
     pub(crate) context: PassContext,
-    /// The order of the passes, once everything is loaded for it.
+    /// The execution plan, after the plugins are loaded.
     pub(crate) plan: Option<Plan>,
-    /// The passes that ask for a phase, and the places for them.
+    /// The passes that declare a phase, and the phases of the pipeline.
     pub(crate) phases: Phases,
 }
 
-/// The watchers that a run adds to what its request asks for.
+/// Observers of a run, in addition to those of its request.
 #[derive(Default)]
 pub(crate) struct Watched {
-    /// The program's own instruments, ahead of all others.
+    /// Instruments of the program, which are called before all others.
     pub(crate) instruments: Vec<InstrumentRef>,
-    /// The sink that instruments print to instead of the one that the request names.
+    /// The sink for output of instruments, which overrides the request's.
     pub(crate) sink: Option<Sink>,
-    /// The recorder of the passes that run.
+    /// The recorder of pass runs.
     pub(crate) recorder: Option<Arc<Recorder>>,
-    /// The handler of diagnostics instead of the renderer.
+    /// The handler of diagnostics, which overrides the renderer.
     pub(crate) on_diagnostic: Option<Box<dyn Fn(Diagnostic) + Send + Sync>>,
-    /// Whether instruments that only watch are left out.
+    /// Whether to skip instruments that can't fail a run.
     pub(crate) only_judges: bool,
 }
 
 impl Prepared {
-    /// Looks up everything that a request names. The plugins of its directories come to the
-    /// registry.
+    /// Resolves all names in a request. Plugins in its directories are added to the registry.
     pub(crate) fn new(
         registry: &Registry,
         request: &Request,
@@ -78,7 +76,7 @@ impl Prepared {
         prepared.map_err(|error| plugins::none_found(error, request, registry))
     }
 
-    /// As [`Prepared::new`], when the plugins are there.
+    /// Like [`Prepared::new`], with the plugins already registered.
     fn with_plugins(
         registry: &Registry,
         request: &Request,
@@ -119,12 +117,12 @@ impl Prepared {
         })
     }
 
-    /// The context that it runs under.
+    /// Returns the context of the run.
     pub fn context(&self) -> &PassContext {
         &self.context
     }
 
-    /// Puts the passes that bind what the request says of a model ahead of its own.
+    /// Prepends the passes for the request's bindings.
     pub(crate) fn bind(&mut self, request: &Request, module: &Module) -> Result<(), PassError> {
         if !request.bind.is_empty() {
             let registry = self.context.registry();
@@ -134,19 +132,19 @@ impl Prepared {
         Ok(())
     }
 
-    /// The passes that would run, in order; no plugin is loaded.
+    /// Returns the execution plan without loading plugins.
     pub(crate) fn plan(&self) -> Result<Plan, PassError> {
         plan::resolve(&self.sequential, &self.context)
     }
 
-    /// The names of the passes that it lists, at any depth, and of those that they require.
+    /// Returns the names of all listed passes at any depth, and of the passes that they require.
     pub(crate) fn pass_names(&self) -> BTreeSet<String> {
         let passes = passes_in(&self.sequential).into_iter();
         let passes = passes.chain(self.plan.iter().flat_map(Plan::order));
         passes.map(|pass| pass.info().name.clone()).collect()
     }
 
-    /// Loads all that the passes take. What runs after that runs by the plan that comes back.
+    /// Loads the plugins that the passes need. Later runs use the returned plan.
     pub(crate) fn load(&mut self) -> Result<&Plan, PassError> {
         let plan = passdock_core::run::prepare(&self.sequential, &self.context)?;
         Ok(self.plan.insert(plan))
@@ -155,12 +153,12 @@ impl Prepared {
     /// Runs the passes on a module.
     ///
     /// # Errors
-    /// The first failure of a pass, or of an instrument.
+    /// The first error of a pass or an instrument.
     pub fn run(&self, module: Module) -> Result<Module, PassError> {
         self.context.scope(|_| self.call(module))
     }
 
-    /// Runs the passes on a module; the context was entered.
+    /// Runs the passes on a module. The context must be entered.
     pub(crate) fn call(&self, module: Module) -> Result<Module, PassError> {
         match &self.plan {
             Some(plan) => self.sequential.call_planned(plan, module, &self.context),

@@ -1,4 +1,4 @@
-//! The passes of a request, by name and in order.
+//! The passes of a request, resolved and in order.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,14 +15,14 @@ use super::request::Request;
 use super::{plugins, rules};
 use crate::pipeline_file::{Options, PassTable, PipelineFile, SourceText, values};
 
-/// The name of the Sequential that a pipeline's passes are wrapped in.
+/// The name of the Sequential that contains a pipeline's passes.
 pub const PIPELINE: &str = "pipeline";
 
 /// The pass that raises the opset, and its option.
 const RAISE_OPSET: (&str, &str) = ("relax.transform.RaiseOpset", "to");
 
-/// The Sequential of a pipeline's passes, then those that the request adds; ahead of them the one that raises the
-/// opset, if it is to be.
+/// Returns the Sequential of a pipeline's passes followed by those of the request. The pass that raises the opset is
+/// prepended if requested.
 pub(super) fn sequential(
     request: &Request,
     file: &PipelineFile,
@@ -52,12 +52,13 @@ pub(super) fn sequential(
     Ok(Sequential::new(passes).name(PIPELINE))
 }
 
-/// Refuses an opset that the pass which raises it doesn't know, in the words of who asked for it.
+/// Checks that the pass can raise models to the requested opset. The error refers to the command line instead of the
+/// pass's option.
 fn check_opset(to: i64, registry: &Registry) -> Result<(), PassError> {
     let (name, option) = RAISE_OPSET;
     let schema = registry.option_schema(name)?;
     let field = schema.fields.iter().find(|field| field.name == option);
-    // 0 stands for no opset in the option; whoever asks for one means one.
+    // In the pass's option, 0 means no change. On the command line it is an error.
     let Some((_, newest)) = field.and_then(|field| field.range) else {
         return Ok(());
     };
@@ -71,18 +72,18 @@ fn check_opset(to: i64, registry: &Registry) -> Result<(), PassError> {
     )))
 }
 
-/// What the entries of a pipeline are looked up with.
+/// Context for resolving the entries of a pipeline.
 struct Lists<'l> {
     request: &'l Request,
     source: &'l SourceText,
     registry: &'l Registry,
-    /// The phases for which the pipelines have places of their own that use these entries, a built-in pipeline's.
+    /// In a built-in pipeline, the phases of the outer pipelines, which take precedence.
     taken: Option<&'l BTreeSet<Phase>>,
 }
 
 impl Lists<'_> {
-    /// The passes of a list of the pipeline `outer`: an entry is one pass, or those that ask for its phase. Nesting
-    /// was limited when the file was read.
+    /// Resolves a list of entries, each of which is one pass or the passes of a phase. `outer` has all entries of the
+    /// pipeline. The recursion is bounded by the parser's nesting limit.
     fn children(
         &self,
         tables: &[PassTable],
@@ -170,7 +171,7 @@ impl Lists<'_> {
         Ok(passes)
     }
 
-    /// A pass that is listed by its name; of a Sequential, some children may be disabled.
+    /// Resolves a pass by name. Children of a Sequential may be disabled.
     fn pass(
         &self,
         name: &Spanned<String>,
@@ -196,7 +197,7 @@ impl Lists<'_> {
         Ok(disable_children(pass, values(disabled)))
     }
 
-    /// The rules of a file as a pass. A name of another pass is rejected: reports couldn't tell them apart.
+    /// Resolves a .rules file to a pass. Names of existing passes are rejected, because reports would be ambiguous.
     fn rules(
         &self,
         file: &Spanned<String>,
@@ -215,7 +216,7 @@ impl Lists<'_> {
         Ok(read.into_pass(name.map(|name| name.get_ref().as_str())))
     }
 
-    /// Rejects names to disable of passes that aren't there.
+    /// Rejects disabled names that aren't children of the Sequential.
     fn check_disabled(
         &self,
         disabled: &[Spanned<String>],
@@ -234,7 +235,7 @@ impl Lists<'_> {
     }
 }
 
-/// Adds the phases for which a pipeline has places itself, not by another one that it uses.
+/// Adds the phases of a pipeline, without those of built-in pipelines in it.
 fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
     for table in tables {
         match table {
@@ -245,7 +246,7 @@ fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
     }
 }
 
-/// The passes in a Sequential, and those in them.
+/// Returns all passes in a Sequential, at any depth.
 pub(crate) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     let mut passes = Vec::new();
     let mut open: Vec<PassRef> = sequential.passes().to_vec();
@@ -257,7 +258,7 @@ pub(crate) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     passes
 }
 
-/// The names of a run's Sequentials.
+/// Returns the names of all Sequentials in a run.
 pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
     let inner = passes_in(sequential).into_iter();
     let inner = inner.filter(|pass| pass.as_sequential().is_some());
@@ -266,7 +267,7 @@ pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
     names
 }
 
-/// The names that passes of a run have, and those of the registry.
+/// Returns the names of all passes in a run and in the registry.
 pub(super) fn known_names(registry: &Registry, sequential: &Sequential) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = registry.pass_names().into_iter().collect();
     let passes = passes_in(sequential).into_iter();
@@ -274,8 +275,7 @@ pub(super) fn known_names(registry: &Registry, sequential: &Sequential) -> BTree
     names
 }
 
-/// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
-/// silently without effect.
+/// Rejects unknown names of passes to require or disable. Otherwise a misspelled name would silently have no effect.
 pub(super) fn check_names(
     request: &Request,
     file: &PipelineFile,

@@ -1,8 +1,7 @@
-//! Phases: which passes go to a pipeline's places for them.
+//! Phases: extension points of a pipeline for passes of plugins.
 //!
-//! A pass may ask for a phase instead of being listed: a vendor's plugin is dropped into a
-//! directory, and its passes run where the pipeline has a place. What the pipeline lists by name
-//! isn't placed a second time.
+//! A pass may declare a phase. It then runs where the pipeline has an entry for that phase, so a vendor's plugin can be
+//! added without editing the pipeline. Passes that the pipeline lists by name aren't added again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,19 +9,19 @@ use super::passes::passes_in;
 use crate::pipeline_file::PassTable;
 use passdock_core::{Phase, Registry};
 
-/// The passes that ask for phases, and the places for them.
+/// The passes that declare phases, and the phases of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phases {
-    /// The passes that ask for a phase, in the order in which they run there.
+    /// The passes of each phase, in execution order.
     offered: BTreeMap<Phase, Vec<String>>,
-    /// The phases that the pipeline has places for, in its order.
+    /// The phases of the pipeline, in its order.
     places: Vec<Phase>,
     /// The passes that the pipeline lists by name.
     listed: BTreeSet<String>,
 }
 
 impl Phases {
-    /// The phases of a registry's passes, without the passes that a pipeline lists itself.
+    /// Collects the passes in the registry that declare a phase, except those that the pipeline lists.
     pub(crate) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
         let listed = listed(registry, tables, passes);
         let mut groups: BTreeMap<Phase, BTreeSet<String>> = BTreeMap::new();
@@ -41,33 +40,33 @@ impl Phases {
         }
     }
 
-    /// The passes for a place of the pipeline.
+    /// Returns the passes of a phase, and records that the pipeline has it.
     pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
         self.passes(phase)
     }
 
-    /// The passes that ask for a phase.
+    /// Returns the passes that declare a phase.
     pub(crate) fn passes(&self, phase: Phase) -> &[String] {
         self.offered.get(&phase).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the pipeline lists a pass by name.
+    /// Returns `true` if the pipeline lists a pass by name.
     pub(crate) fn lists(&self, name: &str) -> bool {
         self.listed.contains(name)
     }
 
-    /// The phases that have a place, in the pipeline's order.
+    /// Returns the phases of the pipeline, in its order.
     pub(crate) fn places(&self) -> &[Phase] {
         &self.places
     }
 
-    /// The phase of each pass that was placed.
+    /// Returns the phase of each pass whose phase is in the pipeline.
     pub(crate) fn placed(&self) -> HashMap<&str, Phase> {
         self.offers(true).collect()
     }
 
-    /// The passes that ask for a phase that has no place.
+    /// Returns the passes whose phase isn't in the pipeline.
     pub(crate) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
         self.offers(false)
     }
@@ -79,13 +78,12 @@ impl Phases {
     }
 }
 
-/// The canonical names of all passes that are listed, at any depth; those in a registered Sequential are
-/// listed with it.
+/// Returns the canonical names of all listed passes, at any depth, including those in registered Sequentials.
 fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTreeSet<String> {
     let mut listed = BTreeSet::new();
     let mut list = |name: &str| {
         listed.insert(registry.canonical(name));
-        // A name that stands for nothing is an error later.
+        // Unknown names are reported later.
         let pass = registry.get_pass(name).ok();
         let inner = pass.as_ref().and_then(|pass| pass.as_sequential());
         let inner = inner.into_iter().flat_map(passes_in);
@@ -102,7 +100,7 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
     listed
 }
 
-/// Passes of one phase in their order: what is required first, and else by name.
+/// Orders the passes of a phase topologically by `required`, then by name.
 fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
     let required = |name: &String| -> BTreeSet<String> {
         let declared = registry.declaration(name).into_iter();
@@ -117,7 +115,7 @@ fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
     let mut order: Vec<String> = Vec::with_capacity(names.len());
     while let Some(first) = waiting.keys().next() {
         let mut free = waiting.iter().filter(|(_, required)| required.is_empty());
-        // What requires itself in a circle is refused by the resolver, with the chain.
+        // The resolver reports cycles of required passes.
         let next = free.next().map_or(*first, |(name, _)| *name);
         waiting.remove(next);
         for required in waiting.values_mut() {

@@ -1,4 +1,4 @@
-//! The plugins of a request.
+//! Loading of a request's plugins.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,11 @@ use toml::Spanned;
 use super::request::Request;
 use crate::pipeline_file::{PassTable, PipelineFile, values};
 
-/// Takes the plugin files of a request, and the plugins in all its directories, into the registry;
-/// answers why plugins were left out that contradict others.
+/// Adds the plugin files of a request, and the plugins in its directories, to the registry. Returns the errors of
+/// plugins that were skipped because they conflict with others.
 ///
 /// # Errors
-/// If a file isn't there or no plugin that can be used, or a directory that has to be there can't
-/// be read.
+/// If a file doesn't exist or isn't a usable plugin, or a required directory can't be read.
 pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassError>, PassError> {
     let mut conflicts = Vec::new();
     load(registry, request, &PipelineFile::default(), &mut |error| {
@@ -25,8 +24,8 @@ pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassEr
     Ok(conflicts)
 }
 
-/// Takes the plugins that a request and a pipeline name, or that are in their directories, into the
-/// registry; `refused` is told of each that contradicts another.
+/// Adds the plugins of a request and of a pipeline file to the registry. `refused` receives the error of each plugin
+/// that conflicts with another.
 pub(super) fn load(
     registry: &Registry,
     request: &Request,
@@ -76,7 +75,8 @@ pub(super) fn load(
     check_plugins(file, registry)
 }
 
-/// Refuses a built-in pipeline where the standard plugins aren't: there is nothing to correct in its text.
+/// Rejects a built-in pipeline if the standard plugins are missing. The error doesn't refer to its text, which the user
+/// can't change.
 pub(super) fn check_built_in(
     registry: &Registry,
     request: &Request,
@@ -90,7 +90,7 @@ pub(super) fn check_built_in(
     let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
     let (what, notes) = match unknown.next() {
         Some((name, error)) => (format!("the pass `{name}`"), error.notes.clone()),
-        // Passes would leave everything as it is.
+        // Without op definitions, passes would change nothing.
         None if registry.op_defs().is_empty() => {
             let unreadable = registry.unreadable().into_iter();
             let notes = unreadable.map(|error| error.to_string()).collect();
@@ -119,7 +119,7 @@ pub(super) fn check_built_in(
     Err(error)
 }
 
-/// The error of a request in whose directories there is no plugin.
+/// Returns the error for a request whose directories contain no plugins.
 pub fn no_plugins(request: &Request) -> PassError {
     let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
     let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
@@ -130,8 +130,7 @@ pub fn no_plugins(request: &Request) -> PassError {
     )
 }
 
-/// Says with the error of a pass that isn't there that no plugin was found, if none was where the
-/// request looks for some.
+/// Adds to an error about an unknown pass that the searched directories contain no plugins, if that is the case.
 pub(super) fn none_found(error: PassError, request: &Request, registry: &Registry) -> PassError {
     let has_looked = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
     if error.kind != ErrorKind::UnknownPass || !has_looked || !registry.plugins().is_empty() {
@@ -142,7 +141,7 @@ pub(super) fn none_found(error: PassError, request: &Request, registry: &Registr
     error.note(none.message.clone()).help(help)
 }
 
-/// Shows the name under `override` that an error is about.
+/// Adds the location of the name in `override` that an error refers to.
 fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
     let plugins = file.plugins.plugins.iter();
     let mut names = plugins.flat_map(|(_, plugin)| &plugin.overrides);
@@ -156,7 +155,7 @@ fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
     }
 }
 
-/// Refuses the name of a plugin file that isn't there, or of a directory.
+/// Rejects a plugin file that doesn't exist or is a directory.
 fn check_file(path: &Path) -> Result<(), PassError> {
     let shown = path.display();
     let wrong = |message: String| Err(PassError::new(ErrorKind::Usage, message));
@@ -174,7 +173,7 @@ fn check_file(path: &Path) -> Result<(), PassError> {
     }
 }
 
-/// Refuses `[plugins.NAME]` for a plugin that isn't there.
+/// Rejects `[plugins.NAME]` for an unknown plugin.
 fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
     let plugins = registry.plugins();
     for (key, _) in &file.plugins.plugins {

@@ -1,4 +1,4 @@
-//! The files of a run, which nothing that is written next to the output may replace.
+//! The files of a run that other output must not overwrite.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::model_file;
 use passdock_core::{Plugin, Registry};
 use passdock_files::{directory_of, end_of_links};
 
-/// Returns the file of a run that a path names: `the model`, `the output`, …
+/// Describes the file of the run that a path refers to: `the model`, `the output`, …
 pub(super) fn protected_file(
     path: &Path,
     request: &Request,
@@ -34,24 +34,24 @@ pub(super) fn protected_file(
     if let Some(plugin) = plugins.iter().find(is_plugin) {
         return Some(format!("the plugin `{}`", plugin.name()));
     }
-    // The name of a new file isn't that of data.
+    // Only existing files can be data files.
     path.is_file().then(|| data(&path, request)).flatten()
 }
 
-/// Whether the model's data is there.
+/// Describes the path if it is a data file of the model.
 fn data(path: &Path, request: &Request) -> Option<String> {
-    // What can be read only once is left to the run.
+    // A pipe can be read only once, by the run.
     if !request.model.is_file() {
         return None;
     }
-    // A model that can't be read is another error, later.
+    // The run reports unreadable models.
     let module = request.read_model().ok()?;
     let mut files = model_file::data_files_of(&module).into_iter();
     let is = |file: PathBuf| whole(&file).is_some_and(|data| data == path);
     files.any(is).then(|| "the model's data".to_owned())
 }
 
-/// A path without links, of a file that is there or of one that could be.
+/// Returns a path with links resolved. The file need not exist.
 fn whole(path: &Path) -> Option<PathBuf> {
     dunce::canonicalize(path).ok().or_else(|| {
         let end = end_of_links(path).ok()?;

@@ -1,4 +1,4 @@
-//! The request of a run: plain data, so that a run can happen in another process.
+//! The request of a run, as plain data that can be sent to another process.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,91 +12,89 @@ use crate::model_file::{self, ReadOptions, WriteOptions};
 use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
 
-/// The way to trust a reproducer.
+/// Help for errors about untrusted reproducers.
 pub(crate) const TRUST: &str =
     "`--trust` allows that: use it if you trust the reproducer's sender.";
 
-/// Everything that `passdock run` was told.
+/// A request to run a pipeline: the options of `passdock run`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The pipeline, if there is one.
     pub pipeline: Option<PipelineText>,
-    /// Passes to run after the file's, by name.
+    /// Passes to run after those of the file, by name.
     pub passes: Vec<String>,
     /// The model to read: a path, or `-` for IR text on standard input.
     #[serde(with = "crate::raw_path")]
     pub model: PathBuf,
-    /// The model to write; nothing is written without it.
+    /// The path of the output. If `None`, nothing is written.
     #[serde(with = "crate::raw_path")]
     pub output: Option<PathBuf>,
-    /// Plugin files, before all others.
+    /// Plugin files, with precedence over all other plugins.
     #[serde(with = "crate::raw_path")]
     pub plugin_files: Vec<PathBuf>,
-    /// Directories of plugins, before those of the file.
+    /// Plugin directories, searched before those of the file.
     #[serde(with = "crate::raw_path")]
     pub plugin_dirs: Vec<PathBuf>,
-    /// Directories of plugins after those of the file; they may be missing.
+    /// Plugin directories, searched after those of the file. They need not exist.
     #[serde(with = "crate::raw_path")]
     pub standard_dirs: Vec<PathBuf>,
-    /// The one of `standard_dirs` that the program is in, beside which libraries may lie that are no
-    /// plugins.
+    /// The directory in `standard_dirs` that contains the program. It may contain libraries that aren't plugins.
     #[serde(with = "crate::raw_path")]
     pub program_dir: Option<PathBuf>,
-    /// The level, in place of the file's.
+    /// The optimization level. Overrides the file's.
     pub opt_level: Option<u32>,
-    /// Passes that are added to the file's `required_pass`.
+    /// Passes to add to the file's `required_pass`.
     pub required_pass: Vec<String>,
-    /// Passes that are added to the file's `disabled_pass`.
+    /// Passes to add to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
-    /// As `required_pass`, of the context around the run, which checks the names itself.
+    /// Like `required_pass`, from the context around the run, which has checked the names.
     pub outer_required_pass: Vec<String>,
-    /// As `disabled_pass`, of the context around the run, which checks the names itself.
+    /// Like `disabled_pass`, from the context around the run, which has checked the names.
     pub outer_disabled_pass: Vec<String>,
-    /// Rules that are added to the file's `disabled_rule`.
+    /// Rules to add to the file's `disabled_rule`.
     pub disabled_rule: Vec<String>,
-    /// The number of rewrites after which rules stop, in place of the file's.
+    /// The maximum number of rewrites by rules. Overrides the file's.
     pub rewrite_limit: Option<u64>,
-    /// The version that ONNX's own operators are raised to before the first pass.
+    /// The version to which ONNX's own operators are raised before the first pass.
     pub raise_opset: Option<i64>,
-    /// Config options, each `KEY=VALUE`, in place of the file's.
+    /// Config options `KEY=VALUE`. They override the file's.
     pub config: Vec<String>,
-    /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before
-    /// the first pass.
+    /// Bindings `NAME=VALUE` of dim symbols and parameters, applied before the first pass.
     pub bind: Vec<String>,
-    /// Instruments to run after the file's, in order.
+    /// Instruments to add after those of the file, in order.
     pub instruments: Vec<RequestedInstrument>,
-    /// The output that instruments print to.
+    /// Where instruments print.
     pub print: Print,
-    /// The functions that are verified, and when.
+    /// Which functions to verify, and when.
     pub verify: Verify,
-    /// Whether the field `allow_growth` of every config option that has one is set.
+    /// Whether to set the field `allow_growth` of all config options that have it.
     pub allow_growth: bool,
-    /// The number of threads that run function passes; `None`: one for each core.
+    /// The number of threads for function passes; `None` for the number of cores.
     pub jobs: Option<usize>,
-    /// The options for reading the model.
+    /// Options for reading the model.
     #[serde(flatten)]
     pub read: ReadOptions,
-    /// The options for writing the result.
+    /// Options for writing the result.
     #[serde(flatten)]
     pub write: WriteOptions,
-    /// Whether an output that is a link is replaced: its name isn't the user's. Otherwise the link's target is written.
+    /// Whether to replace an output that is a link, because the user didn't choose its name. Otherwise the target of
+    /// the link is overwritten.
     pub replaces_links: bool,
-    /// Whether the pipeline may name files outside of its directory, and a reproducer's plugins and libraries.
+    /// Whether the pipeline may name files outside of its directory, and a reproducer may load plugins and libraries.
     pub trust: bool,
-    /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
-    /// output.
+    /// The directory in which reproducers are created, instead of next to the output.
     #[serde(with = "crate::raw_path")]
     pub reproducer_dir: Option<PathBuf>,
-    /// Whether a reproducer has copies of the large constants, too.
+    /// Whether reproducers contain copies of large constants.
     pub self_contained: bool,
-    /// Whether the model is as it was right before the first pass, so that what that pass requires
-    /// has run: a reproducer's is.
+    /// Whether the model is the state right before the first pass, as in a reproducer. The passes that the first one
+    /// requires have then already run.
     pub resumes: bool,
 }
 
 impl Request {
-    /// The pipeline's file, or an empty one.
+    /// Parses the pipeline. Returns an empty one if there is none.
     pub(crate) fn pipeline_file(&self) -> Result<PipelineFile, PassError> {
         match &self.pipeline {
             Some(file) => PipelineFile::parse(&file.name(), &file.text),
@@ -104,15 +102,15 @@ impl Request {
         }
     }
 
-    /// Whether the pipeline is inside the program, and no file.
+    /// Returns `true` if the pipeline is built in.
     pub(crate) fn is_built_in(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|text| text.built_in)
     }
 
-    /// Reads the model, with what the request allows.
+    /// Reads the model with the request's options.
     ///
     /// # Errors
-    /// If it can't be read, or isn't right.
+    /// If it can't be read or is invalid.
     pub fn read_model(&self) -> Result<Module, PassError> {
         model_file::read_with(&self.model, self.read).map_err(|mut error| {
             if self.resumes {
@@ -123,10 +121,10 @@ impl Request {
         })
     }
 
-    /// The path of a file that the pipeline's file names, which starts from the file's directory.
+    /// Returns a path in the pipeline file, resolved against the file's directory.
     ///
     /// # Errors
-    /// If it leads out of that directory, links followed, and the pipeline isn't trusted.
+    /// If it is outside of that directory after resolving links, and the pipeline isn't trusted.
     pub(super) fn beside_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
         let pipeline = self.pipeline.as_ref();
         let base = pipeline.and_then(|text| text.path.parent());
@@ -143,8 +141,8 @@ impl Request {
         Err(error.help("`--trust` lets a pipeline name files anywhere."))
     }
 
-    /// As [`Request::beside_pipeline`], of a file from which code is loaded, or that is written: a reproducer may not
-    /// name any unless it is trusted.
+    /// Like [`Request::beside_pipeline`], for libraries to load and files to write. A reproducer that isn't trusted may
+    /// not name any.
     pub(super) fn used_by_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
         if self.trust || !self.resumes {
             return self.beside_pipeline(path);
@@ -154,7 +152,7 @@ impl Request {
         Err(error.help(TRUST))
     }
 
-    /// The directories in which plugins are looked for, in order; `more` are those of the pipeline.
+    /// Returns the plugin directories in search order. `more` has those of the pipeline.
     pub(crate) fn search_dirs(&self, more: impl IntoIterator<Item = PathBuf>) -> Vec<SearchDir> {
         let required = self.plugin_dirs.iter().cloned().chain(more);
         let required = required.map(|path| (path, true));
@@ -169,8 +167,8 @@ impl Request {
     }
 }
 
-/// Whether a path is in a directory or below, links followed. A path that doesn't exist counts from its nearest
-/// directory that does.
+/// Returns `true` if a path is inside a directory after resolving links. If the path doesn't exist, its nearest
+/// existing ancestor is resolved.
 pub(crate) fn is_inside(dir: &Path, path: &Path) -> bool {
     let is_there = |path: &&Path| path.symlink_metadata().is_ok();
     let there = path.ancestors().find(is_there).unwrap_or(Path::new("."));
@@ -182,7 +180,7 @@ pub(crate) fn is_inside(dir: &Path, path: &Path) -> bool {
     }
 }
 
-/// A pipeline: its name for messages and relative paths, and its text.
+/// A pipeline's text, with its path for messages and relative paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineText {
     /// The file's path, as the user gave it, or the name of a built-in pipeline.
@@ -190,16 +188,16 @@ pub struct PipelineText {
     pub path: PathBuf,
     /// The whole text.
     pub text: String,
-    /// Whether it is inside the program, and no file.
+    /// Whether the pipeline is built in.
     #[serde(default)]
     pub built_in: bool,
-    /// Whether the running program made it, and no file says it: it may name passes of any module of Python.
+    /// Whether the running program created it. It may then name passes in any Python module.
     #[serde(default, skip_serializing)]
     pub of_program: bool,
 }
 
 impl PipelineText {
-    /// The text of a file.
+    /// Creates the pipeline of a file.
     pub fn of_file(path: impl Into<PathBuf>, text: impl Into<String>) -> PipelineText {
         PipelineText {
             path: path.into(),
@@ -209,7 +207,7 @@ impl PipelineText {
         }
     }
 
-    /// The name that messages and reports call it by.
+    /// Returns the name for messages and reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -226,12 +224,12 @@ impl From<BuiltInPipeline> for PipelineText {
     }
 }
 
-/// The output that instruments print to.
+/// Where instruments print.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Print {
-    /// Whether it is standard error instead of standard output.
+    /// Whether to print to standard error instead of standard output.
     pub to_stderr: bool,
-    /// Whether it takes colours.
+    /// Whether to use colours.
     pub color: bool,
 }

@@ -1,16 +1,16 @@
-//! Instruments that a request adds to the pipeline's: by `--instrument`, or by a flag that is short for it.
+//! Instruments that a request adds with `--instrument`, or with a shorthand flag.
 
 use passdock_core::{ErrorKind, PassError};
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline_file::lone_value;
 
-/// An instrument to run, with its options.
+/// A requested instrument with its options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedInstrument {
-    /// The name that it is registered by.
+    /// The registered name.
     pub name: String,
-    /// The options that it was given.
+    /// The given options.
     pub options: toml::Table,
     /// The argument that requests it, for errors.
     pub by: RequestSource,
@@ -22,15 +22,15 @@ pub struct RequestedInstrument {
 pub enum RequestSource {
     /// `--instrument` with this text.
     Instrument(String),
-    /// A flag that is short for it: `--timing`.
+    /// A shorthand flag, such as `--timing`.
     Flag(String),
 }
 
 impl RequestedInstrument {
-    /// Parses an instrument as `--instrument` takes it: `NAME`, or `NAME={OPTION=VALUE, …}` in TOML.
+    /// Parses the argument of `--instrument`: `NAME`, or `NAME={OPTION=VALUE, …}` in TOML.
     ///
     /// # Errors
-    /// If the options aren't a table in TOML.
+    /// If the options aren't a TOML table.
     pub fn parse(text: &str) -> Result<RequestedInstrument, PassError> {
         let (name, options) = text.split_once('=').unwrap_or((text, "{}"));
         let Some(toml::Value::Table(options)) = lone_value(options) else {
@@ -45,7 +45,7 @@ impl RequestedInstrument {
         })
     }
 
-    /// Returns the instrument that a flag is short for.
+    /// Creates the instrument of a shorthand flag, without options.
     pub fn by_flag(flag: &str, name: &str) -> RequestedInstrument {
         RequestedInstrument {
             name: name.to_owned(),
@@ -60,7 +60,7 @@ impl RequestedInstrument {
         self
     }
 
-    /// Returns the flag that is short for it.
+    /// Returns the shorthand flag, if one was used.
     fn flag(&self) -> Option<&str> {
         match &self.by {
             RequestSource::Flag(flag) => Some(flag),
@@ -68,7 +68,7 @@ impl RequestedInstrument {
         }
     }
 
-    /// Returns the flag that is short for it, with each name of a pass that it gives.
+    /// Returns the shorthand flag, paired with each pass name in its options.
     pub(crate) fn flagged_passes(&self) -> impl Iterator<Item = (&str, &str)> {
         let flag = self.flag();
         let names = self.options.get("passes").and_then(toml::Value::as_array);
@@ -76,7 +76,7 @@ impl RequestedInstrument {
         names.filter_map(move |name| Some((flag?, name)))
     }
 
-    /// Returns the file that a flag has it write.
+    /// Returns the file that a shorthand flag writes.
     pub(super) fn flagged_file(&self) -> Option<&str> {
         let file = |option| self.options.get(option)?.as_str();
         self.flag()?;

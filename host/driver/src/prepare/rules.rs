@@ -1,4 +1,4 @@
-//! Files of rules, which a pipeline or a request names in place of a pass, or in an option of one.
+//! Files of rules, which may be used as passes or as values of options.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind as IoErrorKind;
@@ -12,31 +12,32 @@ use toml::Value;
 use super::request::Request;
 use crate::pipeline_file::{Options, PassTable, SourceText, lone_value, table_of};
 
-/// Whether what stands where a pass's name may, or a text of rules, is the name of a file of them: `fuse.rules`.
+/// Returns `true` if a pass name, or an element of an option for rules, is the name of a .rules file such as
+/// `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
-    // A text may end with a comment that names one.
+    // Rules may end with a comment that names a file.
     !name.contains(['{', '\n']) && Path::new(name).extension() == Some(OsStr::new("rules"))
 }
 
-/// Reads a file of rules, whose operators the registry's plugins have to define.
+/// Reads a .rules file and checks its operators against the registry's definitions.
 pub(super) fn read(path: &Path, registry: &Registry) -> Result<RulesFile, PassError> {
     let file = read_file(path)?;
     file.check(&registry.op_defs())?;
     Ok(file)
 }
 
-/// Reads a file of rules.
+/// Reads a .rules file.
 ///
 /// # Errors
-/// If it can't be read, or isn't one of rules: what is wrong, and where.
+/// If the file can't be read or its rules are invalid. The error has a source line.
 pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
     RulesFile::parse(&path.display().to_string(), &text_of(path)?)
 }
 
-/// Reads a file of patterns: of rules that are only looked for, which may end before the arrow.
+/// Reads a file of match-only rules, whose replacements may be omitted.
 ///
 /// # Errors
-/// If it can't be read, or isn't one of patterns: what is wrong, and where.
+/// If the file can't be read or its patterns are invalid. The error has a source line.
 pub fn read_patterns(path: &Path) -> Result<Vec<Rule>, PassError> {
     RulesFile::patterns(
         &path.display().to_string(),
@@ -56,7 +57,7 @@ fn text_of(path: &Path) -> Result<String, PassError> {
     })
 }
 
-/// The options of a pipeline's pass, with the texts of files of rules in the place of their names.
+/// Returns the options of a pipeline's pass. Names of .rules files are replaced by the files' contents.
 pub(super) fn with_texts(
     options: &Options,
     schema: &Schema,
@@ -77,7 +78,7 @@ pub(super) fn with_texts(
     Ok(table)
 }
 
-/// Puts the texts of files in the place of their names, where a config key takes rules: itself, or in its fields.
+/// Replaces names of .rules files by the files' contents, in a config key for rules or in its fields.
 pub(super) fn put_texts(
     value: &mut Value,
     schema: &Schema,
@@ -91,7 +92,7 @@ pub(super) fn put_texts(
     }
 }
 
-/// Puts them into the options of an instrument, or the fields of a config key.
+/// Replaces names of .rules files in the options of an instrument or the fields of a config key.
 pub(super) fn put_into_fields(
     fields: &mut toml::Table,
     schema: &Schema,
@@ -108,10 +109,10 @@ fn takes_rules(schema: &Schema, name: &str) -> bool {
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
 
-/// Puts whole paths in the place of the `.npy` files among the values of a pipeline, which passes read by themselves.
+/// Replaces paths of `.npy` files in a pipeline's values by absolute paths, because passes open them.
 ///
 /// # Errors
-/// If the pipeline may not name one.
+/// If the pipeline may not name the file.
 pub(super) fn place_tensors(value: &mut Value, request: &Request) -> Result<(), PassError> {
     match value {
         Value::String(file) if file.ends_with(".npy") => {
@@ -128,7 +129,7 @@ pub(super) fn place_tensors(value: &mut Value, request: &Request) -> Result<(), 
     }
 }
 
-/// Puts texts into a list. What is no name of a file stays.
+/// Replaces names of .rules files in a list. Other elements are kept.
 fn put_into(
     value: &mut Value,
     path_of: impl Fn(&str) -> Result<PathBuf, PassError>,
@@ -150,8 +151,8 @@ fn put_into(
 }
 
 impl Request {
-    /// The files of rules that the request names, as far as that can be told before plugins say which options take
-    /// rules: each name of such a file that stands in a list. None, if its pipeline can't be read.
+    /// Returns the .rules files that the request may use: all such names in lists. Schemas of options aren't known yet.
+    /// Returns none for an invalid pipeline.
     pub(crate) fn rules_files(&self) -> Vec<PathBuf> {
         let file = self.pipeline_file().unwrap_or_default();
         let mut named: Vec<String> = Vec::new();
@@ -168,7 +169,7 @@ impl Request {
         named.extend(config.flat_map(|(_, given)| named_in(given.get_ref())));
         let instruments = file.instruments.iter();
         named.extend(instruments.flat_map(|table| named_in(&table_of(&table.options).into())));
-        // A file that may not be read is an error of the run.
+        // The run reports forbidden files.
         let paths = named.iter();
         let mut paths: Vec<PathBuf> = paths
             .filter_map(|name| self.beside_pipeline(name).ok())
@@ -184,7 +185,7 @@ impl Request {
     }
 }
 
-/// The files that lists name: options, the fields of a config key, or its value.
+/// Returns the .rules files named in the lists of an option, a config key or its fields.
 fn named_in(value: &Value) -> Vec<String> {
     match value {
         Value::Table(fields) => fields

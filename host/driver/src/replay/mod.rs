@@ -1,4 +1,4 @@
-//! Running a reproducer again.
+//! Replaying reproducers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::reproducer::{
 };
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
-/// A reproducer that was read.
+/// A parsed reproducer.
 #[derive(Clone, Debug)]
 pub struct Reproducer {
     dir: PathBuf,
@@ -30,18 +30,18 @@ pub struct Reproducer {
 pub enum Outcome {
     /// The same pass failed in the same way.
     Same,
-    /// Something else failed.
+    /// A different failure.
     Other,
-    /// Nothing failed.
+    /// No failure.
     None,
 }
 
-/// A replay: what failed, and what had failed before.
+/// The result of a replay: the actual and the expected failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replay {
-    /// Whether it is the same failure.
+    /// How the failure compares with the expected one.
     pub outcome: Outcome,
-    /// The failure that the reproducer was made of.
+    /// The failure in the reproducer.
     pub expected: Failure,
     /// The failure of this run.
     pub failure: Option<Failure>,
@@ -51,11 +51,11 @@ pub struct Replay {
 }
 
 impl Reproducer {
-    /// Reads the reproducer in a directory. Only one that the user trusts (`trust`) may run a command, load plugins
-    /// that it names, and read or write files outside of its directory.
+    /// Reads the reproducer in a directory. Only a trusted one may run a command, load plugins that it names, and read
+    /// or write files outside of its directory.
     ///
     /// # Errors
-    /// If it isn't a reproducer, can't be read, or asks for what takes trust.
+    /// If the directory isn't a reproducer, can't be read, or needs trust that it doesn't have.
     pub fn open(dir: &Path, trust: bool) -> Result<Reproducer, PassError> {
         let shown = dir.display();
         let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
@@ -109,7 +109,7 @@ impl Reproducer {
         Ok(reproducer)
     }
 
-    /// What it asks for that takes trust.
+    /// Lists the actions of the reproducer that require trust.
     fn needs_trust(&self) -> Result<Vec<String>, PassError> {
         let pipeline = self.request(Request::default()).pipeline_file()?;
         let check = self.about.check.iter();
@@ -125,19 +125,19 @@ impl Reproducer {
         Ok(needs)
     }
 
-    /// The command that judges the result, if the pass itself doesn't fail.
+    /// Returns the test command for the result, if the pass itself doesn't fail.
     pub fn check(&self) -> Option<&ReproducerCheck> {
         self.about.check.as_ref()
     }
 
-    /// The model that was read, as the user named it.
+    /// Returns the path of the original model, as the user gave it.
     pub fn model(&self) -> Option<&str> {
         self.about.model.as_deref()
     }
 
-    /// Runs it again, with the passes of a registry, to which the plugins come from where `request` says; `locked`
-    /// refuses plugins that aren't the files that the reproducer was made with. What goes wrong is in the report.
-    /// `judge` runs the [`ReproducerCheck`], if there is one, on the module before the passes and the one after them.
+    /// Runs the reproducer with a registry's passes, and with the plugins of `request`. With `locked`, plugins whose
+    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerCheck`], if there is one, on the
+    /// modules before and after the passes. The report contains all errors.
     pub fn replay(
         &self,
         registry: &Registry,
@@ -192,7 +192,7 @@ impl Reproducer {
             )),
             model: self.dir.join(BEFORE),
             verify: self.about.verify,
-            // What a trusted one refers to elsewhere has the hash that it should have.
+            // The hashes of referenced data were checked.
             read: ReadOptions {
                 outside_data: self.trust,
             },
@@ -202,7 +202,7 @@ impl Reproducer {
         }
     }
 
-    /// An error unless the check calls the result good.
+    /// Returns an error unless the oracle accepts the result.
     fn judge(
         &self,
         request: &Request,
@@ -223,7 +223,7 @@ impl Reproducer {
         }
     }
 
-    /// Whether what it was made with is here; what is different and may be, comes back.
+    /// Compares the environment with the original one. Returns tolerable differences as warnings.
     fn differences(
         &self,
         registry: &Registry,
@@ -231,7 +231,7 @@ impl Reproducer {
         locked: bool,
     ) -> Result<Vec<Diagnostic>, PassError> {
         self.check_data()?;
-        // A file that can't be used is an error of the run.
+        // The run reports unusable files.
         let files = request.plugin_files.iter();
         let named = files.filter_map(|file| Plugin::open(file).ok());
         let mut plugins: Vec<Arc<Plugin>> = named.map(Arc::new).collect();
@@ -273,7 +273,7 @@ impl Reproducer {
     }
 }
 
-/// The difference of a plugin from the one that was loaded, and what to do.
+/// Describes how a plugin differs from the original one, with a suggested fix.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
     let help = "What the reproducer shows may be gone, or look different.";

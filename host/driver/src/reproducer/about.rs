@@ -1,4 +1,4 @@
-//! `reproducer.toml`: the failure, and what it was found with.
+//! `reproducer.toml`: the failure and its environment.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use passdock_core::{PassError, Plugin, Verify};
 
-/// The version of the file that this passdock writes and reads.
+/// The version of the file format.
 pub(crate) const VERSION: u32 = 1;
 
-/// The content of the file.
+/// The contents of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct About {
     pub(crate) version: u32,
-    /// The passdock that wrote it.
+    /// The version of passdock that wrote it.
     pub(crate) passdock: String,
     /// The pipeline, as the user named it.
     pub(crate) pipeline: Option<String>,
@@ -30,70 +30,70 @@ pub(crate) struct About {
     pub(crate) data: Vec<DataRange>,
 }
 
-/// A failure. Two are the same if the same pass fails in the same way; its message may differ.
+/// A failure. Failures are equal if the same pass fails in the same way; messages may differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The code of the error: `pass-panicked`.
+    /// The error code, such as `pass-panicked`.
     pub code: String,
     /// The pass that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<String>,
-    /// The plugin that gives the pass.
+    /// The plugin that provides the pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
-    /// The function that it worked on.
+    /// The function being transformed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// The op that it failed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// The place where that op stood.
+    /// The source location of that op.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// What ended the process, in a word: `SIGSEGV`, `exit`, `timeout`.
+    /// The cause of a crash: `SIGSEGV`, `exit`, `timeout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub termination: Option<String>,
     /// The error's message.
     pub message: String,
 }
 
-/// The command that calls what a pass makes bad, though the pass doesn't fail.
+/// The test command that rejects the result of a pass that doesn't fail itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproducerCheck {
-    /// The command, as it was given to `--check`.
+    /// The argument of `--check`.
     pub command: String,
-    /// The seconds after which it is ended.
+    /// The time limit of the command in seconds.
     pub timeout_s: Option<f64>,
 }
 
-/// A plugin that was used: its code was loaded, or a Sequential of it was asked for.
+/// A plugin in use: its library was loaded, or one of its Sequentials was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginFile {
     /// The plugin's name.
     pub name: String,
     /// The plugin's version.
     pub version: String,
-    /// The name of its file; none if it is a part of the program.
+    /// The name of its file, or `None` if it is part of the program.
     pub file: Option<String>,
     /// The BLAKE3 hash of its file.
     pub blake3: Option<String>,
 }
 
-/// Constants that `before.ir` refers to in a file outside of the reproducer.
+/// A range of a file outside of the reproducer with constants of `before.ir`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataRange {
     /// The file's path.
     pub file: String,
-    /// The first of the bytes in it.
+    /// The start of the range, in bytes.
     pub offset: u64,
-    /// The number of bytes.
+    /// The length in bytes.
     pub length: u64,
     /// The BLAKE3 hash of the bytes.
     pub blake3: String,
 }
 
 impl Failure {
-    /// Whether the same pass failed in the same way.
+    /// Returns `true` if the same pass failed in the same way.
     pub fn is_same(&self, other: &Failure) -> bool {
         let terminations = self.termination.as_ref().zip(other.termination.as_ref());
         (&self.code, &self.pass) == (&other.code, &other.pass)
@@ -118,7 +118,7 @@ impl From<&PassError> for Failure {
     }
 }
 
-/// The failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
+/// Formats the failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;
@@ -140,25 +140,25 @@ impl PluginFile {
             name: plugin.name().to_owned(),
             version: plugin.manifest().plugin.version.clone(),
             file: path.and_then(name),
-            // A file that is gone meanwhile has no hash to compare.
+            // A file that was removed meanwhile has no hash.
             blake3: path.and_then(|path| hash_file(path).ok()),
         }
     }
 }
 
-/// The BLAKE3 hash of a file.
+/// Returns the BLAKE3 hash of a file.
 fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The BLAKE3 hash of bytes.
+/// Returns the BLAKE3 hash of bytes.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The BLAKE3 hash of a part of a file.
+/// Returns the BLAKE3 hash of a range of a file.
 pub(crate) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;

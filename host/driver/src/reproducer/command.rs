@@ -1,4 +1,4 @@
-//! The command line that runs a reproducer again.
+//! The command line that replays a reproducer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,10 @@ use super::about::About;
 use passdock_core::{FailureSite, PassError};
 use passdock_crash::TerminationCause;
 
-/// The command that runs a reproducer again on this machine: with the plugins that were used, by
-/// their files if they were named so, else by their directories, but for those that it looks in by
-/// itself; with trust if it takes that, since it was written here; and with the time that was over.
+/// Returns the command that replays a reproducer on this machine.
+///
+/// It has the plugins in use, as files if they were named by file, otherwise as directories, except for the default
+/// ones. It has `--trust` if required, because the reproducer was written here, and the time limit that was exceeded.
 pub fn command(
     dir: &Path,
     error: &PassError,
@@ -61,13 +62,13 @@ pub fn command(
     command
 }
 
-/// A text as a shell takes it for one word.
+/// Quotes a text as a single word for a shell.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
     let plain = |c: char| plain(c) || (cfg!(windows) && c == '\\');
     match !text.is_empty() && text.chars().all(plain) {
         true => text.to_owned(),
-        // No name has such a quote there.
+        // File names on Windows can't contain double quotes.
         false if cfg!(windows) => format!("\"{text}\""),
         false => format!("'{}'", text.replace('\'', "'\\''")),
     }

@@ -1,5 +1,5 @@
-//! The constants of a reproducer: small ones stand in the text, large ones are copied to a file
-//! beside it or stay where they are, with a hash.
+//! The constants of a reproducer. Small ones are part of the text. Large ones are copied to a file next to it, or
+//! referenced with a hash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,13 +13,13 @@ use rustc_hash::FxHashMap;
 use super::DATA;
 use super::about::{DataRange, hash};
 
-/// Constants of more bytes than this don't stand in the text.
+/// Maximum size in bytes of a constant in the text.
 const LARGE: u64 = 64 << 10;
 
 /// The alignment of copied constants in their file.
 const ALIGN: u64 = 64;
 
-/// Moves a module's constants to where a reproducer has them; answers what it still refers to.
+/// Moves a module's constants to the reproducer's files. Returns the ranges of other files that it still refers to.
 pub(super) fn place(
     module: &mut Module,
     dir: &Path,
@@ -62,14 +62,14 @@ struct Placing {
     path: PathBuf,
     file: Option<File>,
     end: u64,
-    /// Data that several constants share is there once.
+    /// Results by data, so that data shared by several constants is stored once.
     placed: FxHashMap<*const ConstantData, Option<Arc<ConstantData>>>,
     outside: Vec<DataRange>,
     self_contained: bool,
 }
 
 impl Placing {
-    /// The new place of data, if it moves.
+    /// Returns the moved data, or `None` if it stays where it is.
     fn place(&mut self, data: &Arc<ConstantData>) -> io::Result<Option<Arc<ConstantData>>> {
         let key = Arc::as_ptr(data);
         if let Some(known) = self.placed.get(&key) {
@@ -120,7 +120,7 @@ impl Placing {
     }
 }
 
-/// The file of copied constants, which text only names.
+/// The file of copied constants, of which the text only needs the name.
 struct Copied(String);
 
 impl ByteSource for Copied {

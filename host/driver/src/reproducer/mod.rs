@@ -1,17 +1,16 @@
-//! Reproducers: everything it takes to run into a failure again, on another machine too.
+//! Reproducers: directories that repeat a failure, also on another machine.
 //!
-//! A reproducer is a directory:
+//! A reproducer contains:
 //!
-//! - `before.ir`, the module as it was before the pass that failed;
-//! - `pipeline.toml`, that pass and those behind it, an ordinary pipeline;
-//! - `1.rules`, `2.rules`, …, the files of rules that it names;
-//! - `pipeline.schema.json`, the schema of pipelines, for whoever edits that one;
-//! - `reproducer.toml`, what failed, with which plugins and which passdock, and the hashes of data
-//!   that stayed where it was;
-//! - `data.bin`, constants that are too large for text, as far as they are copied.
+//! - `before.ir`, the module before the pass that failed;
+//! - `pipeline.toml`, an ordinary pipeline with that pass and the following ones;
+//! - `1.rules`, `2.rules`, …, the .rules files that it names;
+//! - `pipeline.schema.json`, the schema of pipelines, for editors;
+//! - `reproducer.toml`, the failure, the versions of passdock and the plugins, and the hashes of referenced data;
+//! - `data.bin`, large constants, if they are copied.
 //!
-//! The run loop attaches a [`FailureSite`](passdock_core::FailureSite) to the error of a pass: pointers, copied when it
-//! fails. [`write()`] makes the directory of it; [`crate::replay`] reads one and runs it again.
+//! The run loop attaches a [`FailureSite`](passdock_core::FailureSite) to the error of a pass. It contains only shared
+//! pointers, which are cheap to copy. [`write()`] writes it to a directory, and [`crate::replay`] replays it.
 
 mod about;
 mod command;
@@ -25,13 +24,13 @@ pub use command::{command, shell_word};
 pub(crate) use write::site_of;
 pub use write::{ReproducerOptions, write};
 
-/// The module before the pass.
+/// The module before the failed pass.
 pub(crate) const BEFORE: &str = "before.ir";
-/// The passes.
+/// The remaining passes.
 pub(crate) const PIPELINE: &str = "pipeline.toml";
-/// The schema of `PIPELINE`, which its first line names.
+/// The schema of `PIPELINE`, which refers to it in its first line.
 const PIPELINE_SCHEMA: &str = "pipeline.schema.json";
-/// The failure, and with what it was found.
+/// The failure and its environment.
 pub(crate) const ABOUT: &str = crate::model_file::REPRODUCER;
 /// Copied constants.
 const DATA: &str = "data.bin";

@@ -1,4 +1,4 @@
-//! `pipeline.toml`: the passes from the one that failed on, as a pipeline of their own, and the rules that it names.
+//! `pipeline.toml`: a pipeline with the failed pass and the following ones, and the .rules files that it names.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,14 @@ const HEADER: &str = "\
 
 ";
 
-/// A pipeline's text, and the files of rules that lie beside it.
+/// The text of a pipeline, and the .rules files next to it.
 pub(super) struct Passes {
     pub(super) pipeline: String,
-    /// The names of the files, and their texts.
+    /// The names and contents of the files.
     pub(super) rules: Vec<(String, String)>,
 }
 
-/// A pipeline that goes on where one failed. It names nothing but what these plugins and the program
-/// itself have.
+/// Returns a pipeline that starts with the failed pass. It only refers to the given plugins and to the program itself.
 pub(super) fn pipeline(
     site: &FailureSite,
     plugins: &[&Plugin],
@@ -60,7 +59,7 @@ pub(super) fn pipeline(
     })
 }
 
-/// The settings of the context, as far as they are about these plugins and the program itself.
+/// Returns the settings of the context, restricted to the given plugins and the program itself.
 fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
     let cx = &site.context;
     let registry = cx.registry();
@@ -76,7 +75,7 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
     let mut settings = cx.settings().clone();
     settings.required_pass = canonical(&settings.required_pass);
     settings.disabled_pass = canonical(&settings.disabled_pass);
-    // What another pass requires runs whatever its level.
+    // A required pass runs at any level.
     if let Some(first) = site.passes.first() {
         let info = first.info();
         if info.opt_level > cx.opt_level() && !settings.required_pass.contains(&info.name) {
@@ -91,7 +90,7 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
     settings
 }
 
-/// A pass with all its options; of a Sequential, the children that would run.
+/// Returns the table of a pass with all its options. For a Sequential, it has the children that would run.
 fn table(
     pass: &PassRef,
     cx: &PassContext,

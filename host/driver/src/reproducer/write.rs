@@ -1,4 +1,4 @@
-//! Writing a reproducer: under another name first, renamed when it is whole.
+//! Writing reproducers atomically: to a temporary directory that is renamed when it is complete.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -18,29 +18,29 @@ use passdock_files::{TemporaryDirectory, directory_of};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReproducerOptions {
-    /// Whether constants of more than 64 KiB are copied, too, instead of referring to the files that they are in.
+    /// Whether to copy constants of more than 64 KiB instead of referring to their files.
     pub self_contained: bool,
-    /// The pipeline that ran, as the user named it.
+    /// The path or name of the pipeline, as the user gave it.
     pub pipeline: Option<String>,
-    /// The model that was read, as the user named it.
+    /// The path of the model, as the user gave it.
     pub model: Option<String>,
-    /// The command that judges the pass's result, if the pass itself doesn't fail.
+    /// The test command for the pass's result, if the pass itself doesn't fail.
     pub check: Option<ReproducerCheck>,
 }
 
-/// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't
-/// be loaded and mistakes of the user aren't such, and IR that was broken before can't be written.
+/// Returns the failure site of a reproducible failure of a pass. Errors of plugin loading and of the user aren't
+/// reproducible. Corrupt IR can't be written.
 pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
     let is_failure = error.exit_status() == 1
         && !matches!(error.kind, ErrorKind::NotChecked | ErrorKind::Broken);
     error.site().filter(|_| is_failure)
 }
 
-/// Writes what it takes to run into a pass's failure again to the directory `dir`. A reproducer
-/// that is there is replaced; anything else isn't.
+/// Writes a reproducer of a pass's failure to the directory `dir`. An existing reproducer is replaced.
 ///
 /// # Errors
-/// If the error has no [`FailureSite`], since no pass failed; or if the directory can't be written.
+/// If the error has no [`FailureSite`], because no pass failed; or if `dir` is something else than a reproducer, or
+/// can't be written.
 pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
     let Some(site) = error.site() else {
         let message = "There is nothing to reproduce: no pass of a Sequential failed.";
@@ -54,7 +54,7 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
     check_place(dir).map_err(failed)?;
     let parent = directory_of(dir);
     fs::create_dir_all(parent).map_err(failed)?;
-    // Constants name their file in full, so that text can name it from where it stands.
+    // Constants refer to their file by absolute path, so that the printer can make it relative to the text.
     let parent = std::path::absolute(parent).map_err(failed)?;
     let unfinished = TemporaryDirectory::beside(&parent).map_err(failed)?;
     fill(error, site, unfinished.path(), options, &failed)?;
@@ -116,7 +116,7 @@ fn fill(
     fs::write(dir.join(ABOUT), about).map_err(failed)
 }
 
-/// Refuses to replace what isn't a reproducer.
+/// Rejects an existing path that isn't a reproducer.
 fn check_place(dir: &Path) -> io::Result<()> {
     if dir.symlink_metadata().is_err() || dir.join(ABOUT).is_file() {
         return Ok(());
@@ -127,7 +127,7 @@ fn check_place(dir: &Path) -> io::Result<()> {
     ))
 }
 
-/// Renames a whole reproducer to its place; the one that is there goes away after that.
+/// Renames a complete reproducer to its final path. An existing one is removed afterwards.
 fn put(unfinished: TemporaryDirectory, dir: &Path) -> io::Result<()> {
     match dir.symlink_metadata() {
         Ok(_) => unfinished.replace(dir),

@@ -1,4 +1,4 @@
-//! The processes that this one started, which a signal ends or stops with it.
+//! The child processes of this process, which receive its signals.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -14,19 +14,19 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
-/// The time that a process gets to end by itself when it is asked to, or when its channel is closed.
+/// How long a process may take to exit when it is asked to, or when its channel is closed.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// A process that runs.
+/// A running process.
 struct Running {
     pid: Pid,
     own_group: bool,
 }
 
 impl Running {
-    /// Sends a signal to the process, and to what it started in a group of its own.
+    /// Sends a signal to the process, and to its group if it has its own one.
     fn signal(&self, signal: Signal) {
-        // It may have ended by itself meanwhile.
+        // Fails if the process has already exited.
         _ = match self.own_group {
             true => kill_process_group(self.pid, signal),
             false => kill_process(self.pid, signal),
@@ -39,8 +39,8 @@ fn running() -> MutexGuard<'static, Vec<Running>> {
     util::lock(&RUNNING)
 }
 
-/// Starts a command, which gets these descriptors besides the standard streams. In a group of its own it can be ended
-/// with what it started; in the group of this process the terminal's signals reach it.
+/// Starts a command that inherits these descriptors in addition to the standard streams. With `own_group`, it can be
+/// terminated together with its descendants. Otherwise it receives the terminal's signals.
 ///
 /// # Errors
 /// The system's error.
@@ -52,7 +52,8 @@ pub fn spawn(
     if own_group {
         command.process_group(0);
     }
-    // A signal waits until the process is known, and another process is started when the descriptors are closed to it.
+    // Locked until the process is registered: signal handlers wait for that, and no other process inherits the
+    // descriptors.
     let mut running = running();
     let inherit = |flags| descriptors.iter().try_for_each(|fd| fcntl_setfd(fd, flags));
     inherit(FdFlags::empty())?;
@@ -67,7 +68,7 @@ pub fn spawn(
     Ok(child)
 }
 
-/// Forgets a process that was waited for.
+/// Unregisters a process that was waited for.
 pub fn forget(child: &Child) {
     forget_process(Pid::from_child(child));
     if let Some(report) = REPORT.get() {
@@ -81,18 +82,18 @@ fn forget_process(pid: Pid) {
 
 type Report = Box<dyn Fn(Option<i32>) + Send + Sync>;
 
-/// The report of a worker that it waits for another process.
+/// The callback that reports to the supervisor which process a worker waits for.
 static REPORT: OnceLock<Report> = OnceLock::new();
 
-/// Reports from now on which process this one waits for.
+/// Sets the callback that reports which process this one waits for.
 pub(super) fn report_to(report: impl Fn(Option<i32>) + Send + Sync + 'static) {
     _ = REPORT.set(Box::new(report));
 }
 
-/// The group of a process that a worker waits for, if it has one of its own. It ends with this process.
+/// The process group of a child that a worker waits for. It is terminated with this process.
 pub(super) struct AdoptedGroup(Pid);
 
-/// Adds the group of a process that a worker waits for.
+/// Registers the process group of a child that a worker waits for.
 pub(super) fn adopt(pid: Pid) -> AdoptedGroup {
     running().push(Running {
         pid,
@@ -102,7 +103,7 @@ pub(super) fn adopt(pid: Pid) -> AdoptedGroup {
 }
 
 impl AdoptedGroup {
-    /// Ends the group of a worker that has ended.
+    /// Terminates the group after its worker has exited.
     pub(super) fn kill(&self) {
         _ = kill_process_group(self.0, Signal::KILL);
     }
@@ -114,8 +115,8 @@ impl Drop for AdoptedGroup {
     }
 }
 
-/// Ends the processes that run, and lets no other one start. For a thread that is about to end the process because of a
-/// signal.
+/// Terminates all running child processes and prevents new ones. Called by a thread that is about to terminate the
+/// process because of a signal.
 pub fn give_up() {
     let running = running();
     running.iter().for_each(|child| child.signal(Signal::TERM));
@@ -129,12 +130,12 @@ pub fn give_up() {
     std::mem::forget(running);
 }
 
-/// Stops the processes that the terminal doesn't stop. For a thread that is about to stop this one.
+/// Stops the child processes that the terminal doesn't stop. Called by a thread that is about to stop this process.
 pub fn stop() {
     signal_groups(Signal::STOP);
 }
 
-/// Lets processes that were stopped go on.
+/// Continues stopped child processes.
 pub fn go_on() {
     signal_groups(Signal::CONT);
 }
@@ -145,7 +146,7 @@ fn signal_groups(signal: Signal) {
     groups.for_each(|child| child.signal(signal));
 }
 
-/// Whether a child has ended that wasn't waited for.
+/// Returns `true` if a child has exited but wasn't waited for.
 pub(super) fn has_ended(child: Pid) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     match waitid(WaitId::Pid(child), options) {

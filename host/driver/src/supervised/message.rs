@@ -1,4 +1,4 @@
-//! The messages between a supervisor and its worker: four bytes of length, little-endian, and so many bytes of JSON.
+//! Messages between a supervisor and its worker: a four-byte little-endian length, followed by JSON of that length.
 
 use std::io::{self, Read, Write};
 
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 /// The first message to a worker.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Task<J> {
-    /// The work.
+    /// The job.
     pub(super) job: J,
-    /// The terminations of workers that did the same before.
+    /// The terminations of earlier workers with the same job.
     pub(super) terminations: Vec<Termination>,
-    /// Whether it is to send which passes begin.
+    /// Whether the worker should report which pass starts.
     pub(super) sends_passes: bool,
 }
 
 /// A message of a worker.
 #[derive(Serialize, Deserialize)]
 pub(super) enum WorkerMessage<A> {
-    /// A pass of this name begins.
+    /// A pass with this name starts.
     Pass(String),
-    /// An instrument shows this text.
+    /// An instrument prints this text.
     Print(String),
-    /// The worker waits for a process of this number, which has a limit of its own; `None`: no longer.
+    /// The worker waits for a process with this id, which has a separate time limit; `None` when it stops waiting.
     Waits(Option<i32>),
-    /// The answer to the task or to a piece of work, and the number of terminations that it went past.
+    /// The result of the task or of a piece of work, and the number of calls skipped because of terminations.
     Answer(A, usize),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
     from.read_exact(&mut len)?;
     let len = u32::from_le_bytes(len);
     let mut bytes = Vec::new();
-    // Memory is taken as bytes come.
+    // Allocates as bytes arrive, because the length isn't trusted.
     from.take(len.into()).read_to_end(&mut bytes)?;
     if bytes.len() < len as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());

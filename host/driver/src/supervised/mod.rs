@@ -1,10 +1,10 @@
-//! Work in a process of its own, which may die: its supervisor stays, and reports what it died of.
+//! Crash isolation: a worker process runs plugins, and its supervisor survives and reports crashes.
 //!
-//! A [`Supervisor`] starts a program as its [`Worker`] and gives it a job. The worker sends what instruments show, and
-//! its answer in the end (`message`); an output is written to a directory of the supervisor's, which puts it in its
-//! place. What the worker calls is in memory that both share (`passdock_crash`). If it died in a pass, a second one
-//! does the same job, lets that pass fail instead of running it, and answers as of any pass that failed: with a report,
-//! and with a reproducer.
+//! A [`Supervisor`] starts a program as its [`Worker`] and sends it a job. The worker sends the output of instruments
+//! and finally the result (`message`). It writes the output file to the supervisor's staging directory, and the
+//! supervisor commits it. The worker records its calls into plugins in shared memory (`passdock_crash`). If it crashes
+//! in a pass, a second worker gets the same job and fails that pass instead of running it. Its result is that of any
+//! failed pass: a report and a reproducer.
 
 mod children;
 mod message;

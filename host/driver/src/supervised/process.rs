@@ -1,4 +1,4 @@
-//! The process of a worker, on the side of its supervisor.
+//! The supervisor's handle of a worker process.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
@@ -19,11 +19,11 @@ use super::message::{Task, WorkerMessage, receive, send};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
 
-/// The time after which the supervisor checks whether a silent worker still runs: a process that it started may hold
-/// the channel open.
+/// Interval at which the supervisor checks whether a silent worker is still running. A descendant may keep the channel
+/// open.
 const CHECK: Duration = Duration::from_millis(100);
 
-/// A worker that runs, in its own group of processes with those that it starts.
+/// A running worker, which is in a separate process group with its descendants.
 pub(super) struct Process {
     child: Child,
     channel: UnixStream,
@@ -31,12 +31,12 @@ pub(super) struct Process {
     timeout: Option<Duration>,
     /// The process that the worker waits for.
     awaited: Option<AdoptedGroup>,
-    /// Whether it has ended and was waited for.
+    /// Whether it has exited and was waited for.
     is_gone: bool,
 }
 
 impl Process {
-    /// Starts a worker and sends its task. `input` is its standard input; `None`: that of this process.
+    /// Starts a worker and sends its task. `input` is its standard input, or `None` to inherit this process's.
     pub(super) fn start<J: Serialize>(
         supervisor: &Supervisor,
         task: &Task<J>,
@@ -75,7 +75,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends the worker a message. A worker that has crashed is no error here, but when its answer is due.
+    /// Sends the worker a message. If the worker has crashed, that is reported when its result is due.
     pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         match send(&mut self.channel, message) {
             Err(error) if error.raw_os_error().is_some() => Ok(()),
@@ -83,11 +83,12 @@ impl Process {
         }
     }
 
-    /// Receives the messages of the worker up to its answer, which comes with the number of crashes that it went past.
-    /// Its time limit starts again when it has waited for another process.
+    /// Receives messages of the worker until its result, which is returned with the number of skipped calls. The time
+    /// limit restarts after the worker has waited for another process.
     ///
     /// # Errors
-    /// If there is no answer: the worker crashed or took too long, which [`Process::termination`] reports.
+    /// If there is no result because the worker crashed or exceeded the time limit. [`Process::termination`] returns
+    /// the cause.
     pub(super) fn answer<A: DeserializeOwned>(
         &mut self,
         timeout: Option<Duration>,
@@ -119,35 +120,36 @@ impl Process {
         }
     }
 
-    /// Whether the process has ended. Its number isn't used again until it is waited for.
+    /// Returns `true` if the process has exited. Its id isn't reused before it is waited for.
     fn has_ended(&self) -> io::Result<bool> {
         has_ended(Pid::from_child(&self.child))
     }
 
-    /// Returns the crash of a worker that sent no answer, for which `error` came instead. A worker that still runs is
-    /// ended.
+    /// Returns the termination of a worker that sent no result, given the error of receiving it. A worker that is still
+    /// running is terminated.
     pub(super) fn termination(mut self, error: &io::Error) -> io::Result<Termination> {
         let late = error.kind() == ErrorKind::TimedOut;
         let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].contains(&error.kind());
-        // A channel closes shortly before the end of its process.
+        // The channel closes shortly before the process exits.
         let status = self.end(if late { Duration::ZERO } else { GRACE })?;
         let cause = match status.filter(|_| ends) {
             _ if late => TerminationCause::Timeout {
                 seconds: self.timeout.unwrap_or_default().as_secs_f64(),
             },
-            // The process runs, and its channel is closed.
+            // The process is running, but has closed its channel.
             None => TerminationCause::Descriptors,
             Some(status) => status.into(),
         };
         let mut termination = self.record.record().termination(cause);
         if termination.cause == TerminationCause::Descriptors {
-            // It happened earlier.
+            // The descriptors were closed by an earlier call.
             (termination.culprit, termination.pass) = (None, None);
         }
         Ok(termination)
     }
 
-    /// Ends a worker that doesn't end by itself, and what it started. Returns its status; `None`: it was ended.
+    /// Terminates a worker that doesn't exit by itself, and its descendants. Returns its exit status, or `None` if it
+    /// was killed.
     fn end(&mut self, grace: Duration) -> io::Result<Option<ExitStatus>> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(20);
@@ -157,7 +159,7 @@ impl Process {
             pause = (pause * 2).min(Duration::from_millis(5));
             has_ended = self.has_ended()?;
         }
-        // Until the worker is waited for, the number of the group isn't used again.
+        // The id of the group isn't reused before the worker is waited for.
         _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.awaited.take().inspect(AdoptedGroup::kill);
         // The worker may have left the group.
@@ -169,7 +171,7 @@ impl Process {
     }
 }
 
-/// A reader of what a worker sends, until it ends or its time is over.
+/// A reader of a worker's messages, until the worker exits or exceeds its time limit.
 struct MessageReader<'p> {
     process: &'p Process,
     left: &'p mut Option<Duration>,
@@ -190,7 +192,7 @@ impl Read for MessageReader<'_> {
             let waited = start.elapsed().min(2 * CHECK);
             *self.left = self.left.map(|left| left.saturating_sub(waited));
             match result {
-                // A message may have come before the end.
+                // A message may have arrived before the process exited.
                 Err(error) if error.kind() == ErrorKind::WouldBlock && has_ended => {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }

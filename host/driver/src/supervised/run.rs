@@ -1,4 +1,4 @@
-//! `run` in a worker: from a request to a report, also if a plugin crashes.
+//! `run` in a worker: executes a request and returns a report, even if a plugin crashes.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,10 @@ use super::Supervisor;
 use crate::model_file::{StagedModel, is_standard};
 use crate::pipeline::{Report, Request, Watch};
 
-/// Runs a request in a worker, which answers the report of [`crate::pipeline::run_staged`] and the output. A crash of
-/// the worker is in the report. The output isn't in its place yet: it is in a directory of this process.
+/// Runs a request in a worker, and returns the report of [`crate::pipeline::run_staged`] and the output. A crash of the
+/// worker is an error in the report. The output is in a staging directory of this process, not yet committed.
 ///
-/// `job` makes the job that has the program's workers run a request, with a staging directory.
+/// `job` creates the job with which the program's workers run a request, given the name of the staging directory.
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
@@ -36,7 +36,7 @@ pub fn run<J: Serialize>(
         if !is_broken(&first.0) || request.verify != Verify::Changed {
             return Ok(first);
         }
-        // Verifying all functions after each pass finds the pass.
+        // With all functions verified after each pass, the responsible pass is found.
         let verifying = Request {
             verify: Verify::All,
             ..request.clone()
@@ -50,14 +50,14 @@ pub fn run<J: Serialize>(
     owned.unwrap_or_else(|error| (Report::failed(&request.model, &error), None))
 }
 
-/// Whether a pass wrote into the IR past the host.
+/// Returns `true` if a pass corrupted the IR by writing to it directly.
 fn is_broken(report: &Report) -> bool {
     let code = ErrorKind::Broken.code();
     let mut diagnostics = report.diagnostics.iter();
     !report.ok && diagnostics.any(|diagnostic| diagnostic.code == code)
 }
 
-/// Copies standard input to a file for each worker, if it is the model.
+/// Copies standard input to a file that several workers can read, if it is the model.
 ///
 /// # Errors
 /// If it can't be read, or the file can't be written.
@@ -73,13 +73,13 @@ pub fn kept_input(model: &Path) -> Result<Option<File>, PassError> {
     copy().map(Some).map_err(|error| not_started(&error))
 }
 
-/// The error of a process that couldn't be started.
+/// Returns the error for a process that couldn't be started.
 pub(super) fn not_started(error: &std::io::Error) -> PassError {
     let message = format!("The process that runs plugins can't be started: {error}.");
     PassError::new(ErrorKind::Crashed, message).help("`--in-process` runs them without one.")
 }
 
-/// The error of a worker that crashed outside of a pass, or in a trial.
+/// Returns the error for a worker that crashed outside of a pass, or in a trial.
 pub(super) fn crash_error(termination: &Termination) -> PassError {
     let mut error = PassError::from_termination(termination);
     error.help = None;

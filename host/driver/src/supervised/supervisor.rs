@@ -15,31 +15,31 @@ use super::message::Task;
 use super::process::Process;
 use super::{crash_error, not_started};
 
-/// The crashes after which a job fails that goes on past them, as a search does.
+/// Maximum number of crashes that a job may continue after, as a search does.
 const MAX_TERMINATIONS: usize = 32;
 
-/// The way to start workers, and their time limit.
+/// The command that starts workers, and their time limit.
 #[derive(Clone, Debug, Default)]
 pub struct Supervisor {
-    /// The program, which starts a [`super::Worker`] with two numbers among its arguments.
+    /// The program. It must start a [`super::Worker`] with the two numbers among its arguments.
     pub program: PathBuf,
     /// The arguments before the numbers.
     pub before: Vec<OsString>,
     /// The arguments after the numbers.
     pub after: Vec<OsString>,
-    /// Variables of its environment, in addition to those of this process.
+    /// Environment variables in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,
-    /// The time after which a worker is ended; `None`: no limit.
+    /// The time limit of a worker; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
 impl Supervisor {
-    /// Runs a job in a worker, and returns its answer. If the worker crashes in a pass, another one does the same and
-    /// lets that pass fail instead: its answer is as of a pass that failed. `input` is the standard input of each;
-    /// `None`: that of this process.
+    /// Runs a job in a worker and returns its result. If the worker crashes in a pass, another worker runs the same job
+    /// and fails that pass instead. The result is then that of a failed pass. `input` is the standard input of all
+    /// workers, or `None` to inherit this process's.
     ///
     /// # Errors
-    /// If no worker can be started, or a worker crashed and no other one got past that: the first crash.
+    /// If no worker can be started; or the first crash, if no other worker could skip it.
     pub fn run<A: DeserializeOwned>(
         &self,
         job: &impl Serialize,
@@ -52,7 +52,7 @@ impl Supervisor {
             sends_passes: watch.on_pass.is_some(),
         };
         loop {
-            // A worker that goes on past a crash has to come as far again, perhaps more slowly.
+            // A worker that skips a crash first repeats the work up to it, perhaps more slowly.
             let times = if task.terminations.is_empty() { 1 } else { 2 };
             let timeout = self.timeout.map(|timeout| timeout * times);
             let attempt = Process::start(self, &task, input.as_mut()).and_then(|mut process| {
@@ -68,7 +68,7 @@ impl Supervisor {
                 }
                 Ok(Err(termination)) => termination,
                 Err(error) if task.terminations.is_empty() => return Err(not_started(&error)),
-                // The answer of a worker that didn't come as far replaces no crash.
+                // A worker that didn't reach the crash has no result for it.
                 Ok(Ok(_)) | Err(_) => return Err(crash_error(&task.terminations[0])),
             };
             let call = termination.call();
@@ -80,7 +80,7 @@ impl Supervisor {
             if is_last {
                 return Err(crash_error(&task.terminations[0]));
             }
-            // The first worker has printed it.
+            // The first worker has already printed it.
             watch.sink = None;
         }
     }

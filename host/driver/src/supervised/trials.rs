@@ -1,4 +1,4 @@
-//! A pipeline that runs on one module after the other in a worker, which is started again after a crash.
+//! Repeated runs of a pipeline in a worker, which is restarted after a crash.
 
 use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_ir::{Module, text};
@@ -10,29 +10,29 @@ use super::{Supervisor, Worker, crash_error, not_started};
 use crate::model_file;
 use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
 
-/// The trials of a job whose workers call [`Worker::try_all`].
+/// Repeated runs in workers that call [`Worker::try_all`] for a job.
 pub struct WorkerTrials<'s, J> {
     supervisor: &'s Supervisor,
     job: J,
     process: Option<Process>,
 }
 
-/// A piece of work.
+/// A single run.
 #[derive(Serialize, Deserialize)]
 struct Piece {
-    /// Whether types are inferred, and nothing else.
+    /// Whether to infer types and do nothing else.
     only_types: bool,
-    /// Whether it matters what is made of the module.
+    /// Whether the resulting module is needed.
     wants_made: bool,
-    /// The module. It names files in full.
+    /// The module as text, with absolute paths of files.
     text: String,
 }
 
-/// The trial of a piece of work, with the text of the module; `None`: nothing changed, or it isn't wanted.
+/// The outcome of a run, with the text of the resulting module. `None` if it is unchanged or not needed.
 type SentTrial = Trial<Option<String>>;
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
-    /// Creates trials in workers that do this job. Nothing is started yet.
+    /// Creates trials with workers for this job, without starting one.
     pub fn new(supervisor: &'s Supervisor, job: J) -> WorkerTrials<'s, J> {
         WorkerTrials {
             supervisor,
@@ -41,7 +41,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         }
     }
 
-    /// Returns what a worker makes of a module, or how it crashed.
+    /// Returns the outcome of a run in a worker, or its crash.
     fn tried(&mut self, piece: &Piece) -> Result<SentTrial, PassError> {
         let wrong = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {
@@ -100,14 +100,15 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
 }
 
 impl Worker {
-    /// Runs a request's pipeline on each module that the supervisor sends, until it sends no more.
+    /// Runs a request's pipeline on each module that the supervisor sends.
     ///
     /// # Errors
-    /// If the supervisor doesn't take an answer.
+    /// If a result can't be sent.
     pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
         let mut rerun = None;
         while let Some(piece) = self.next::<Piece>() {
-            // Only a worker that has a piece sends messages, and loading plugins sends some.
+            // Created after a piece of work has arrived: loading plugins may send messages, which the supervisor only
+            // expects then.
             let tried = match rerun.get_or_insert_with(|| Rerun::new(registry, request)) {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),

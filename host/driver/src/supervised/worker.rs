@@ -1,4 +1,4 @@
-//! The worker: it does its task, and sends what comes of it.
+//! The worker, which runs a task and sends the result to its supervisor.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -22,15 +22,15 @@ use crate::pipeline::Watch;
 use super::children;
 use super::message::{Task, WorkerMessage, receive, send};
 
-/// A worker that has its task.
+/// A worker with a task.
 pub struct Worker {
     channel: Arc<Mutex<UnixStream>>,
     sends_passes: bool,
 }
 
 impl Worker {
-    /// Takes the task of the supervisor that started this process with these descriptors, and watches for crashes
-    /// from now on. The process dies with its supervisor.
+    /// Receives the task from the supervisor that started this process with these descriptors, and starts watching for
+    /// crashes. The process is killed when its supervisor exits.
     ///
     /// # Errors
     /// If this process wasn't started by a supervisor.
@@ -54,7 +54,7 @@ impl Worker {
         Ok((worker, task.job))
     }
 
-    /// The watch of a run: the supervisor hears of it.
+    /// Returns a watch that reports the run to the supervisor.
     pub fn watch(&self) -> Watch {
         let (passes, texts) = (self.channel.clone(), self.channel.clone());
         let on_pass = move |name: &str| tell(&passes, &WorkerMessage::Pass(name.to_owned()));
@@ -67,16 +67,16 @@ impl Worker {
         }
     }
 
-    /// Hears the next piece of work; `None`: there is no more.
+    /// Receives the next piece of work, or `None` at the end.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
         receive(&mut *util::lock(&self.channel)).ok()
     }
 
-    /// Ends the work, or a piece of it, with its answer: the supervisor may end this process from now on. It ends here
-    /// if the supervisor can't be reached.
+    /// Sends the result of the task or of a piece of work. The supervisor may then terminate this process. If it can't
+    /// be reached, this process exits.
     ///
     /// # Errors
-    /// If it can't be written as a message.
+    /// If the result can't be serialized.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
         flush_streams();
         let answer = WorkerMessage::Answer(answer, skipped_calls());
@@ -89,18 +89,18 @@ impl Worker {
     }
 }
 
-/// Sends the supervisor something. That it can't be reached shows when it is to get the answer.
+/// Sends a message. If the supervisor can't be reached, sending the result will fail, too.
 fn tell(channel: &Mutex<UnixStream>, message: &WorkerMessage<()>) {
     _ = send(&mut *util::lock(channel), message);
 }
 
-/// Ends this process, and what it started in its group, when the process that started it is gone: the other end of the
-/// channel closes then, also if a plugin ignores signals and left the group.
+/// Kills this process and its process group when the parent process exits. The channel is closed then, even if a plugin
+/// ignores signals and has left the group.
 fn end_with_parent(channel: &UnixStream) -> io::Result<()> {
     let channel = channel.try_clone()?;
     let group: Pid = getpid();
     let wait = move || {
-        // Nothing is waited for but the end, which is always told.
+        // No requested events: `poll` always reports a hangup.
         let mut end = [PollFd::new(&channel, PollFlags::empty())];
         while poll(&mut end, None) == Err(Errno::INTR) {}
         if end[0].revents().contains(PollFlags::HUP) {

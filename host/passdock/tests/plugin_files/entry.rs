@@ -1,4 +1,4 @@
-//! How a plugin's entry is called, and words of its table that mean nothing yet.
+//! The entry of a plugin, and reserved words in its table.
 
 use expect_test::expect;
 use passdock::plugin::{Plugin, host};
@@ -16,7 +16,7 @@ fn reserved_words_are_zero() {
                 entry of a pass has to be 0; build the plugin again"
         ],
     );
-    // A pass that this host leaves out may have a meaning for it.
+    // Skipped passes may use reserved words.
     parts.manifest += "min_host = \"0.999\"\n";
     check_load(&parts, &expect!["[]"]);
     parts.passes = "{ NAME(PASS), 1, 0, 0, run, 0 }";
@@ -30,7 +30,7 @@ fn reserved_words_are_zero() {
     );
 }
 
-/// Registries of one program that load one library at once.
+/// Registries of one program that load the same library concurrently.
 #[test]
 fn an_entry_is_called_by_one_thread_at_a_time() {
     let mut parts = parts("c.transform.One");

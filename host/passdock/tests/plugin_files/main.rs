@@ -1,5 +1,5 @@
-//! Plugin files, good and bad, through discovery and loading: what is found, what is said about
-//! each mistake, and that nothing runs before it is needed.
+//! Discovery and loading of valid and invalid plugin files: which plugins are found, the message for each error, and
+//! that no code runs before it is needed.
 #![allow(
     clippy::print_stderr,
     missing_docs,
@@ -17,7 +17,7 @@ use passdock::Registry;
 use passdock::plugin::{Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
 
-/// The contract's structs, as a C author writes them.
+/// The structs of the plugin ABI, as a C author declares them.
 const C: &str = r#"
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +75,7 @@ impl Parts {
         )
     }
 
-    /// Builds the library; `false`, said aloud, where there is no C compiler.
+    /// Builds the library. Prints a message and returns `false` without a C compiler.
     fn build(&self, path: &Path) -> bool {
         let source = path.with_extension("c");
         std::fs::write(&source, self.source()).expect("writes the source");
@@ -109,7 +109,7 @@ fn search(dir: &Path) -> [SearchDir; 1] {
     }]
 }
 
-/// What comes of loading plugins, below the title of each.
+/// Compares the results of loading plugins, each below its title, with the expected ones.
 #[track_caller]
 fn check_loads(
     plugins: impl IntoIterator<Item = (&'static str, Parts)>,
@@ -130,7 +130,7 @@ fn check_load(parts: &Parts, expected: &Expect) {
     }
 }
 
-/// The passes of a plugin, or why it can't be loaded; nothing where there is no C compiler.
+/// Returns the passes of a plugin or the error of loading it. Returns `None` without a C compiler.
 fn load(parts: &Parts) -> Option<String> {
     let dir = here();
     let lib = library(dir.path(), "plugin");
@@ -150,7 +150,7 @@ fn load(parts: &Parts) -> Option<String> {
     Some(said.replace(&dir.path().display().to_string(), "DIR"))
 }
 
-/// What is wrong with a plugin, and how it comes to be.
+/// A description of a defect, and a function that creates it.
 type Case = (&'static str, fn(&mut Parts));
 
 #[test]
@@ -217,7 +217,7 @@ fn each_wrong_table_has_its_sentence() {
     check_loads(parts, expect_file!["tables.txt"]);
 }
 
-/// A newer plugin's records are longer; this host reads the part that it knows.
+/// A newer plugin has longer records, of which this host reads the known part.
 #[test]
 fn longer_records_of_a_newer_minor_are_read_by_stride() {
     let mut parts = parts("c.transform.One");
@@ -239,7 +239,7 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
     );
 }
 
-/// A pass that this host can't run is left out; the others of its plugin run.
+/// A pass that this host can't run is skipped. The other passes of its plugin run.
 #[test]
 fn a_pass_of_an_unknown_kind_is_left_out() {
     let mut parts = parts("c.transform.One");
@@ -269,7 +269,7 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
     .assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
-/// A table says how long it is: one that ends before the instruments has none.
+/// The size of the table shows which members it has. A table that ends before the instruments has none.
 #[test]
 fn instruments_are_in_the_table_as_the_manifest_says() {
     const WATCH: &str = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
@@ -351,7 +351,7 @@ fn another_major_is_refused_before_anything_runs() {
     assert!(!mark.exists());
 }
 
-/// Code that runs when the library is loaded, and leaves a mark.
+/// Returns code that runs when the library is loaded, and creates a file.
 fn marks(file: &Path) -> String {
     format!(
         "#include <stdio.h>\n\
@@ -379,7 +379,7 @@ fn nothing_runs_before_it_is_needed() {
     assert!(loaded.passes().len() == 1 && mark.exists() && plugin.is_loaded());
 }
 
-/// Libraries with the same symbol names, loaded one after the other: each answers for itself.
+/// Libraries with the same symbol names, loaded one after the other. Each must resolve its own symbols.
 #[test]
 fn many_plugins_keep_apart() {
     let dir = here();
@@ -461,8 +461,8 @@ fn a_directory_with_everything_wrong() {
     .assert_eq(&said);
 }
 
-/// A library of another system is told of where nothing else is there, noted where a pass is missed,
-/// and not worth a word where the plugin is there for this system, too.
+/// A library for another system is an error if there is no other plugin, and a note if a pass is missing. It isn't
+/// reported if the plugin exists for this system, too.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_library_of_another_system() {
@@ -496,7 +496,7 @@ fn a_library_of_another_system() {
     expect![""].assert_eq(&said("c.transform.Two"));
 }
 
-/// Of the libraries beside a program, whoever misses a pass hears of those that may be plugins.
+/// If a pass is missing, libraries next to the program are reported if they may be plugins.
 #[test]
 #[cfg(target_os = "linux")]
 fn libraries_that_are_none() {
@@ -546,7 +546,7 @@ fn a_directory_that_is_missing() {
     );
 }
 
-/// Files of vendors, built by the SDK and by gcc when the contract was 0.3.
+/// Plugin files that the SDK and gcc built for ABI version 0.3.
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {

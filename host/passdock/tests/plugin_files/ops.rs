@@ -1,4 +1,4 @@
-//! Op definitions of plugin files, and what others add to them.
+//! Op definitions in plugin files, and extensions of them.
 
 use expect_test::{Expect, expect};
 use passdock::plugin::discover;
@@ -6,7 +6,7 @@ use passdock::plugin::discover::check_op_conflicts;
 
 use super::{check_load, here, library, parts, search};
 
-/// An op definition, as a C author writes it.
+/// The struct of an op definition, as a C author declares it.
 const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; uint64_t traits; \
     void *state, *infer, *evaluate; const void *attrs; uint32_t count, stride; \
     void *decompose, *legalize, *layout, *alter; void *supports; const Str *targets; size_t target_count; } Op;";
@@ -35,7 +35,7 @@ fn two_plugins_that_define_one_op_are_both_named() {
     );
 }
 
-/// What extends a definition says nothing that two plugins could contradict each other about.
+/// An extension must not repeat facts of the definition, which two plugins could then state differently.
 #[test]
 fn an_extension_of_an_op_has_functions_of_its_own_alone() {
     let check = |entry: &str, expected: &Expect| {

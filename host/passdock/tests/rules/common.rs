@@ -1,5 +1,4 @@
-//! A small module, passes that write down that they ran, and an instrument that writes down
-//! everything.
+//! A small module, passes that record their runs, and an instrument that records all callbacks.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,13 +39,13 @@ pub(crate) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// A plugin with a pass and an op definition that refuses every host.
+/// A plugin with a pass and an op definition, whose entry rejects every host.
 pub(crate) const GONE: sdk::StaticPlugin = {
     unsafe extern "C" fn refuse(
         _: *const abi::Host,
         attach: *mut abi::Attach,
     ) -> *const abi::Plugin {
-        // SAFETY: the host's own, until this returns.
+        // SAFETY: the host's `Attach` is valid until this function returns.
         unsafe { (*attach).reason = abi::Str::new("it has no licence.") };
         std::ptr::null()
     }
@@ -54,11 +53,11 @@ pub(crate) const GONE: sdk::StaticPlugin = {
             name = 'gone'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\npanic = 'unwind'\n\
             [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
             [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0";
-    // SAFETY: an entry may refuse every host.
+    // SAFETY: an entry that always returns null is valid.
     unsafe { sdk::StaticPlugin::new(refuse, manifest) }
 };
 
-/// What happened, in order.
+/// Recorded events, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -81,7 +80,7 @@ impl Log {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
-    /// A pass that writes down its name and changes nothing.
+    /// A pass that records its name and changes nothing.
     pub(crate) fn pass(&self, declared: impl Into<PassDeclaration>) -> PassRef {
         let declared = declared.into();
         let (log, name) = (self.clone(), declared.info.name.clone());
@@ -110,7 +109,7 @@ pub(crate) fn sets_metadata() -> PassRef {
     })
 }
 
-/// An instrument that writes down what it is told, and can fail.
+/// An instrument that records its callbacks, and may fail.
 pub(crate) struct Tap {
     name: String,
     log: Log,
@@ -119,13 +118,13 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Fails in a callback.
+    /// Makes a callback fail.
     pub(crate) fn fails(mut self, callback: &'static str) -> Tap {
         self.fails = Some(callback);
         self
     }
 
-    /// Vetoes each pass.
+    /// Makes the instrument skip each pass.
     pub(crate) fn vetoes(mut self) -> Tap {
         self.vetoes = true;
         self
@@ -181,7 +180,7 @@ pub(crate) fn info(name: &str) -> PassInfo {
     PassInfo::new(name)
 }
 
-/// A registry with these passes, and a context builder that uses it.
+/// Returns a registry with these passes, and a context builder that uses it.
 pub(crate) fn registered(passes: impl IntoIterator<Item = PassRef>) -> (Registry, ContextBuilder) {
     let registry = Registry::new();
     for pass in passes {
@@ -193,7 +192,7 @@ pub(crate) fn registered(passes: impl IntoIterator<Item = PassRef>) -> (Registry
     (registry, context)
 }
 
-/// The error's text.
+/// Returns the error's text.
 #[track_caller]
 pub(crate) fn error<T>(result: Result<T, PassError>) -> String {
     match result {

@@ -1,4 +1,4 @@
-//! Options of plugins, as a context, a pipeline and the pass see them.
+//! Options of plugins, as seen by a context, a pipeline and the pass.
 
 use expect_test::{Expect, expect};
 use passdock::{PassContext, Registry};
@@ -15,15 +15,15 @@ fn registry() -> Registry {
 sdk::options! {
     /// The options of `Reads`.
     pub struct Reads {
-        /// The first it looks at.
+        /// The index of the first element.
         #[range(0..=8)]
         from: i64 = 2,
-        /// How many.
+        /// The number of elements.
         count: u32 = 3,
-        /// What matters.
+        /// The goal.
         #[choices("speed", "size")]
         goal: String = "size",
-        /// What is left out.
+        /// Excluded names.
         except: Vec<String> = ["a"],
     }
 }
@@ -32,7 +32,7 @@ fn reads(_m: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult {
     let set: Reads = cx.config("acme.Reads")?;
     let limit = cx.config_value("tir.limit", "")?;
     cx.emit(&sdk::Diagnostic::note(format!("{set:?} {limit:?}")));
-    // A key that nobody registered.
+    // An unregistered key.
     cx.config::<Reads>("acme.Rads").map(drop)
 }
 
@@ -100,7 +100,7 @@ mod tables {
     sdk::options! {
         /// Sizes and values by name.
         pub struct Bind {
-            /// Whether all.
+            /// Whether to bind all.
             all: bool = false,
             /// Sizes.
             #[range(1..)]
@@ -154,7 +154,7 @@ mod tables {
                 log.add(error.to_string());
             }
         };
-        // Layers win entry by entry.
+        // Layers are merged per entry.
         run(
             "{ batch = 1, w = 3 }",
             "batch = 2\nall = true\n[dims]\nall = 4",
@@ -189,7 +189,7 @@ mod tables {
 sdk::options! {
     /// A key whose field has no default.
     pub struct Needs {
-        /// What it needs.
+        /// The required value.
         what: String,
     }
 }
@@ -208,7 +208,7 @@ fn a_field_without_a_default_that_nobody_set_is_named_where_it_is_read() {
     .assert_eq(&error(pass.call_in(module(), &cx)));
 }
 
-/// The error of a pipeline, as a terminal shows it.
+/// Compares the error of a pipeline, rendered for a terminal, with the expected one.
 #[track_caller]
 fn check_error(text: &str, expected: Expect) {
     let registry = registry();
@@ -250,7 +250,7 @@ fn what_is_wrong_in_a_config_table_is_underlined() {
             2 | 'acme.Reads'.count = -1
               |                      ^^"#]],
     );
-    // A word that stands in a value, too.
+    // The key also occurs in a value.
     check_error(
         "[context.config.'acme.Reads']\ngoal = 'size'\nexcept = ['goals']\ngoals = 1\n",
         expect![[r#"
@@ -262,7 +262,7 @@ fn what_is_wrong_in_a_config_table_is_underlined() {
               |
               = help: Did you mean `goal`?"#]],
     );
-    // What is wrong is all of it.
+    // The whole value is invalid.
     check_error(
         "[context.config]\n'acme.Reads' = 7\n",
         expect![[r#"

@@ -1,4 +1,4 @@
-//! Contexts that are left by a drop or a panic, and what they refuse.
+//! Contexts that exit by a drop or a panic, and invalid contexts.
 
 use std::sync::Mutex;
 
@@ -66,12 +66,12 @@ impl sdk::Analysis for Bomb {
     }
 }
 
-/// A pass that keeps one on a function, and changes nothing.
+/// A pass that computes this analysis for a function, and changes nothing.
 fn keeps_bomb() -> PassRef {
     create_function_pass(info("keeps_bomb"), |f, cx| f.analysis::<Bomb>(cx).map(drop))
 }
 
-/// What an error says but for the place of the panic, which is this file's.
+/// Returns the error's text without the location of the panic in this file.
 fn said(error: &PassError) -> String {
     let text = error.to_string();
     let lines = text.split(", at ").map(|part| match part.split_once(": ") {
@@ -98,7 +98,7 @@ fn a_scope_fails_of_what_panicked_while_it_was_freed() {
     let cx = context(&log);
     let failed = cx.scope(|_| keeps_bomb().call(module()).map(drop));
     assert!(said(&failed.unwrap_err()).starts_with(WENT_OFF));
-    // It was told once.
+    // It is reported only once.
     cx.scope(|_| Ok::<_, PassError>(())).unwrap();
     drop(cx);
     log.check(expect![""]);
@@ -138,13 +138,14 @@ fn what_is_freed_after_all_scopes_is_shown() {
 fn a_call_under_a_context_that_is_not_entered_fails_of_it() {
     let log = Log::new();
     let cx = context(&log);
-    // The first function of ops is changed after its analysis was kept, which is freed with the given module.
+    // The first function with ops is changed after its analysis was computed. The analysis is dropped with the input
+    // module.
     let changes = create_function_pass(info("changes"), |f, _| Ok(f.set_function_attr("is", 1)?));
     let kept = keeps_bomb().call_in(module(), &cx).unwrap();
     let failed = changes.call_in(kept, &cx).unwrap_err();
     assert!(said(&failed).starts_with(WENT_OFF));
     log.check(expect![""]);
-    // What is freed between calls isn't the next one's failure.
+    // Failures of drops between calls don't fail the next call.
     drop(keeps_bomb().call_in(module(), &cx).unwrap());
     log.check(expect![""]);
     let nothing = create_function_pass(info("nothing"), |_, _| Ok(()));

@@ -1,4 +1,4 @@
-//! Diagnostics of each kind of pass, and errors that come back as they were thrown.
+//! Diagnostics of each kind of pass, and errors that callers get back with their original type.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn a_renderer_gets_at_once_what_a_pass_said() {
         Ok::<_, PassError>(module)
     })
     .unwrap();
-    // Nothing is rendered of a pass that said nothing.
+    // Passes without diagnostics don't call the renderer.
     log.check(expect![[r#"
         rendered of inner ["outer"]
         rendered first of outer []; second of outer []"#]]);
@@ -66,7 +66,7 @@ fn note(message: &str) -> passdock::Diagnostic {
     passdock::Diagnostic::new(passdock::Severity::Note, "", message)
 }
 
-/// Passes of each kind that say something and then fail, by a panic or an error.
+/// Passes of each kind that emit a diagnostic and then fail, by a panic or an error.
 #[test]
 fn all_kinds_of_passes_speak_and_may_give_up() {
     let fatal = |cx: &passdock_plugin_api::PassContext, name: &str| {
@@ -111,7 +111,7 @@ fn all_kinds_of_passes_speak_and_may_give_up() {
         Error in pass panics: The pass panicked: now."]]);
 }
 
-/// What a pass may throw.
+/// A custom error type.
 #[derive(Debug)]
 struct OutOfPaper;
 
@@ -142,7 +142,7 @@ fn the_error_itself_comes_back_through_everything() {
     for pass in [fails, hands_on, wraps] {
         let nested = Sequential::new([Sequential::new([pass])]);
         let error = cx.scope(|_| nested.call(module())).unwrap_err();
-        // Directly behind it, or behind the error of the pass that it ran.
+        // Its direct source, or the source of an inner pass's error.
         let mut cause: &dyn std::error::Error = error.source.as_deref().expect("a cause");
         while !cause.is::<OutOfPaper>() {
             cause = cause.source().expect("the error that was thrown");

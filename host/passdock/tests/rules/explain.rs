@@ -1,4 +1,4 @@
-//! What a pipeline would run and why, in words and as a graph.
+//! Explanations of pipelines, as text and as a graph.
 
 use expect_test::expect;
 use passdock::pipeline::{Explanation, Pipeline};
@@ -73,7 +73,7 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
           deeper doesn't run: `block`, which it is part of, doesn't run
             b doesn't run: `deeper`, which it is part of, doesn't run"#]]
     .assert_eq(&lines.join("\n"));
-    // What `--json` prints of one.
+    // The `--json` output for one pass.
     let mut passes = explanation.passes.iter();
     let req = passes.find(|pass| pass.name == "req" && pass.parent.is_some());
     let req = serde_json::to_string_pretty(&req).unwrap();

@@ -1,4 +1,4 @@
-//! Passes that a pass runs: after what they require, as children of that pass, and not without end.
+//! Passes run by other passes: required passes run first, they are children of the caller, and recursion is bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use passdock::{
 
 use crate::common::{Log, error, info, module, registered};
 
-/// A pass that runs others, in order; `!` changes the module in between.
+/// Returns a pass that runs others, in order. `!` changes the module in between.
 fn runs(
     log: &Log,
     declared: impl Into<PassDeclaration>,
@@ -36,7 +36,7 @@ fn runs(
     })
 }
 
-/// The passes that the tests run.
+/// The passes for the tests.
 fn passes(log: &Log) -> Vec<PassRef> {
     vec![
         log.pass(info("types")),
@@ -46,7 +46,7 @@ fn passes(log: &Log) -> Vec<PassRef> {
     ]
 }
 
-/// Runs a Sequential of these passes, and says what happened with the records of the run.
+/// Runs a Sequential of these passes. Returns the recorded events and the records of the run.
 fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> String {
     let recorder = Arc::new(Recorder::new(None));
     let (_, context) = registered(known);
@@ -99,7 +99,7 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
         all > types for folds: it ran and nothing changed since
         all > folds: unchanged"#]]
     .assert_eq(&run(&log, passes(&log), entries));
-    // What is done is that of the run that the pass is in.
+    // Required passes count as done within the run of the outer pass.
     let cleanup = Sequential::new([log.pass(info("a").required(["folds"])), log.pass(info("b"))]);
     let mut known = passes(&log);
     known.push(cleanup.name("x.cleanup").into_pass());
@@ -131,7 +131,7 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
     .assert_eq(&run(&log, known, vec![outer]));
 }
 
-/// A pass called by its name isn't filtered; what it requires may not be disabled.
+/// A pass called by name isn't filtered. If a pass that it requires is disabled, that is an error.
 #[test]
 fn a_disabled_pass_runs_and_isnt_required() {
     let log = Log::new();
@@ -165,7 +165,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
     drop(context);
 }
 
-/// Some passes run themselves as long as there is something left to do.
+/// Some passes run themselves until nothing changes.
 #[test]
 fn a_pass_may_run_itself_and_comes_to_an_end() {
     let left = AtomicU32::new(5);
@@ -187,7 +187,7 @@ fn a_pass_may_run_itself_and_comes_to_an_end() {
 #[test]
 fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let log = Log::new();
-    // By way of Sequentials, some of them deep.
+    // Through Sequentials, some of them deeply nested.
     let around = runs(&log, info("around"), &["x.block"]);
     let mut block = Sequential::new([around.clone()])
         .name("x.inner")
@@ -206,7 +206,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
         \
         (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
-    // By way of one that isn't deep.
+    // Through a Sequential that isn't nested.
     let around = runs(&log, info("around"), &["x.block"]);
     let block = Sequential::new([around.clone()]).name("x.block");
     let (registry, context) = registered([around, block.into_pass()]);
@@ -215,7 +215,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     expect!["Error in pass around: More than 64 passes run each other: around -> x.block -> around. A pass that runs \
         itself, or one that runs it, has to come to an end."].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
-    // By way of what is required.
+    // Through required passes.
     let (registry, context) = registered([
         runs(&log, info("a"), &["b"]),
         log.pass(info("b").required(["c"])),

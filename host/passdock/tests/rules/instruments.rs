@@ -1,4 +1,4 @@
-//! Instruments that panic, judge and print.
+//! Instruments that panic, fail runs, and print.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn a_panic_while_it_prepares_is_an_error() {
     ));
 }
 
-/// A plugin with an instrument that asks for a definition, and one that doesn't.
+/// A plugin with two instruments, of which one uses an op definition.
 mod watching {
     use passdock_plugin_api::{
         Instrument, Module, PassContext, PassError, PassInfo, PassResult, plugin,
@@ -76,15 +76,15 @@ mod watching {
     plugin! {
         name: "watching",
         instruments: [
-            /// Asks what ops mean.
+            /// Uses op definitions.
             "watching.asks" => Asks,
-            /// Asks nothing.
+            /// Uses no op definitions.
             "watching.quiet" => Quiet,
         ],
     }
 }
 
-/// One that asked for no definition isn't blamed for what another one asked for.
+/// An instrument isn't blamed for an op definition that another one used.
 #[test]
 fn each_plugins_instrument_answers_for_what_it_asked() {
     let registry = Registry::new();

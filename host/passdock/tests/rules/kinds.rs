@@ -99,7 +99,7 @@ fn passes_that_run_each_other_come_to_an_end() {
     let ping = cx.registry().get_pass("ping").unwrap();
     expect!["Error in pass ping, run by pong: More than 64 passes run each other: ping -> pong -> ping. A pass that \
         runs itself, or one that runs it, has to come to an end."].assert_eq(&error(ping.call_in(module(), &cx)));
-    // By the program's own code, too.
+    // The same for a pass of the program.
     let itself: Arc<OnceLock<PassRef>> = Arc::default();
     let pass = itself.clone();
     let runs_itself = create_host_pass(info("itself"), move |module, _| {

@@ -1,7 +1,7 @@
-//! What the host promises beside the numbered rules of the pass infrastructure, which
-//! `passdock-tests` shows one by one.
+//! Guarantees of the host in addition to the numbered rules of the pass infrastructure, which `passdock-tests` tests
+//! one by one.
 //!
-//! Most write down what happens as a list of events and compare the list.
+//! Most tests record events and compare the list.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Phases: passes that no pipeline lists, at the places that it has for them.
+//! Phases: passes that pipelines don't list, run at their extension points.
 
 use expect_test::{Expect, expect};
 use passdock::pipeline::{self, Pipeline};
@@ -7,7 +7,7 @@ use passdock::{PassDeclaration, PassInfo, Registry};
 
 use crate::common::{Log, info, module, registered};
 
-/// Declares a pass that asks for a phase.
+/// Declares a pass with a phase.
 fn in_phase(info: PassInfo, phase: Phase) -> PassDeclaration {
     PassDeclaration {
         phase: Some(phase),
@@ -15,7 +15,7 @@ fn in_phase(info: PassInfo, phase: Phase) -> PassDeclaration {
     }
 }
 
-/// Passes that ask for phases, and some that don't.
+/// Passes with and without phases.
 fn registry(log: &Log) -> Registry {
     let (registry, _) = registered([
         log.pass(in_phase(
@@ -39,7 +39,7 @@ fn registry(log: &Log) -> Registry {
     registry
 }
 
-/// What `text` would run and why, then what runs.
+/// Compares the explanation of `text`, followed by the passes that run, with the expected ones.
 #[track_caller]
 fn check(text: &str, expected: Expect) {
     let log = Log::new();
@@ -168,7 +168,7 @@ fn a_run_says_which_passes_have_no_place() {
     };
     let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
     let said = report.diagnostics.iter().map(|said| said.render(false));
-    // `x.transform.Z` runs, as another pass requires it.
+    // `x.transform.Z` runs because another pass requires it.
     expect![["
         note[no-place]: The pipeline has no place for `x.transform.High` (phase early), `x.transform.B` (phase \
           late): not run.

@@ -1,4 +1,4 @@
-//! Passes of a plugin, here one that is linked in: it goes the same way as a loaded one.
+//! Passes of a statically linked plugin, which takes the same path as a loaded one.
 
 use expect_test::expect;
 use passdock::analyses::EffectAnalysis;
@@ -9,19 +9,19 @@ use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
 use crate::common::{GONE, Log, error, info, module};
 
 options! {
-    /// What `Say` says.
+    /// The options of `Say`.
     pub struct Say {
-        /// How often.
+        /// The number of repetitions.
         times: i64 = 1,
-        /// What.
+        /// The text.
         text: String = "hello",
     }
 }
 
 options! {
-    /// What `Mill` grinds.
+    /// The options of `Mill`.
     pub struct Mill {
-        /// What.
+        /// The kind of grain.
         grain: String,
     }
 }
@@ -83,13 +83,13 @@ plugin! {
     name: "acme",
     version: "1.0.0",
     passes: [
-        /// Says something.
+        /// Emits a note.
         module "acme.transform.Say" => say { options: Say, config: "acme.Say" },
         /// Fails on `onnx.Neg`.
         function "acme.transform.Fails" => fails { thread_safe: true },
         /// Panics.
         function "acme.transform.Panics" => panics,
-        /// Makes a function that isn't finished.
+        /// Creates an unfinished function.
         module "acme.transform.Unfinished" => unfinished,
         /// Adds a parameter, undeclared.
         function "acme.transform.Widens" => widens,
@@ -97,7 +97,7 @@ plugin! {
         module "acme.transform.RunsOthers" => runs_others,
         /// Has an option without a default.
         module "acme.transform.Mill" => mill { options: Mill },
-        /// Requires one.
+        /// Requires another pass.
         module "acme.transform.Requires" => say { opt_level: 1, required: ["acme.transform.Say"] },
     ],
 }
@@ -108,7 +108,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// Runs a pass and answers its error; the module must be as it was.
+/// Runs a pass and returns its error. The module must be unchanged.
 #[track_caller]
 fn failure(pass: &str) -> String {
     let before = module();
@@ -237,8 +237,7 @@ fn a_plugin_runs_other_passes() {
         3 Some(3)"#]]);
 }
 
-/// Its result may not be what was asked for: that the host's own pass asks past its frame changes
-/// nothing.
+/// Without the definition the result may be wrong. A host pass fails, too, although it isn't called through a frame.
 #[test]
 fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     let registry = Registry::new();
@@ -257,8 +256,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     );
 }
 
-/// An option that is missing is an error of the pass that has it, with those that ran it; of a pass
-/// that doesn't run it is none.
+/// A missing option is an error of the pass that declares it, with its callers. It is no error if the pass doesn't run.
 #[test]
 fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
     let registry = registry();

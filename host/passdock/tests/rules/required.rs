@@ -1,11 +1,11 @@
-//! What counts as a change, and what is found before anything runs.
+//! Which changes make a required pass run again, and errors that are found before anything runs.
 
 use expect_test::expect;
 use passdock::{PassRef, Sequential};
 
 use crate::common::{GONE, Log, error, info, module, registered, sets_metadata};
 
-/// Runs `entries` where `known` are registered, and answers what happened.
+/// Runs `entries` with `known` registered, recording to `log`.
 fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), passdock::PassError> {
     let (_, context) = registered(known);
     let cx = context.build()?;
@@ -20,7 +20,7 @@ fn metadata_is_a_part_of_what_changes() {
         log.pass(info("a").required(["req"])),
         sets_metadata(),
         log.pass(info("b").required(["req"])),
-        // It is set already: nothing changes.
+        // The value is already set, so nothing changes.
         sets_metadata(),
         log.pass(info("c").required(["req"])),
     ];
@@ -49,7 +49,7 @@ fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
     log.check(expect![""]);
 }
 
-/// A name that a context disables is met as soon as its pass is called, whatever comes of the call.
+/// A disabled name counts as used as soon as its pass is called, whatever the result.
 #[test]
 fn a_sequential_that_cant_be_resolved_is_met_all_the_same() {
     let (_, context) = registered([]);

@@ -1,4 +1,4 @@
-//! Rewriting by rules: how often each was applied, rules that are disabled, and a limit.
+//! Rewriting by rules: counts of rewrites, disabled rules, and a limit.
 
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ fn rewriting(name: &str) -> PassRef {
     create_function_pass(PassInfo::new(name), rewrites)
 }
 
-/// Functions with one `Identity` and two pairs of `Neg`s for every five ops.
+/// Functions with one `Identity` and two pairs of `Neg`s per five ops.
 fn module(functions: usize, ops: usize) -> Module {
     let mut text = "module {\n".to_owned();
     for f in 0..functions {
@@ -43,7 +43,7 @@ fn module(functions: usize, ops: usize) -> Module {
     parse(&(text + "}\n"))
 }
 
-/// What passes made of a module, and a line for each of their records.
+/// Returns the module after the passes, and a line for each pass record.
 fn run(
     passes: impl IntoIterator<Item = PassRef>,
     module: Module,
@@ -86,7 +86,7 @@ fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
         again unchanged: 
     "#]]
     .assert_eq(&records);
-    // What a failed pass's rules did was in vain.
+    // Rewrites of a failed pass don't count.
     let (result, records) = run([failing], module(3, 10), PassContext::builder());
     assert!(result.is_err());
     expect![[r#"
@@ -186,9 +186,9 @@ fn each_call_has_the_whole_limit() {
     let unlimited = cx.limited(u64::MAX);
     pass.call_in(module(1, 10), &unlimited).unwrap();
     let last = unlimited.last_rewrite();
-    // The last one wasn't worth it, and isn't counted.
+    // The last one wasn't profitable, and isn't counted.
     assert_eq!(last, (5, Some("no_identity".to_owned())));
-    // Nothing is counted without a limit.
+    // Without a limit, rewrites aren't counted.
     let cx = PassContext::builder().build().unwrap();
     pass.call_in(module(1, 10), &cx).unwrap();
     assert_eq!(cx.last_rewrite(), (0, None));
@@ -225,7 +225,7 @@ fn a_pass_that_runs_others_leaves_their_rewrites_to_their_records() {
         outer.transform.Inner changed: neg_neg ×4
     "#]]
     .assert_eq(&records);
-    // They share the limit.
+    // Both passes share the limit.
     let context = PassContext::builder().registry(&registry).rewrite_limit(3);
     let pass = registry.get_pass("outer.transform.Outer").unwrap();
     let (result, records) = run([pass], module(1, 10), context);
@@ -237,7 +237,7 @@ fn a_pass_that_runs_others_leaves_their_rewrites_to_their_records() {
     .assert_eq(&records);
 }
 
-/// A plugin with a pass that runs another one and rewrites by itself.
+/// A plugin with a pass that runs another one and also applies rules itself.
 mod outer {
     use passdock_plugin_api::plugin;
     use passdock_plugin_api::prelude::*;
@@ -265,9 +265,9 @@ mod outer {
     plugin! {
         name: "outer",
         passes: [
-            /// Runs the other one.
+            /// Runs the other pass.
             module "outer.transform.Outer" => outer,
-            /// Rewrites.
+            /// Rewrites by rules.
             function "outer.transform.Inner" => inner,
         ],
     }

@@ -1,5 +1,4 @@
-//! Plugins that write into a view, which they must not: whatever they write, the run ends, with an
-//! error or without one.
+//! Plugins that write to a read-only view. The run must terminate, with or without an error.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -11,10 +10,10 @@ use passdock_abi::{
 
 use crate::common::{info, module};
 
-/// A record of a column, to be written over: what a plugin must not do.
+/// Returns a mutable record of a column, which a plugin must never do.
 fn record<T>(column: passdock_abi::Column, at: usize) -> &'static mut T {
-    // SAFETY: there are as many, and they live as long as the pass; that nobody may write to them is
-    // the point of the test.
+    // SAFETY: `at` is in bounds, and the column lives as long as the pass. The ABI forbids writing to it, which this
+    // test does on purpose.
     unsafe { &mut *column.base.cast::<T>().cast_mut().add(at) }
 }
 
@@ -25,7 +24,7 @@ const OUTSIDE: Range = Range {
 
 type Scribble = (&'static str, fn(&FunctionView));
 
-/// All of them leave a function that no edit could have made.
+/// Writes that leave a function which no edit could produce.
 const SCRIBBLES: &[Scribble] = &[
     ("next = self", |v| record::<Op>(v.ops, 0).next = OpId(0)),
     ("next outside", |v| {
@@ -77,7 +76,7 @@ const SCRIBBLES: &[Scribble] = &[
     }),
 ];
 
-/// How a run of a pass that does so ends, if it does.
+/// Runs a pass that does such a write, and returns how the run ends.
 fn ends(scribble: Scribble, edits: bool, verify: Verify) -> String {
     let (send, receive) = mpsc::channel();
     let thread = std::thread::spawn(move || {

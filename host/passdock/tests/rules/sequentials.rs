@@ -1,4 +1,4 @@
-//! Sequentials that plugins offer: found, overridden and refused as passes are.
+//! Sequentials in plugins, which are found, overridden and rejected like passes.
 
 use expect_test::{Expect, expect};
 use passdock::pipeline::Pipeline;
@@ -7,7 +7,7 @@ use passdock_abi as abi;
 
 use crate::common::{Log, error, info, module};
 
-/// A plugin of which nothing but the manifest is ever asked for.
+/// A plugin of which only the manifest is used.
 #[allow(unsafe_code, reason = "an entry of the test's own")]
 fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
     extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
@@ -16,7 +16,7 @@ fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
     let text = format!(
         "[plugin]\nname = '{name}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n{manifest}\n\0"
     );
-    // SAFETY: it is never called.
+    // SAFETY: the entry is never called.
     unsafe { sdk::StaticPlugin::new(never_loaded, text.into_bytes().leak()) }
 }
 
@@ -24,7 +24,7 @@ fn sequential(name: &str, passes: &str) -> String {
     format!("[[sequential]]\nname = '{name}'\npasses = {passes}\n")
 }
 
-/// A registry with plugins and with passes that say that they ran.
+/// Returns a registry with plugins and with passes that record their runs.
 fn registry(log: &Log, passes: &[&str], plugins: &[sdk::StaticPlugin]) -> Registry {
     let registry = Registry::new();
     for pass in passes {
@@ -36,7 +36,7 @@ fn registry(log: &Log, passes: &[&str], plugins: &[sdk::StaticPlugin]) -> Regist
     registry
 }
 
-/// The error of looking a pass up.
+/// Compares the error of looking up a pass with the expected one.
 #[track_caller]
 fn refused(plugins: &[sdk::StaticPlugin], name: &str, expected: Expect) {
     let log = Log::new();
@@ -74,7 +74,7 @@ fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
     assert!(!registry.contains("c.Rest"));
 }
 
-/// Level, names and `required` count for it where it is a child, and not where it is called.
+/// Its level, disabled names and `required` apply where it is a child, and not where it is called.
 #[test]
 fn it_obeys_the_rules_of_any_sequential() {
     let log = Log::new();
@@ -198,7 +198,7 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         `required`."].assert_eq(&error(failed));
 }
 
-/// What the pipeline lists isn't placed a second time, also where a Sequential lists it.
+/// A pass that the pipeline lists, also within a Sequential, isn't added to its phase again.
 #[test]
 fn a_child_doesnt_fill_its_phase_as_well() {
     let pass = "[[pass]]\nname = 'a.transform.Late'\nkind = 'module'\nphase = 'late'\n";
@@ -215,7 +215,7 @@ fn a_child_doesnt_fill_its_phase_as_well() {
     assert!(filled(&with_it).is_empty());
 }
 
-/// A manifest may ask for any number of passes, and any depth, in a few lines.
+/// A short manifest can declare an exponential number of passes, and any depth.
 #[test]
 fn a_sequential_is_only_so_large_and_so_deep() {
     let doubled = |levels: usize, children: usize| {

@@ -1,4 +1,4 @@
-//! Several threads of the program at once.
+//! Several threads of a program running concurrently.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,10 +14,10 @@ use passdock_plugin_api::{PassContext as Cx, plugin};
 
 use crate::common::{Log, info, module};
 
-/// Long enough for another thread to come in, if it may.
+/// Long enough for another thread to enter, if it is allowed to.
 const MEANWHILE: Duration = Duration::from_millis(100);
 
-/// Two plugins, each with a pass that runs one of the other's.
+/// Two plugins, each with a pass that runs a pass of the other one.
 mod ping {
     use super::*;
 
@@ -100,7 +100,7 @@ mod wide {
     }
 }
 
-/// A pass that isn't thread-safe runs one on all cores that runs another which isn't.
+/// A pass that isn't thread-safe runs one on all cores, which runs another one that isn't thread-safe.
 #[test]
 fn a_pass_on_all_cores_inside_one_that_is_alone_doesnt_wait_for_ever() {
     let registry = Registry::new();
@@ -137,10 +137,10 @@ fn a_pass_on_all_cores_inside_one_that_is_alone_doesnt_wait_for_ever() {
     assert_eq!(ran, Ok(Ok(())), "it waits for itself");
 }
 
-/// How many counters were made.
+/// The number of counters created.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// Takes its time to be made.
+/// An instrument whose creation takes a while.
 struct Counter;
 
 impl Instrument for Counter {
@@ -157,7 +157,7 @@ mod counts {
     plugin! {
         name: "counts",
         instruments: [
-            /// Counts how often it was made.
+            /// Counts its instances.
             "counts.made" => Counter,
         ],
     }

@@ -1,4 +1,4 @@
-//! `passdock plugin check`: a plugin's checks, each in a process of its own.
+//! `passdock plugin check`: runs a plugin's checks, each in a child process.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,12 +18,12 @@ use crate::args::plugin::PluginCheckArgs;
 use crate::show::TextTable;
 use crate::{child, request, show};
 
-/// The files of a check in its directory: the answer, the trail, what was printed.
+/// Files in the directory of a check: its result, its trail, and its captured output.
 const ANSWER: &str = "answer.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
 
-/// The checks of a plugin, as `--json` prints them.
+/// The results for all plugins, as `--json` prints them.
 #[derive(Serialize)]
 struct Answers {
     ok: bool,
@@ -33,7 +33,7 @@ struct Answers {
 #[derive(Serialize)]
 struct PluginReport {
     file: String,
-    /// `None`: the file isn't a plugin.
+    /// `None` if the file isn't a plugin.
     name: Option<String>,
     version: Option<String>,
     ok: bool,
@@ -57,7 +57,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
     if let Some(dir) = &args.answer {
         return answer(&args, &checks, dir);
     }
-    // What is wrong with the command line is said once, and not by each check.
+    // Errors of the command line are reported once instead of by each check.
     for file in &args.files {
         if !file.is_file() {
             let message = format!("There is no plugin file `{}`.", file.display());
@@ -95,7 +95,7 @@ fn list(json: bool) {
     show::print(&table.within(show::columns()).render());
 }
 
-/// The checks of these names; all if there are none.
+/// Returns the checks with these names, or all checks if there are none.
 fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
     for name in only {
         if CHECKS.iter().all(|check| check.name != name) {
@@ -111,9 +111,9 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
     Ok(CHECKS.into_iter().filter(is_chosen).collect())
 }
 
-/// Runs a check in this process, which the plugin may end; leaves the answer in `dir`.
+/// Runs a check in this process, which the plugin may terminate. Writes the result to `dir`.
 fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow::Result<u8> {
-    // What becomes of a plugin that nobody waits for any more: it is ended.
+    // Terminate this process when its parent exits, so that a hanging plugin doesn't outlive the command.
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
@@ -142,9 +142,10 @@ fn of_plugin(
     checks: &[PluginCheck],
 ) -> anyhow::Result<PluginReport> {
     let mut answers = Vec::with_capacity(checks.len());
-    // The check that saw that the plugin can't be loaded: the others would see the same.
+    // The check that found that the plugin can't be loaded. Other checks are skipped, because they would fail the same
+    // way.
     let mut unusable: Option<&str> = None;
-    // The passes that took too long, and in which check: in others they would again.
+    // The passes that timed out, with the check. Later checks skip them.
     let mut hung: Vec<(String, &str)> = Vec::new();
     for check in checks {
         let start = Instant::now();
@@ -163,7 +164,7 @@ fn of_plugin(
                 .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`.")),
         );
         hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
-        // The hashes are compared, and not printed.
+        // The hashes are only compared, not printed.
         answer.outputs.clear();
         answers.push(Checked {
             name: check.name,
@@ -184,7 +185,7 @@ fn of_plugin(
     })
 }
 
-/// The answer of a check that runs in a process of its own, also if that doesn't live to give it.
+/// Runs a check in a child process and returns its result. A crash of the process is a result, too.
 fn in_process(
     args: &PluginCheckArgs,
     file: &Path,
@@ -202,7 +203,7 @@ fn in_process(
     }
 }
 
-/// Runs this very program again, for one check.
+/// Runs this program for a single check.
 fn start(
     args: &PluginCheckArgs,
     file: &Path,
@@ -232,12 +233,12 @@ fn start(
         .env("RUST_BACKTRACE", "0")
         .stderr(output.try_clone()?)
         .stdout(output);
-    // Longer than a year is for ever.
+    // A timeout that doesn't fit in a `Duration` means no limit.
     let timeout = Duration::try_from_secs_f64(args.timeout).ok();
     child::run(&mut command, timeout)
 }
 
-/// The answer of a check whose process gave none.
+/// Returns the result of a check whose process crashed or timed out.
 fn crashed(
     args: &PluginCheckArgs,
     status: Option<ExitStatus>,
@@ -272,7 +273,7 @@ fn crashed(
     answer
 }
 
-/// The checks as people read them.
+/// Renders the results as text.
 fn render(plugin: &PluginReport) -> String {
     let name = match (&plugin.name, &plugin.version) {
         (Some(name), Some(version)) => format!("{name} {version}"),

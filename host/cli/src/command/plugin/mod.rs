@@ -1,4 +1,4 @@
-//! The commands for authors of plugins.
+//! Commands for plugin authors.
 
 pub(super) mod check;
 pub(super) mod new;

@@ -1,4 +1,4 @@
-//! `passdock completions` and `passdock man`: what a shell completes the command by, and its manual pages.
+//! `passdock completions` and `passdock man`: prints completion scripts and manual pages.
 
 mod names;
 
@@ -29,7 +29,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The command of this name in another one.
+/// Returns the subcommand with a given name.
 fn subcommand(command: &Command, name: &str) -> Result<Command, PassError> {
     if let Some(found) = command.find_subcommand(name) {
         return Ok(found.clone());

@@ -1,4 +1,4 @@
-//! The names that completions offer: passes and built-in pipelines, as they are when the script is made.
+//! The names that completions offer: passes and built-in pipelines that exist when the script is generated.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -8,7 +8,7 @@ use passdock::pipeline::{self, BUILT_IN};
 use crate::names::ShortNames;
 use crate::{plugins, request};
 
-/// The options that take names of passes.
+/// The options that take pass names.
 const OF_PASSES: [&str; 5] = [
     "passes",
     "require",
@@ -16,7 +16,7 @@ const OF_PASSES: [&str; 5] = [
     "print_before",
     "print_after",
 ];
-/// The arguments that take a pipeline, among files.
+/// The arguments that take a pipeline or other files.
 const OF_PIPELINES: [(&str, &str); 6] = [
     ("run", "inputs"),
     ("bisect", "inputs"),
@@ -26,7 +26,8 @@ const OF_PIPELINES: [(&str, &str); 6] = [
     ("explain", "pipeline"),
 ];
 
-/// A command whose completions have names. What they offer restricts nothing: it is for a script alone.
+/// Adds names to a command's arguments for completion. Only use the result to generate a script: as a parser it would
+/// reject other values.
 pub(super) fn offered(command: Command, shell: Shell) -> Command {
     let passes = passes();
     let pipelines: Vec<&'static str> = BUILT_IN.iter().map(|pipeline| pipeline.name).collect();
@@ -34,7 +35,7 @@ pub(super) fn offered(command: Command, shell: Shell) -> Command {
         let name = command.get_name().to_owned();
         command.mut_args(|arg| {
             let id = arg.get_id().as_str();
-            // Other shells would offer these names and no files any more.
+            // Other shells would offer only these names and no files.
             let is_pipeline = shell == Shell::Bash && OF_PIPELINES.contains(&(&name, id));
             match OF_PASSES.contains(&id) {
                 true => values(arg, &passes),
@@ -45,7 +46,8 @@ pub(super) fn offered(command: Command, shell: Shell) -> Command {
     })
 }
 
-/// What a script has beside what is generated: pipelines for shells that offer them beside files.
+/// Returns what is appended to the generated script: pipeline names, for shells that can offer them in addition to
+/// files.
 pub(super) fn beside(shell: Shell) -> String {
     if shell != Shell::Fish {
         return String::new();
@@ -64,12 +66,12 @@ fn values(arg: Arg, names: &[&'static str]) -> Arg {
     arg.value_parser(PossibleValuesParser::new(names.iter().copied()))
 }
 
-/// The passes of the plugins that are found without being named, by the shortest names that pipelines take.
+/// Returns the passes of all plugins in the search directories, by the shortest names that pipelines accept.
 ///
-/// clap wants names that stay: they do until the program ends, which is when the script is written.
+/// clap requires `'static` names, so they are leaked. The program exits after it has written the script.
 fn passes() -> Vec<&'static str> {
     let registry = plugins::registry();
-    // Without plugins there is a script, too.
+    // Without plugins, the script has no pass names.
     let _ = pipeline::load_plugins(&registry, &request::of_plugins(Default::default()));
     let all = registry.pass_names();
     let short = ShortNames::new(all.iter().map(String::as_str));

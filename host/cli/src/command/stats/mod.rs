@@ -1,4 +1,4 @@
-//! `passdock stats`: what is in a model.
+//! `passdock stats`: shows statistics of a model.
 
 mod summary;
 mod table;
@@ -19,7 +19,7 @@ use crate::show::{self, Answer};
 #[derive(Serialize)]
 struct StatsOutput<'s> {
     model: Model,
-    /// Left out if the model couldn't be read.
+    /// `None` if the model couldn't be read.
     #[serde(flatten)]
     stats: Option<&'s Stats>,
 }

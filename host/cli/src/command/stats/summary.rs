@@ -1,4 +1,4 @@
-//! The facts of the whole model, a line each.
+//! Facts about the whole model, one per line.
 
 use passdock_tools::stats::{Amount, OpsetVersion, Parameters, Stats};
 
@@ -6,7 +6,7 @@ use super::Model;
 use super::text::{MOST, fit, more, name};
 use crate::show::{self, Facts, count, count_of};
 
-/// The lines that have something to say.
+/// Renders the facts, without empty lines.
 pub(super) fn render(model: &Model, stats: &Stats) -> String {
     let mut facts = Facts::default();
     header(model, stats, &mut facts);
@@ -35,7 +35,7 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     facts.render()
 }
 
-/// The facts that the model states itself.
+/// Adds the facts in the model's header.
 fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
     let mut file = match model.input.as_str() {
         "-" => "standard input".to_owned(),
@@ -73,7 +73,7 @@ fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
     }
 }
 
-/// Domains that a runtime needs kernels for.
+/// Adds the domains for which a runtime needs custom kernels.
 fn custom_domains(stats: &Stats, facts: &mut Facts) {
     for custom in stats.custom_domains.iter().take(MOST) {
         let shown = custom.versions.iter().take(MOST);
@@ -173,7 +173,7 @@ fn dynamic_dims(stats: &Stats) -> String {
     dims.join(", ")
 }
 
-/// The opset versions by domain.
+/// Renders opset versions by domain.
 pub(super) fn opsets(opsets: &[OpsetVersion]) -> String {
     let shown = opsets.iter().take(MOST);
     let mut all: Vec<String> = shown

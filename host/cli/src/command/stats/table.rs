@@ -1,4 +1,4 @@
-//! The stats in tables: what the model takes and gives, ops, parameters, functions, files.
+//! Statistics as tables: inputs, outputs, ops, parameters, functions, files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::summary::opsets;
 use super::text::{MOST, fit, more, name};
 use crate::show::{self, TextTable, count};
 
-/// A table each, for those that have rows.
+/// Renders the tables that have rows.
 pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
     let tables = [
         inputs(stats),
@@ -27,7 +27,7 @@ pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
     filled.collect()
 }
 
-/// A table of the first items, and how many aren't shown.
+/// Renders a table of the first items, and the number of hidden items.
 fn listed<T, const N: usize>(
     columns: [&'static str; N],
     items: &[T],
@@ -114,7 +114,7 @@ fn largest(model: &Model, stats: &Stats) -> String {
             place,
         ]);
     }
-    // Names are long, and aren't broken: below each other they say less.
+    // Long names aren't wrapped: they are hard to compare across lines.
     table.render()
 }
 
@@ -152,13 +152,13 @@ fn external_files(model: &Model, stats: &Stats) -> String {
     listed(columns, files, row)
 }
 
-/// The model's directory, to name what lies in it.
+/// Returns the model's directory, relative to which files are shown.
 fn directory(model: &Model) -> Option<PathBuf> {
     let path = std::path::absolute(&model.input).ok()?;
     path.parent().map(Path::to_path_buf)
 }
 
-/// A file as it is named from the model's directory, if it lies there.
+/// Returns the name of a file relative to the model's directory, if it is below it.
 fn beside(path: &str, directory: Option<&Path>) -> String {
     let below = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
     match below {

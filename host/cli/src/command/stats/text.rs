@@ -1,27 +1,27 @@
-//! Text of a model's in lines and cells: escaped, and not too much of it.
+//! Strings of a model for lines and table cells, escaped and truncated.
 
 use passdock::terminal;
 
 use crate::show::{self, count};
 
-/// A list has no more entries than this; the JSON has the rest.
+/// Maximum number of entries shown for a list. The JSON has all.
 pub(super) const MOST: usize = 40;
-/// The characters that a name or value may have.
+/// Maximum number of characters of a name or value.
 const MOST_CHARACTERS: usize = 100;
 
-/// The text in place of a list's entries that aren't shown.
+/// Returns the line that reports how many entries of a list are hidden.
 pub(super) fn more(entries: usize) -> Option<String> {
     let hidden = entries.checked_sub(MOST).filter(|&hidden| hidden > 0)?;
     let hidden = count(hidden as u64);
     Some(format!("… and {hidden} more (--json has all)"))
 }
 
-/// A name, as [`show::name`] shows it.
+/// Returns a name as [`show::name`] shows it, truncated.
 pub(super) fn name(name: &str) -> String {
     fit(show::name(name))
 }
 
-/// The beginning of a text that is too long for a line.
+/// Truncates a string to fit on a line.
 pub(super) fn fit(text: String) -> String {
     terminal::shortened(text, MOST_CHARACTERS)
 }

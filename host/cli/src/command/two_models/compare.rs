@@ -1,4 +1,4 @@
-//! `passdock compare`: whether two models compute the same.
+//! `passdock compare`: compares the outputs of two models.
 
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::{self, CompareOptions, Comparison};
@@ -14,7 +14,7 @@ use crate::show;
 struct CompareOutput {
     #[serde(flatten)]
     comparison: Comparison,
-    /// The difference in a sentence.
+    /// The difference as a message.
     difference: Option<String>,
 }
 

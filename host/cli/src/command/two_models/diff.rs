@@ -1,4 +1,4 @@
-//! `passdock diff`: what differs between two models.
+//! `passdock diff`: shows the differences between two models.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,11 +15,11 @@ use super::{read, result};
 use crate::args::DiffArgs;
 use crate::show;
 
-/// The ops of a function that are listed without `--all`; the rest are counted by kind.
+/// Maximum number of ops per function that are listed without `--all`. The rest are counted by kind.
 const MOST_OPS: usize = 100;
-/// The items of anything else that are listed.
+/// Maximum number of other items that are listed.
 const MOST: usize = 20;
-/// The users of an op that came or went that are listed.
+/// Maximum number of users that are listed for an added or removed op.
 const MOST_USERS: usize = 4;
 
 /// The output of `--json`.
@@ -29,7 +29,7 @@ struct DiffOutput {
     summary: Summary,
     #[serde(flatten)]
     diff: Diff,
-    /// The difference of the texts, if it is asked for.
+    /// The diff of the texts, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -64,7 +64,7 @@ fn compare(args: &DiffArgs) -> Result<DiffOutput, PassError> {
     })
 }
 
-/// What differs, in lines; without `all`, what is many is counted.
+/// Renders the differences as lines. Without `all`, long lists are replaced by counts.
 pub(crate) fn render(diff: &Diff, all: bool) -> String {
     let mut out = Out {
         text: String::new(),
@@ -139,7 +139,7 @@ impl Out {
         });
     }
 
-    /// Items under a heading; those that are too many are counted.
+    /// Adds items under a heading. Items after the first [`MOST`] are counted.
     fn list<T>(&mut self, heading: &str, items: &[T], what: &str, show: impl Fn(&mut Self, &T)) {
         if items.is_empty() {
             return;
@@ -153,7 +153,7 @@ impl Out {
         }
     }
 
-    /// Items under a heading that says it all if they are many.
+    /// Adds items under a heading, or only the heading if there are many.
     fn brief<T>(&mut self, heading: &str, items: &[T], show: impl Fn(&mut Self, &T)) {
         if items.len() <= MOST || self.all {
             return self.list(heading, items, "", show);
@@ -212,7 +212,7 @@ impl Out {
     fn op(&mut self, op: &OpDiff) {
         let mut line = format!("    {} {}", sign(op.change), op.op);
         if op.nested > 0 && op.change != Change::Changed {
-            // Writing to a string doesn't fail, here and below.
+            // Writing to a `String` can't fail, here and below.
             _ = write!(line, " with {} inside", ops(op.nested));
         }
         if let Some(inside) = &op.inside {
@@ -230,7 +230,7 @@ impl Out {
 
     fn constants(&mut self, all: &[ConstantDiff]) {
         let mut heading = format!("  constants: {}", counts(all, |constant| constant.change));
-        // What stands for an op is told there, and what went with its users needs no line of its own.
+        // A constant that replaces an op is listed with the op. A constant removed with its users needs no line.
         let number = |of: fn(&ConstantDiff) -> bool| all.iter().filter(|&item| of(item)).count();
         let folded = |constant: &ConstantDiff| constant.replaces.is_some();
         let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
@@ -322,7 +322,7 @@ fn op_change(change: &OpChange) -> String {
     }
 }
 
-/// `3 added, 1 changed`.
+/// Renders counts such as `3 added, 1 changed`.
 fn counts<T>(items: &[T], change: impl Fn(&T) -> Change) -> String {
     let number = |which: Change| items.iter().filter(|item| change(item) == which).count();
     let [added, removed, changed] = [Change::Added, Change::Removed, Change::Changed].map(number);
@@ -339,7 +339,7 @@ fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// The last line: how much differs.
+/// Renders the last line, with the number of differences.
 fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
     let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
@@ -379,7 +379,7 @@ fn ops(number: usize) -> String {
     show::count_of(number as u64, "op")
 }
 
-/// A value in place of another, which may have the name that the other had.
+/// Renders the replacement of a value by another one, which may have the same name.
 fn values(old: &str, new: &str) -> String {
     match old == new {
         true => format!("{old} → another {new}"),

@@ -1,4 +1,4 @@
-//! The commands about two models, whose exit statuses are those of diff(1).
+//! Commands on two models, with the exit statuses of diff(1).
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::show;
 pub(crate) mod compare;
 pub(crate) mod diff;
 
-/// The exit status of an error, where 1 means that the models differ.
+/// The exit status of an error. 1 means that the models differ.
 pub(crate) const TROUBLE: u8 = 2;
 
 /// The output of `--json`.
@@ -26,7 +26,7 @@ struct TwoModelsOutput<'c, T> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Shows a comparison, as JSON or by `render`, or its error; returns the exit status.
+/// Prints a comparison or its error, as JSON or with `render`. Returns the exit status.
 fn result<T: Serialize>(
     compared: &Result<T, PassError>,
     is_same: impl FnOnce(&T) -> bool,
@@ -53,7 +53,7 @@ fn result<T: Serialize>(
     status
 }
 
-/// Reads the two models, of which one may come from standard input.
+/// Reads two models, of which at most one is read from standard input.
 fn read(paths: [&Path; 2], outside_data: bool) -> Result<[Module; 2], PassError> {
     if paths.iter().all(is_standard) {
         let message = "Only one of the two models can come from standard input.";

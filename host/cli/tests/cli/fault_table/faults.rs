@@ -1,14 +1,14 @@
-//! The faults of the table: what a plugin does, by the place where it does it.
+//! The faults in the table, grouped by where the plugin causes them.
 
-/// What a plugin does.
+/// A fault.
 pub(super) struct Fault {
-    /// As the table says it.
+    /// Its description in the table.
     pub(super) what: &'static str,
-    /// Where the plugin does it.
+    /// Where the plugin causes it.
     pub(super) place: &'static str,
-    /// What `dies.c` calls it; of the place `file` it is a change of the file.
+    /// Its name in `dies.c`; for `file`, a change of the file.
     pub(super) name: &'static str,
-    /// Whether the run succeeds all the same.
+    /// Whether the run succeeds nevertheless.
     pub(super) harmless: bool,
 }
 
@@ -30,7 +30,7 @@ const fn harmless(place: &'static str, name: &'static str, what: &'static str) -
     }
 }
 
-/// What happens while a pass runs.
+/// Faults in a pass.
 pub(super) const PASS: &[Fault] = &[
     harmless("pass", "", "runs normally"),
     deadly("pass", "segv", "reads unmapped memory"),
@@ -171,7 +171,7 @@ pub(super) const PASS: &[Fault] = &[
     ),
 ];
 
-/// What happens elsewhere.
+/// Faults outside of passes.
 pub(super) const ELSEWHERE: &[Fault] = &[
     deadly("before", "segv", "crashes in an instrument"),
     deadly("before", "exit", "calls `exit(0)` in an instrument"),
@@ -274,7 +274,7 @@ pub(super) const ELSEWHERE: &[Fault] = &[
     deadly("load", "exit", "calls `exit(0)` in its entry function"),
 ];
 
-/// What is wrong with the table of the plugin.
+/// Faults in the plugin's table.
 pub(super) const TABLE: &[Fault] = &[
     deadly("table", "refuses", "rejects the host"),
     deadly(
@@ -348,7 +348,7 @@ pub(super) const TABLE: &[Fault] = &[
     deadly("table", "no create", "has an instrument without `create`"),
 ];
 
-/// What is wrong with the file.
+/// Faults in the file.
 pub(super) const FILE: &[Fault] = &[
     deadly("file", "empty", "is empty"),
     deadly("file", "text", "is a text file"),

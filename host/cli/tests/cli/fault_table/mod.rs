@@ -1,4 +1,4 @@
-//! The table of docs/isolation.md: what a plugin does, and what comes of it where. The table is what this test sees.
+//! The table in docs/isolation.md: faults of plugins and their effects. This test generates it from actual runs.
 
 mod faults;
 
@@ -17,7 +17,7 @@ const MODEL: &str = r#"module {
 }
 "#;
 
-/// One with an op that can be evaluated.
+/// A model with an op that can be evaluated.
 const CONSTANT: &str = r#"module {
   fn @main() -> (%y: f32[2]) opset("dies" = 1) {
     %0 = const f32[2] [1.0, 2.0]
@@ -27,10 +27,10 @@ const CONSTANT: &str = r#"module {
 }
 "#;
 
-/// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
+/// Faults that this process can't detect if they occur in it. The exit status is that of the fault.
 const UNNOTICED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
 
-/// What a signal that isn't caught ends, in process.
+/// Faults in process that raise an uncaught signal.
 const SIGNALLED: [&str; 7] = [
     "kill",
     "rename, kill",
@@ -41,13 +41,13 @@ const SIGNALLED: [&str; 7] = [
     "thread stack",
 ];
 
-/// Faults that run until the process is killed, in process.
+/// Faults in process that run until the process is killed.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 
-/// Their limit, in seconds: long enough for a pass to begin on a machine that has other things to do.
+/// Their time limit in seconds, long enough for a pass to start on a busy machine.
 const LIMIT: &str = "2";
 
-/// Whether a fault is one that a limit to the time ends.
+/// Returns `true` if a time limit ends a fault.
 fn waits(fault: &Fault) -> bool {
     ENDLESS.contains(&fault.name)
 }
@@ -62,7 +62,7 @@ fn bench() -> Option<Bench> {
 #[test]
 fn the_table_of_the_documentation_is_what_happens() {
     let Some(_) = bench() else { return };
-    // Half of them on a thread each: a run is two processes and much waiting.
+    // Each half runs in a thread: a run has two processes and waits most of the time.
     let sections = [
         ("A pass …", PASS),
         ("A plugin outside a pass …", ELSEWHERE),
@@ -77,7 +77,7 @@ fn the_table_of_the_documentation_is_what_happens() {
         );
         let (first, second) = faults.split_at(faults.len() / 2);
         let halves = [first, second];
-        // Who waits for a limit waits beside the others.
+        // Faults that wait for a time limit run in parallel to the others.
         let parts = halves
             .into_iter()
             .flat_map(|half| half.chunk_by(|one, next| !waits(one) && !waits(next)));
@@ -129,7 +129,7 @@ fn pretty_assert(expected: &str, found: &str) {
     );
 }
 
-/// The rows of some faults, each seen in both ways.
+/// Returns the rows of some faults, each run in a worker and in process.
 fn rows(faults: &[Fault]) -> String {
     let bench = bench().expect("a compiler, as before");
     let good = fs::read(bench.path("plugin.so")).expect("the plugin");
@@ -154,7 +154,7 @@ fn rows(faults: &[Fault]) -> String {
     text
 }
 
-/// What comes of a fault.
+/// Returns the cell for a fault.
 fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     bench.write("out.ir", "as it was");
     let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
@@ -177,7 +177,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     }
     match in_process {
         true => words.push("--in-process"),
-        // What a process that is left behind holds open isn't waited for.
+        // The limit avoids waiting for a leftover process that holds descriptors open.
         false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
         false if waits(fault) => words.extend(["--timeout", LIMIT]),
         false => {}
@@ -209,7 +209,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         _ => {
             assert!(!fault.harmless, "{}", whole());
             assert_eq!(out, "as it was", "{}", whole());
-            // Who closes standard error closes the mouth.
+            // The fault closes standard error, so nothing can be printed.
             let is_mute = in_process && fault.name == "close all";
             assert_eq!(ran.stderr.contains("error["), !is_mute, "{}", whole());
         }
@@ -228,7 +228,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     told(&ran, &bench.plugins(), has_reproducer)
 }
 
-/// A run in a few words: the status, what is said, who is named, and what is left.
+/// Summarizes a run: the status, the message, the named culprit, and the remaining files.
 fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut text = match ran.status {
         -1 => "terminates with the signal".to_owned(),
@@ -268,7 +268,7 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     text
 }
 
-/// A sentence as it is everywhere: without addresses, without the sizes of the file, and without the plugins' place.
+/// Removes machine-dependent parts of a message: addresses, file sizes, and the directory of plugins.
 fn everywhere(sentence: &str, plugins: &str) -> String {
     let text = sentence
         .replace("Plugin `plugin.so` can't be used: ", "")
@@ -292,7 +292,7 @@ fn everywhere(sentence: &str, plugins: &str) -> String {
     words.collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// The file of a plugin, spoilt.
+/// Returns the file of a plugin with a defect.
 fn changed(good: &[u8], how: &str) -> Vec<u8> {
     let mut bytes = good.to_vec();
     let mut put = |from: &str, to: &[u8]| {

@@ -1,5 +1,5 @@
-//! Ops that passes made and no op definition fits: a misspelt operator, too many operands. Passes of plugins may make
-//! what they like, since a back end may know it; so it is said, and not refused.
+//! Warnings about ops that passes created and that match no op definition, for example because of a misspelled operator
+//! or too many operands. They aren't errors, because a back end may support such ops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{check_new_op, counts, graphs};
 
-/// More mistakes than are shown.
+/// Maximum number of problems shown.
 const SHOWN: usize = 8;
 
-/// The operators of a module, and the numbers of operands that their ops have.
+/// The operators of a module, with the operand counts of their ops.
 #[derive(Debug, Default)]
 pub struct UsedOperators(FxHashMap<String, FxHashSet<usize>>);
 
 impl UsedOperators {
-    /// The operators of all graph functions.
+    /// Collects the operators of all graph functions.
     pub fn new(module: &Module) -> UsedOperators {
         let mut used = UsedOperators::default();
         for function in graphs(module) {
@@ -29,8 +29,8 @@ impl UsedOperators {
         used
     }
 
-    /// What is wrong with ops of the module whose operator, with so many operands, wasn't used: a sentence for each
-    /// kind in each function, with the function's name.
+    /// Returns the problems of ops whose operator and operand count weren't used before. Each is a function name and a
+    /// message.
     pub fn wrong_in(&self, after: &Module, defs: &OpDefs) -> Vec<(String, String)> {
         let mut wrong = Vec::new();
         for function in graphs(after) {
@@ -39,7 +39,7 @@ impl UsedOperators {
             for ((name, operands), count) in counts(function) {
                 let text = function.text(name);
                 let is_of_ir = OpName::parse(text).is_none_or(|name| name.domain.is_none());
-                // Of an operator that nobody defines nobody says how many operands it takes.
+                // Without a definition, the valid operand counts are unknown.
                 let was_used = self.0.get(text).is_some_and(|numbers| {
                     numbers.contains(&operands) || defs.first_version(text).is_none()
                 });
@@ -64,7 +64,7 @@ impl UsedOperators {
         wrong
     }
 
-    /// Warns of such ops, and names the passes that changed their functions.
+    /// Returns a warning about such ops, with the passes that changed their functions.
     pub(in crate::pipeline) fn warning(
         &self,
         after: &Module,

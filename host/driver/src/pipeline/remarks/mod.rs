@@ -1,4 +1,4 @@
-//! What a run says beside its errors: of flags and names that have no effect, and of the model before and after it.
+//! Warnings and notes of a run: flags and names without effect, and problems of the model before and after the passes.
 
 mod created_ops;
 mod model;
@@ -21,7 +21,7 @@ pub(super) use unscheduled::warnings as unscheduled;
 
 use crate::prepare::{Prepared, Request};
 
-/// Notes on what a request says, before its model is read.
+/// Returns notes about a request, before its model is read.
 pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let notes = level(request, prepared).into_iter();
     let notes = notes.chain(request::absent(request, prepared));
@@ -29,13 +29,13 @@ pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnost
     notes.chain(unscheduled(request, prepared)).collect()
 }
 
-/// The functions whose ops are of operators.
+/// Returns the graph functions, whose ops are operators.
 fn graphs(module: &Module) -> impl Iterator<Item = &Arc<Function>> {
     let functions = module.functions();
     functions.filter(|function| function.kind() == FunctionKind::GRAPH)
 }
 
-/// How many ops a function has of each name and number of operands.
+/// Counts a function's ops by name and operand count.
 fn counts(function: &Function) -> FxHashMap<(SymbolId, usize), usize> {
     let mut counts = FxHashMap::default();
     for op in function.walk(function.body()) {

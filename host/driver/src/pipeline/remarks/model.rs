@@ -1,4 +1,4 @@
-//! Warnings about a model before anything runs: operators that aren't defined, opsets that are too new, recursion.
+//! Warnings about a model before the passes run: undefined operators, unsupported opsets, recursion.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,11 +11,10 @@ use super::{counts, graphs};
 use crate::model_file::Format;
 use crate::prepare::Request;
 
-/// More operators of a domain than are named.
+/// Maximum number of operators listed per domain.
 const SHOWN: usize = 8;
 
-/// Warns of functions that call each other in a circle, if the model is an ONNX file or is to be one: the IR may have
-/// them, ONNX may not.
+/// Warns about recursive functions if the input or the output is an ONNX file. The IR allows them, ONNX doesn't.
 pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Option<Diagnostic> {
     let mut paths = [Some(&request.model), request.output.as_ref()].into_iter();
     let is_onnx =
@@ -32,7 +31,7 @@ pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Opti
     ))
 }
 
-/// Warns of the opsets of ONNX that are newer than every definition and have ops of the model.
+/// Warns about imported opsets of ONNX that are newer than all op definitions, if the model has ops of their domains.
 pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
     let mut newest: BTreeMap<&str, i64> = BTreeMap::new();
     for (name, since, _) in defs.iter() {
@@ -73,8 +72,8 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
     ))
 }
 
-/// The domain of an operator, if its versions are those of ONNX's releases. A plugin needn't define an operator in the
-/// newest version of its own domain.
+/// Returns the domain of an operator if its versions follow ONNX's releases. For other domains, the newest definition
+/// may be older than the domain's version.
 fn domain_of_onnx(name: &str) -> Option<&str> {
     match name.rsplit_once('.')?.0 {
         "onnx" => Some(""),
@@ -82,15 +81,15 @@ fn domain_of_onnx(name: &str) -> Option<&str> {
     }
 }
 
-/// Whether a function has ops of a domain that are defined.
+/// Returns `true` if a function has an op with a definition in a domain.
 fn uses(function: &Function, domain: &str, defs: &OpDefs) -> bool {
     let names = counts(function).into_keys();
     let mut names = names.map(|(name, _)| function.text(name));
     names.any(|name| domain_of_onnx(name) == Some(domain) && defs.knows(name, None))
 }
 
-/// Warns of the operators that no plugin defines, by domain, with the number of ops of each. They are legal, and every
-/// pass leaves them alone.
+/// Warns about operators that no plugin defines, with the number of ops per domain and operator. Such ops are valid,
+/// but passes leave them alone.
 pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
     let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for function in graphs(module) {
@@ -132,7 +131,7 @@ pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option
     Some(warning)
 }
 
-/// Domain and operator, if there is no definition and no function of an op, and it isn't one of the IR itself.
+/// Returns the domain and operator of an op that has no definition, calls no function, and isn't part of the IR.
 fn unknown(
     module: &Module,
     function: &Function,
@@ -158,7 +157,7 @@ fn unknown(
     Some((domain.to_owned(), operator))
 }
 
-/// `com.acme: 12 Foo, 1 Bar`, the most frequent first.
+/// Renders operators with their counts, most frequent first: `com.acme: 12 Foo, 1 Bar`.
 fn counted(domain: &str, operators: &BTreeMap<String, usize>) -> String {
     let mut operators: Vec<(&String, &usize)> = operators.iter().collect();
     operators.sort_by_key(|&(_, count)| Reverse(count));

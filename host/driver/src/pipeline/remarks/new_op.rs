@@ -1,24 +1,24 @@
-//! Ops that code makes, held to the op definitions: an operator that nobody defines is a misspelt one, unless it is
-//! said to be meant.
+//! Validation of new ops against the op definitions. An undefined operator is assumed to be misspelled, unless the
+//! caller permits it.
 
 use passdock_core::{OpDefs, is_of_unknown_plugin, suggest, takes};
 use passdock_ir::OpName;
 
-/// Why an op isn't made.
+/// The reason why an op is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedOperator {
-    /// What is wrong, as a sentence.
+    /// The error message.
     pub message: String,
-    /// The operator that it is taken for, if one is near enough.
+    /// The most similar operator, if one is similar enough.
     pub near: Option<String>,
 }
 
-/// Refuses an op whose operator nobody defines, or not in this version, or that has another number of operands. One of
-/// a domain that nobody here defines is right if the function has an opset of it.
-/// `opset` answers the function's.
+/// Checks that a new op's operator is defined in the imported version, and that the operand count is valid. Operators
+/// of a domain without definitions are valid if the function imports the domain. `opset` returns the imported version
+/// of a domain.
 ///
 /// # Errors
-/// As far as these definitions tell, the op is a mistake.
+/// If the op is invalid according to `ops`.
 pub fn check_new_op(
     name: &str,
     operands: usize,
@@ -26,7 +26,7 @@ pub fn check_new_op(
     ops: &OpDefs,
 ) -> Result<(), RefusedOperator> {
     let refused = |message, near| Err(RefusedOperator { message, near });
-    // Without definitions nothing can be told.
+    // Without definitions nothing can be checked.
     if ops.is_empty() {
         return Ok(());
     }
@@ -67,7 +67,7 @@ pub fn check_new_op(
     refused(message, None)
 }
 
-/// The operator that is most like one that there isn't: also one that is called so in another domain.
+/// Returns the operator most similar to an undefined one. An equal name in another domain comes first.
 fn nearest(name: &str, ops: &OpDefs) -> Option<String> {
     let last = |name: &str| {
         name.rsplit_once('.')
@@ -82,7 +82,7 @@ fn nearest(name: &str, ops: &OpDefs) -> Option<String> {
     let elsewhere = ops.names().filter(|each| last(each) == own).min();
     let near = || ops.nearest(name).map(str::to_owned);
     let near = elsewhere.map(str::to_owned).or_else(near);
-    // Of a bare name the domain is no mistake of spelling.
+    // For a name without a domain, the missing domain doesn't count as a difference.
     let bare = || suggest::nearest(&onnx, ops.names()).map(str::to_owned);
     near.or_else(|| bare().filter(|_| !name.contains('.')))
 }

@@ -1,4 +1,4 @@
-//! Notes on what a request names without effect: absent from the pipeline, or without a place.
+//! Notes about parts of a request without effect: passes that aren't in the pipeline, and phases that it doesn't have.
 
 use passdock_core::{Diagnostic, Severity};
 
@@ -8,7 +8,7 @@ fn note(code: &str, message: String) -> Diagnostic {
     Diagnostic::new(Severity::Note, code, message)
 }
 
-/// Returns a note if the level of the request replaces another one of the file.
+/// Returns a note if the request's level overrides the pipeline's.
 pub(in crate::pipeline) fn level(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
     let asked = request.opt_level?;
     let file = &prepared.file;
@@ -18,7 +18,7 @@ pub(in crate::pipeline) fn level(request: &Request, prepared: &Prepared) -> Opti
     Some(note("opt-level", message))
 }
 
-/// Returns a note for each pass that a flag names and that isn't in the pipeline, nor required nor skipped.
+/// Returns a note for each pass that a flag names and that the pipeline neither lists, requires nor skips.
 pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let asked = request.instruments.iter();
     let printed = asked.flat_map(|asked| asked.flagged_passes());
@@ -39,8 +39,8 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
         .collect()
 }
 
-/// Returns one note for the passes that ask for a phase for which the pipeline has no place. A pass that another one
-/// requires runs nevertheless.
+/// Returns a note about passes that declare a phase which the pipeline doesn't have. Passes that another pass requires
+/// run anyway and are left out.
 pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     let planned = prepared.pass_names();
     let left = prepared.phases.left_over();

@@ -1,4 +1,4 @@
-//! Plugins that are named by their files or directories and of which nothing runs.
+//! Warnings about plugins that the user named by file or directory and that have no effect on the run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,12 +8,12 @@ use passdock_core::{Diagnostic, Plugin, Severity, suggest};
 use crate::pipeline_file::PassTable;
 use crate::prepare::{Prepared, Request};
 
-/// The most names of passes in a warning.
+/// Maximum number of passes listed in a warning.
 const NAMES: usize = 3;
 
-/// A warning for each such plugin, where the request doesn't list passes itself. A plugin whose instrument is asked for
-/// does something, and so does one of operators alone. Directories count where a built-in pipeline runs, without those
-/// that it lists passes of: they have the standard plugins.
+/// Returns a warning for each such plugin, unless the request lists passes. Plugins with a requested instrument, and
+/// plugins with only op definitions, are in use. Plugins in directories count only with a built-in pipeline, and not in
+/// directories that provide passes it lists, which contain the standard plugins.
 pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     if !request.passes.is_empty() || request.resumes {
         return Vec::new();
@@ -32,7 +32,7 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
             || has_built_in && dir_of(plugin).is_some_and(|dir| !listed.contains(dir))
     };
     let mut used = prepared.pass_names();
-    // That there is no place for their phase is said anyway.
+    // Missing phases have a separate note.
     let left_over = prepared.phases.left_over();
     used.extend(left_over.map(|(name, _)| name.to_owned()));
     let instruments = prepared.context.instruments();
@@ -73,8 +73,8 @@ fn warning(plugin: &Plugin) -> Diagnostic {
     ))
 }
 
-/// Whether the pipeline is a built-in one, or has one in it: it lists the standard plugins' passes and has a place for
-/// each phase.
+/// Returns `true` if the pipeline is or contains a built-in one. It then lists passes of the standard plugins and has
+/// all phases.
 fn has_built_in(prepared: &Prepared) -> bool {
     let mut tables = prepared.file.tables();
     prepared.built_in || tables.any(|table| matches!(table, PassTable::BuiltIn { .. }))

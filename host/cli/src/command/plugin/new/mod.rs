@@ -1,4 +1,4 @@
-//! `passdock plugin new`: a directory with a plugin that builds, is tested, and is one's own.
+//! `passdock plugin new`: creates a directory with a plugin that builds and has a test.
 
 mod names;
 mod sdk;
@@ -16,7 +16,7 @@ use passdock::{ErrorKind, PassError};
 use crate::args::plugin::NewArgs;
 use crate::show;
 
-/// The text of a template.
+/// Includes a template as a string.
 macro_rules! template {
     ($path:literal) => {
         include_str!(concat!(
@@ -28,10 +28,10 @@ macro_rules! template {
     };
 }
 
-/// The files of a directory, by their paths in it.
+/// File contents, with paths relative to a directory.
 type Files = Vec<(String, String)>;
 
-/// The files of a plugin in Rust, and their templates.
+/// The files of a Rust plugin and their templates.
 const RUST: [(&str, &str); 8] = [
     ("Cargo.toml", template!("rust/Cargo.toml")),
     ("src/lib.rs", template!("rust/lib.rs")),
@@ -42,10 +42,10 @@ const RUST: [(&str, &str); 8] = [
     (".gitignore", template!("rust/gitignore")),
     (".github/workflows/ci.yml", template!("rust/ci.yml")),
 ];
-/// The source of a plugin in C, and of one in C++.
+/// The source of a plugin in C, and in C++.
 const C_SOURCE: &str = template!("c/plugin.c");
 const CPP_SOURCE: &str = template!("cpp/plugin.cpp");
-/// The files of a plugin in C or C++ beside its source, and their templates.
+/// The files of a C or C++ plugin except its source, and their templates.
 const C: [(&str, &str); 7] = [
     ("Makefile", template!("c/Makefile")),
     ("tests/after.ir", template!("c/after.ir")),
@@ -55,11 +55,10 @@ const C: [(&str, &str); 7] = [
     (".gitignore", template!("c/gitignore")),
     (".github/workflows/ci.yml", template!("c/ci.yml")),
 ];
-/// What a reader of a plugin in C++ is told of the header.
+/// A note about the header in the README of a C++ plugin.
 const CPP_NOTE: &str =
     "\n`passdock.hpp` beside it makes it short in C++17. What that hasn't is called as in C.\n";
 
-/// The language of a plugin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Language {
     Rust,
@@ -90,7 +89,7 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Refuses a directory that is there and not empty, and what is no directory.
+/// Rejects a path that exists, unless it is an empty directory.
 fn check_free(dir: &Path) -> Result<(), PassError> {
     let shown = dir.display();
     let usage = |message: String| PassError::new(ErrorKind::Usage, message);
@@ -113,7 +112,7 @@ fn check_free(dir: &Path) -> Result<(), PassError> {
     }
 }
 
-/// All files of the plugin.
+/// Returns all files of the plugin.
 fn files(name: &str, language: Language) -> Result<Files, PassError> {
     let sdk = sdk::files().ok_or_else(|| {
         let message = "The SDK in this program is damaged.";
@@ -167,7 +166,7 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     Ok(files)
 }
 
-/// The SDK's version in its manifest.
+/// Returns the SDK's version from its manifest.
 fn sdk_version(sdk: &Files) -> String {
     let manifest = sdk.iter().find(|(path, _)| path == "Cargo.toml");
     let mut lines = manifest.iter().flat_map(|(_, text)| text.lines());
@@ -175,8 +174,8 @@ fn sdk_version(sdk: &Files) -> String {
     version.unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// Writes the files into a directory, which is made unless it is there and empty; one that was made is removed if that
-/// fails.
+/// Writes the files to a directory, which may exist if it is empty. If writing fails, a directory that this function
+/// created is removed.
 fn write(dir: &Path, files: &Files) -> io::Result<()> {
     let exists = dir.exists();
     let written = files.iter().try_for_each(|(path, text)| {
@@ -185,7 +184,7 @@ fn write(dir: &Path, files: &Files) -> io::Result<()> {
         fs::write(path, text)
     });
     if written.is_err() && !exists {
-        // The error that is reported is the first one.
+        // The first error is reported instead.
         _ = fs::remove_dir_all(dir);
     }
     written

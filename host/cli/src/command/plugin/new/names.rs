@@ -1,22 +1,22 @@
-//! The name of a new plugin: its crate's, its library's, and the first part of its passes' names.
+//! The name of a new plugin, which is the name of its crate and library, and the namespace of its passes.
 
 use std::path::Path;
 
 use passdock::{ErrorKind, PassError};
 
-/// The longest name.
+/// The maximum length of a name.
 const LONGEST: usize = 64;
-/// The names that would clash: of Rust, of its crates, of the SDK's, of the standard plugins.
+/// Names that would clash with Rust's keywords and crates, the SDK's crates, or the standard plugins.
 const TAKEN: &str = "\
     abstract alloc as async await become box break const continue core crate do dyn else enum \
     extern false final fn for if impl in let loop macro match mod move mut onnx onnx_ops override \
     passdock_abi passdock_plugin_api priv proc_macro pub ref relax return std static struct test \
     tir trait true try type unsafe use virtual where while";
 
-/// The name that was asked for, or what the directory's name makes of one.
+/// Returns the requested name, or a name derived from the directory's name.
 ///
 /// # Errors
-/// If it can't be the name of a crate, or would clash with another.
+/// If the name isn't a valid crate name or would clash with another one.
 pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     let name = match asked {
         Some(name) => name.to_owned(),
@@ -50,9 +50,9 @@ pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     Ok(name)
 }
 
-/// The directory's name, with small letters, and `-` for blanks and dots.
+/// Returns the directory's name in lower case, with `-` for spaces and dots.
 fn of_directory(dir: &Path) -> Result<String, PassError> {
-    // `.` has no name of its own.
+    // `.` has no file name.
     let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
     let name = whole.file_name().and_then(|name| name.to_str());
     let Some(name) = name else {

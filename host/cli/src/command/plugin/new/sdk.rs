@@ -1,13 +1,12 @@
-//! The source of the SDK, which the build script deflated into this program.
+//! The source of the SDK, which the build script deflates into this program.
 
 use miniz_oxide::inflate::decompress_to_vec;
 
-/// The packed files.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.packed"));
 
-/// The files of the SDK: their paths, with `/` between the parts, and their texts.
+/// Returns the files of the SDK: their paths, separated by `/`, and their contents.
 ///
-/// `None` if they aren't as the build script packs them.
+/// Returns `None` if the data is corrupt.
 pub(super) fn files() -> Option<Vec<(String, String)>> {
     serde_json::from_slice(&decompress_to_vec(PACKED).ok()?).ok()
 }
