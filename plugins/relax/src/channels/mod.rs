@@ -1,5 +1,5 @@
-//! What happens to channels: numbers for each of them ([`numbers`], [`known`]), ops that multiply each and add to it
-//! ([`affine`]), and ops with weights, which can take that over ([`linear`]); [`fold`] lets them.
+//! Analysis and rewriting of channel-wise ops: numbers per channel ([`numbers`], [`constants`]), ops that scale and
+//! shift channels ([`affine`]), and ops with weights that can absorb them ([`linear`]). [`fold`] performs the folds.
 
 pub(crate) mod affine;
 pub(crate) mod constants;
