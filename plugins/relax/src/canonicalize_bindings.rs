@@ -14,14 +14,14 @@
 //! ```
 //!
 //! `tuple_get` of a `tuple` in the same function is a copy as well, and so is a `tuple` of all fields of another tuple.
-//! A copy stays if a region yields it and export would have to add it again: the original is a parameter, a constant, a
-//! value from outside the region, or already yielded by the region. A copy of a constant also stays if a user can't
-//! accept the constant; see FoldConstant.
+//! A copy stays if a region yields it and export would have to add it again. That is the case if the original is a
+//! parameter, a constant, a value from outside the region, or already yielded by the region. A copy of a constant also
+//! stays if a user can't accept the constant; see FoldConstant.
 //!
 //! The model may declare more about a copy than about its original: a rank, a size, or a name for an unnamed size. That
 //! information moves to the original if the original is an op's result in the same region. Otherwise, the copy stays,
-//! as its users would lose information. Declared types of the function's outputs don't propagate, because no verifier
-//! checks them.
+//! as its users would lose information. Declared types of the function's outputs don't propagate, because runtimes
+//! don't check them.
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 

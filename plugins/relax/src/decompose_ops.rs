@@ -25,9 +25,8 @@
 //! best way to compute it: the body of `Softplus` may overflow where a kernel doesn't. List the ops that a back end
 //! lacks in `ops`, or those that it supports in `except`.
 //!
-//! An op stays if it has no body, or if its body depends on something unknown: an element type, a rank, or an attribute
-//! that is a parameter of the function. For ops listed in `ops`, a note reports that. Infinite recursion of bodies is
-//! an error.
+//! An op stays if it has no body, or if its body depends on an unknown element type, rank or attribute parameter. For
+//! ops listed in `ops`, a note reports that. Infinite recursion of bodies is an error.
 //!
 //! Source: TVM `src/relax/transform/decompose_ops.cc`.
 

@@ -32,15 +32,13 @@
 //! them. If some elements are unknown:
 //!
 //! - Reshape copies dims that stay in position (0). It infers one dim (-1) if all others are known and nonzero, so that
-//!   only one size is possible. If the original shape infers another dim (-1), that one is replaced by its size from
-//!   the type.
+//!   only one size is possible. If the original shape infers another dim (-1), its size from the type replaces it.
 //! - Expand uses 1 for dims that are already as long as requested.
 //! - Slice uses the maximum integer where `ends` is the size of the axis.
 //!
 //! A value with unknown elements is replaced by an earlier value with equal elements: dims with the same symbol are
-//! equal, no matter which tensor's shape they come from. A value whose elements are dims of one tensor is gathered from
-//! its `Shape`. If all users of a `Shape` gather contiguous ranges of it, each becomes a `Shape` with `start` and `end`
-//! (since opset 15).
+//! equal in all tensors. A value whose elements are dims of one tensor is gathered from its `Shape`. If all users of a
+//! `Shape` gather contiguous ranges of it, each becomes a `Shape` with `start` and `end` (since opset 15).
 //!
 //! ```ir
 //! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {

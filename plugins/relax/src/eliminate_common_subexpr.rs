@@ -20,9 +20,9 @@
 //! earlier one in the same region or in a region around it, never by one of another branch. The remaining op has the
 //! fused locations of all merged ops.
 //!
-//! The pass doesn't merge ops that may have effects (ops without a definition count as such), random ops, ops with
-//! regions, or calls of recursive functions or of functions that contain such ops. An explicit attribute and its
-//! implicit default count as different. Ops stay if the file would need more copies (ONNX's `Identity`) for yielded
+//! The pass doesn't merge random ops, ops with regions, or ops that may have effects; ops without a definition count as
+//! such. It doesn't merge calls of recursive functions or of functions that contain such ops. An explicit attribute and
+//! its implicit default count as different. Ops stay if the file would need more copies (ONNX's `Identity`) for yielded
 //! values than merging removes.
 //!
 //! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. TVM hashes whole expressions; this pass has a scoped
@@ -65,7 +65,7 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     merger.fuse_locations(f)
 }
 
-/// A step of the traversal. An explicit stack, as deeply nested regions could overflow the call stack.
+/// A step of the traversal, which uses an explicit stack because deeply nested regions could overflow the call stack.
 enum Step {
     Enter(RegionId),
     Op(OpId),

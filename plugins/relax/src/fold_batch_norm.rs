@@ -27,9 +27,9 @@
 //! the BatchNormalization absorbs the scale and bias ops that follow it, as exporters of older frameworks write them.
 //! If the numbers of all channels are equal, the chain becomes one `onnx.Mul` and one `onnx.Add`.
 //!
-//! Numbers are computed in float64 and rounded once. The pass leaves a BatchNormalization alone in training mode, if a
-//! folded number would be infinite or lose precision, or if the result of the preceding op has other users. It also
-//! does so if the model would grow by more than the option allows, because weights and parameters that other ops use
+//! Numbers are computed in float64 and rounded once. The pass doesn't fold a BatchNormalization in training mode. It
+//! doesn't fold either if a number would be infinite or lose precision, if the result of the preceding op has other
+//! users, or if the model would grow by more than the option allows, because weights and parameters that other ops use
 //! have to be duplicated. Parameters and weights that are `onnx.ConstantOfShape`s stay in that form.
 //!
 //! Rewrites are counted as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and

@@ -16,11 +16,10 @@
 //! }
 //! ```
 //!
-//! Expressions that depend only on types are folded as well, such as a `Shape` of a tensor with known dims or a
-//! `CastLike` to the type of a value. An `onnx.If` or `if` with a constant condition is replaced by the ops of the
-//! branch that runs. An `onnx.Loop` with zero iterations is replaced by its initial values, and a `tuple_get` of a
-//! `tuple` by the field. Ops and constants that become unused are erased. The size of intermediate values isn't limited
-//! if they become unused.
+//! Expressions that depend only on types are folded as well, such as a `Shape` of known dims or a `CastLike` to a known
+//! type. An `onnx.If` or `if` with a constant condition is replaced by the ops of the branch that runs. An `onnx.Loop`
+//! with zero iterations is replaced by its initial values, and a `tuple_get` of a `tuple` by the field. Ops and
+//! constants that become unused are erased. The size of intermediate values isn't limited if they become unused.
 //!
 //! If the branches of an `onnx.If` yield values of different ranks, and only one rank is valid for its users, the
 //! `onnx.If` is replaced by that branch. If the other branch ran, the run would fail.
@@ -74,15 +73,15 @@
 //! }
 //! ```
 //!
-//! The pass doesn't fold ops that are random or stateful, ops without operands (`ones(shape=(4, 5))` is smaller than
-//! its value), ops that no plugin can evaluate, and ops whose result would make the function larger than the options
-//! allow. An op also stays if a user would be invalid with a constant operand. For example, an integer division by 0 in
-//! a branch that never runs is harmless, but runtimes may reject the constant 0. An `onnx.DequantizeLinear` stays
-//! unless growth is allowed, because runtimes compute with quantized weights directly. A note (`relax::not-folded`)
-//! reports ops with constant operands that weren't folded, with the reason.
+//! The pass doesn't fold random or stateful ops, and ops that no plugin can evaluate. It doesn't fold ops without
+//! operands, as `ones(shape=(4, 5))` is smaller than its value. Nor does it fold ops whose value would make the
+//! function larger than the options allow. An op also stays if a user would be invalid with a constant operand. For
+//! example, an integer division by 0 in a branch that never runs is harmless, but runtimes may reject the constant 0.
+//! An `onnx.DequantizeLinear` stays unless growth is allowed, because runtimes compute with quantized weights directly.
+//! A note (`relax::not-folded`) reports ops with constant operands that weren't folded, with the reason.
 //!
-//! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). Instead of recursion, ops
-//! are visited in program order, so operands are folded before their users.
+//! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). TVM recurses into operands;
+//! this pass visits ops in program order, so operands are folded before their users.
 
 mod budget;
 mod checker;

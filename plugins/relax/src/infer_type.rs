@@ -12,10 +12,10 @@
 //! }
 //! ```
 //!
-//! Ops are visited in program order, so operands have types before their users; an op with regions is visited after
-//! them. A `tuple` has the types of its operands, a `tuple_get` that of the field, an `if` the common type of its
-//! branches. A loop-carried value has a type that holds for every iteration. A call of one of the module's functions is
-//! inferred for the types of its operands. The function itself has the types that all calls have in common.
+//! Ops are visited in program order, so operands have types before their users; an op is visited after its regions. A
+//! `tuple` has the types of its operands, a `tuple_get` that of the field, an `if` the common type of its branches. A
+//! loop-carried value has a type that holds for every iteration. A call of one of the module's functions is inferred
+//! for the types of its operands. The function itself has the types that all calls have in common.
 //!
 //! An inferred type overrides a declared one. If they contradict each other, or a declared size narrows one that the
 //! inputs leave open, a warning shows both types. A declared size stays where none is inferred. This excludes outputs,

@@ -92,7 +92,7 @@ struct Plan<'h> {
     callees: HashMap<SymbolId, Callee<'h>>,
     /// The calls to inline, by caller.
     calls: HashMap<SymbolId, Calls>,
-    /// Functions that still have calls.
+    /// Functions of which calls remain.
     kept: HashSet<SymbolId>,
     /// The number of ops by which the remaining functions grow.
     growth: usize,

@@ -104,7 +104,7 @@ plugin! {
             options: raise_opset::RaiseOpset,
             config: "relax.RaiseOpset",
         },
-        /// Removes ops that only training needs.
+        /// Removes ops that have an effect only in training.
         function "relax.transform.SimplifyInference" => simplify_inference::simplify_inference {
             opt_level: 0,
             required: ["relax.transform.InferType"],

@@ -17,7 +17,7 @@
 //!
 //! Without the option `to`, the pass does nothing. Some fusions need operators of a later opset, such as
 //! LayerNormalization (17) or Gelu (20). All functions and regions are converted, except functions without the ONNX
-//! opset and those that have the requested or a later one; a warning reports a model with a later one. Operators of
+//! opset and those that have the requested or a later one. A warning reports a model with a later one. Operators of
 //! other domains don't change. `passdock run --raise-opset 20` runs the pass before all others.
 //!
 //! An op doesn't change if the new versions of its operator only add element types, optional operands and results, and
@@ -25,7 +25,7 @@
 //! `Split`, `Pad`, `Clip`, `Slice`, `Dropout`, `BatchNormalization`, `Resize`, the reductions, and `Softmax`,
 //! `LogSoftmax`, `Hardmax`.
 //!
-//! The pass fails if another operator changed its semantics between the versions, or if one of these ops has no
+//! The pass fails if another operator changed its semantics between the versions. It also fails if an op has no
 //! equivalent, such as a `BatchNormalization` in training mode. It reports all such ops, and changes nothing.
 //!
 //! Source: ONNX `onnx/version_converter`, and the schemas of all versions.

@@ -17,16 +17,16 @@
 //! }
 //! ```
 //!
-//! An `onnx.Dropout` is replaced by its operand if it doesn't run in training mode (`training_mode` is absent or
-//! constant false, or the version doesn't have it), or if its ratio is constant 0. If its mask is used, the op stays
-//! and only computes the mask.
+//! An `onnx.Dropout` is replaced by its operand if it doesn't run in training mode, or if its ratio is constant 0. It
+//! doesn't run in training mode if `training_mode` is absent or constant false, or if the version doesn't have it. If
+//! its mask is used, the op stays and only computes the mask.
 //!
-//! With the option `batch_norm`, an `onnx.BatchNormalization` in inference mode becomes `x * (scale / sqrt(var +
-//! epsilon)) + (bias - mean * …)`. FoldConstant reduces that to two ops if scale, bias, mean and variance are constant.
-//! By default the op stays, because two ops are no improvement over one.
+//! With the option `batch_norm`, an `onnx.BatchNormalization` in inference mode becomes
+//! `x * (scale / sqrt(var + epsilon)) + (bias - mean * …)`. FoldConstant reduces that to two ops if scale, bias, mean
+//! and variance are constant. By default the op stays, because two ops are no improvement over one.
 //!
-//! Ops that may run in training mode stay. So does a `BatchNormalization` of unknown rank, one that isn't `spatial`,
-//! and one whose operands aren't all `f32` or all `f64`, since smaller types would be rounded more often.
+//! Ops that may run in training mode stay. So does a `BatchNormalization` of unknown rank, or one that isn't `spatial`.
+//! Its operands must all be `f32` or all `f64`, since smaller types would be rounded more often.
 //!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc`.
 

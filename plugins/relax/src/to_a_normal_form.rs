@@ -19,10 +19,10 @@
 //! ```
 //!
 //! In A-normal form, each operand is a variable, and definitions precede uses. The IR always has this form: operands
-//! are values, nested expressions are ops, and the verifier checks their order. The pass chooses among the possible
-//! orders: that of a recursive evaluator, which starts at the results of each region and visits operands from left to
-//! right, each op once. Ops that have effects, or contain ops with effects, keep their order. So do ops with unused
-//! results, which follow the ops that preceded them.
+//! are values, nested expressions are ops, and the verifier checks their order. The pass chooses one of the possible
+//! orders: that of a recursive evaluator. The evaluator starts at the results of each region and visits operands from
+//! left to right, each op once. Ops that have effects, or contain ops with effects, keep their order. So do ops with
+//! unused results, which follow the ops that preceded them.
 //!
 //! The pass doesn't move ops into or out of regions, doesn't remove dead code, and doesn't change functions that skip
 //! optimization (`SkipOptimization`, `Compiler`, `Extern`).

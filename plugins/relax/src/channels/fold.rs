@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) data: usize,
     /// The ops whose weights absorb it, on which side, and what they absorb.
     pub(crate) linears: Vec<(Linear, Side, Affine)>,
-    /// Operands of ops in between that become other numbers.
+    /// Operands of ops between them that are replaced by other constants.
     pub(crate) moved: Vec<Moved>,
 }
 
@@ -75,7 +75,7 @@ struct Prepared {
 
 pub(crate) struct Folder<'c> {
     cx: &'c PassContext,
-    /// Groups that runtimes have kernels for, which stay whole.
+    /// Op groups that runtimes have fused kernels for. These don't change.
     kernels: Kernels,
     tensors: Tensors,
     /// The locations of the ops that each op absorbed.
@@ -527,7 +527,7 @@ fn neighbour(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     }
 }
 
-/// Whether two ops do the same to one operand each.
+/// Whether two ops are equal except for their data operands.
 fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
     let mut operands = f.operands(a).zip(f.operands(b)).enumerate();
     a == b

@@ -1,5 +1,5 @@
-//! Analysis and rewriting of channel-wise ops: numbers per channel ([`numbers`], [`constants`]), ops that scale and
-//! shift channels ([`affine`]), and ops with weights that can absorb them ([`linear`]). [`fold`] performs the folds.
+//! Folding of channel-wise ops. [`numbers`] and [`constants`] have numbers per channel, [`affine`] ops that scale and
+//! shift channels, and [`linear`] ops with weights that can absorb these. [`fold`] performs the folds.
 
 pub(crate) mod affine;
 pub(crate) mod constants;

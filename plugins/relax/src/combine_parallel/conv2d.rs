@@ -35,7 +35,7 @@
 //! combined. Convolutions of any number of spatial axes are combined, as ONNX has one operator for them.
 //!
 //! Grouped convolutions and convolutions in different regions aren't combined. The pass has level 4 and is in no
-//! pipeline, because the profit depends on the back end: one large convolution and a copy of its result may be slower
+//! pipeline, because the profit depends on the back end. One large convolution and a copy of its result may be slower
 //! than several small ones. Kernels may sum in another order for other sizes, so results are equal up to rounding.
 //! Rewrites are counted as `convolutions_of_one_value`, which can be disabled like a rule.
 //!

@@ -2,7 +2,7 @@
 //!
 //! A value that a remaining op needs becomes a constant if that makes the function larger by no more than the limit.
 //! Otherwise, its op stays and needs its own operands. Unused ops are erased. The bytes of a constant that only erased
-//! ops use are credited to them, in equal parts per use, and passed on to the values that they lead to.
+//! ops use are credited to these in equal parts per use, and passed on to the values that they lead to.
 //!
 //! Each op may cost up to [`Limits::one`]. An expression may cost as much as all its ops together, although only its
 //! final value becomes a constant. Either all such expressions are folded, or none if they cost too much together.

@@ -129,7 +129,7 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
     Ok(Decided::Gone(next))
 }
 
-/// Whether the region of an op yields one of its results. A constant in its place may need a copy.
+/// Whether the region of an op yields one of its results. A constant instead of the result may need a copy.
 fn is_given_out(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
     let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));

@@ -196,7 +196,7 @@ fn has_length(f: &Function, op: OpId, index: usize) -> bool {
 struct Search {
     /// All ops in program order, except that the ops of an op's regions precede it.
     order: Vec<OpId>,
-    /// Per op id, whether an output of the function depends on it.
+    /// Per op id, whether the op is live.
     live: Column<bool>,
     /// Per value id, its possible ranks.
     ranks: Column<Ranks>,

@@ -30,9 +30,9 @@
 //! matrices, and becomes a Gemm.
 //!
 //! Numbers are computed in float64 and rounded once. The pass doesn't fold if a number would be infinite or lose
-//! precision, if a result has other users or comes from another region, or if the op broadcasts the result to another
-//! shape. It also doesn't fold if the model would grow by more than the option allows: weights whose original is still
-//! needed by another op have to be duplicated.
+//! precision, or if a result has other users. It doesn't fold results from other regions, or ops that broadcast the
+//! result to another shape. It also doesn't fold if the model would grow by more than the option allows, because
+//! weights with other users have to be duplicated.
 //!
 //! The pass leaves decomposed GELUs, layer normalizations and RMS normalizations alone, including their scale and bias,
 //! because runtimes have one kernel for each, in all opsets. Weights are only read if they are folded.

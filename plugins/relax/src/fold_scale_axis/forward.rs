@@ -21,7 +21,7 @@
 //!
 //! This is the counterpart of BackwardFoldScaleAxis for weights that follow. The result may have several users if all
 //! paths lead to weights. The constants of a sum on a path are scaled. A bias is only folded if no window reads
-//! padding, and not in types of less than 32 bits, where a large bias could hide small numbers by rounding.
+//! padding. In types of less than 32 bits it stays, because adding a large bias may round small numbers away.
 //!
 //! The restrictions of BackwardFoldScaleAxis apply as well. An op that changes the shape of its operand stays.
 //!
@@ -126,8 +126,8 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
     Ok(plan)
 }
 
-/// Whether adding to an op's operand can be replaced by adding to its result. In types of less than 32 bits, rounding
-/// of a large sum may be intended.
+/// Whether adding to an op's operand can be replaced by adding to its result. Not in types of less than 32 bits: the
+/// model may rely on the rounding of a large sum.
 fn takes_offset(f: &Function, linear: &Linear) -> bool {
     linear.is_unpadded(f) && matches!(linear.weights.dtype, DType::F32 | DType::F64)
 }

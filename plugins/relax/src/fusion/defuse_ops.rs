@@ -28,8 +28,8 @@
 //! caller, if it still exists. Kernels without callers are removed. If the last kernel of a passdock domain
 //! (`passdock.…`) is removed, opset imports of that domain that no op needs are removed as well.
 //!
-//! The pass doesn't restore ops whose opset version differs from the caller's, nor ops that refer to an attribute
-//! parameter whose default isn't a number or a string. A note reports these. Opset imports of other domains stay.
+//! A call stays if the opset versions of the kernel and the caller differ. It also stays if the default of an attribute
+//! parameter isn't a number or a string. A note reports these calls. Opset imports of other domains stay.
 //!
 //! Source: TVM `src/relay/transforms/defuse_ops.cc`.
 

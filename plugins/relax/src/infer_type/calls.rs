@@ -223,8 +223,8 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     f.constant_data(value).ok()?.map(<[u8]>::to_vec)
 }
 
-/// Prepares a copy for inference: removes declared dim symbols, which have another meaning in the caller, and replaces
-/// references to attribute parameters by the values of the call or the function's defaults.
+/// Prepares a copy for inference. Removes declared dim symbols, which have another meaning in the caller, and replaces
+/// references to attribute parameters by their values.
 fn forget_own(
     f: &mut Function,
     start: OpId,

@@ -1,5 +1,5 @@
-//! Data-dependent sizes, such as the number of nonzero elements: each gets a fresh symbol (`_1`, `_2`, …), so that
-//! derived values are known to have the same size.
+//! Data-dependent sizes, such as the number of nonzero elements. Each gets a fresh symbol (`_1`, `_2`, …), so that
+//! derived values have provably equal sizes.
 //!
 //! A symbol represents one size during the lifetime of its value. A symbol that is created in a region has another
 //! value in each iteration, so it doesn't leave the region. Any more precise information replaces a symbol. Therefore,

@@ -16,11 +16,11 @@
 //! }
 //! ```
 //!
-//! The plugin that defines `acme.Conv` prefers channels-last: the `alter_layout` of its definition returns the layouts
-//! of operands and results, and the replacement in these layouts, which may consist of the vendor's ops or ONNX ops.
-//! The choice may depend on the op's types, attributes and the layouts of its operands. ONNX's own definitions have no
-//! preference, so nothing changes without a vendor's plugin. Constants are converted at compile time. Layouts propagate
-//! through other ops, and the other rules of `ConvertLayout` apply.
+//! The plugin that defines `acme.Conv` prefers channels-last. The `alter_layout` of its definition returns the layouts
+//! of operands and results, and the replacement in these layouts. The replacement may consist of the vendor's ops or
+//! ONNX ops. The choice may depend on the op's types, attributes and the layouts of its operands. ONNX's own
+//! definitions have no preference, so nothing changes without a vendor's plugin. Constants are converted at compile
+//! time. Layouts propagate through other ops, and the other rules of `ConvertLayout` apply.
 //!
 //! The pass queries each op once. It doesn't query the ops of a replacement.
 //!

@@ -29,11 +29,11 @@
 //! Op definitions also determine what an op becomes in a layout. It stays as it is (`Relu`), its axis attributes change
 //! (`Concat`), or it becomes the ONNX op between `Transpose`s (`Conv`). The last form is a function in the domain
 //! `passdock.layout`. A back end recognizes it by name, and other runtimes run its body. The name lists the layouts of
-//! operands that aren't in the default layout (`Conv_NHWC_HWIO`), and the layouts of results that differ from that of
-//! the first operand (`Conv_to_NCHW4c`, `Conv_NCHW4c_to_default`). Equal ops share a function; in blocked layouts only
-//! if their sizes are equal, because the body contains them. `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and
-//! `DeadCodeElimination` revert the conversion, usually to as many ops as before. Views may remain, for example before
-//! a reduction of a blocked layout.
+//! operands that aren't in the default layout (`Conv_NHWC_HWIO`). It also lists the layouts of results that differ from
+//! that of the first operand (`Conv_to_NCHW4c`, `Conv_NCHW4c_to_default`). Equal ops share a function; in blocked
+//! layouts only if their sizes are equal, because the body contains them. `InlineFunctions`, `SimplifyExpr`,
+//! `FoldConstant` and `DeadCodeElimination` revert the conversion, usually to as many ops as before. Views may remain,
+//! for example before a reduction of a blocked layout.
 //!
 //! A layout propagates to an op between if that doesn't need more `Transpose`s than it saves. Each value is converted
 //! to a layout once, after its definition. Existing `Transpose`s are merged. Constants are converted at compile time,

@@ -365,9 +365,9 @@ fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
     found
 }
 
-/// Returns the name of a function: the operator, the layouts of operands that aren't in the default layout, and the
-/// layouts of results if they differ from that of the first operand. Examples: `Conv_NHWC_HWIO`, `Conv_to_NCHW4c`,
-/// `ReduceMean_NCHW4c_to_default`.
+/// Returns the name of a function: the operator and the layouts of operands that aren't in the default layout. The
+/// layouts of results are added if they differ from that of the first operand. Examples: `Conv_NHWC_HWIO`,
+/// `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
 fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);

@@ -23,13 +23,13 @@
 //! }
 //! ```
 //!
-//! The traits of op definitions determine the fusion kind of an op. Elementwise ops, broadcasting ops, and `injective`
-//! ops (data movement, resizing, quantization) are fused with each other and into reductions. `out-fusable` ops
-//! (convolutions, matrix products, pools, normalizations, softmaxes) absorb elementwise ops that follow. An op is fused
-//! with its immediate post-dominator and all ops between: a convolution with following elementwise ops, elementwise ops
-//! with any of these kinds, injective ops with injective and elementwise ops. The functions are named after their ops,
-//! have the attribute `Primitive`, and contain ONNX ops, so the model still runs. Groups with equal bodies share a
-//! function. `relax.transform.DefuseOps` restores the ops. Each region is partitioned separately.
+//! The traits of op definitions determine the fusion kind of an op. The kinds are elementwise, broadcasting,
+//! `injective` (data movement, resizing, quantization), reduction, and `out-fusable` (convolutions, matrix products,
+//! pools, normalizations, softmaxes). An op is fused with its immediate post-dominator and all ops on the paths to it.
+//! Out-fusable ops are fused with elementwise ops that follow. Elementwise ops are fused with ops of any of these
+//! kinds, and injective ops with injective and elementwise ops. The functions are named after their ops, have the
+//! attribute `Primitive`, and contain ONNX ops, so the model still runs. Groups with equal bodies share a function.
+//! `relax.transform.DefuseOps` restores the ops. Each region is partitioned separately.
 //!
 //! `max_depth` is the maximum number of ops per function, `max_args` the maximum number of parameters and results
 //! together (0: unlimited). `fuse_opt_level = 0` disables fusion; -1 uses the context's level.

@@ -21,7 +21,7 @@ pub(super) struct Limits {
 /// Returns the groups of at least two ops, each in program order.
 pub(super) fn partition(f: &Function, graph: &Graph, limits: Limits) -> Vec<Vec<usize>> {
     let mut partition = Partition::new(f, graph, limits);
-    // First ops that follow convolutions and reductions, then injective ops.
+    // First ops that follow out-fusable ops, then injective ops.
     for is_late in [false, true] {
         for node in 0..graph.nodes.len() {
             partition.fuse(node, is_late);

@@ -3,9 +3,8 @@
 //! The parameters are the values that the ops use and don't define, in order of first use. Constants of at most
 //! [`MOST_INSIDE`] elements become constants of the function, except those in the file's interface. The results are the
 //! values that other ops use. If the body refers to an attribute parameter of the enclosing function, the new function
-//! has one of the same name, which the call forwards. **Equal bodies share a function**: the names of ops and values,
-//! which may differ, are stored in the attribute [`NAMES`] of the call. Bodies with annotations or regions aren't
-//! shared.
+//! has one of the same name, which the call forwards. **Equal bodies share a function.** The names of ops and values
+//! may differ; each call stores its names in the attribute [`NAMES`]. Bodies with annotations or regions aren't shared.
 //!
 //! The caller keeps its copies of small constants until `DeadCodeElimination` removes them.
 

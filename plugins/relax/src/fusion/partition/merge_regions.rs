@@ -28,8 +28,8 @@
 //! }
 //! ```
 //!
-//! Calls of functions with the same `Target` are merged if one uses a result of the other, and no value leaves the
-//! merged region and returns to it. So each region can run separately. Values that other ops use become results.
+//! Calls of functions with the same `Target` are merged if one uses a result of the other. No value may leave the
+//! merged region and return to it, so that each region can run separately. Values that other ops use become results.
 //!
 //! Calls in different regions of the model aren't merged, nor are calls that only share an operand.
 //!

@@ -1,4 +1,5 @@
-//! Passes that partition a model for targets: an accelerator runs the ops that it supports, the host runs the rest.
+//! Passes that partition a model for targets: an accelerator runs the ops that it supports, and the rest of the model
+//! stays as it is.
 //!
 //! Ops for a target are in functions with the attribute `Target`. `AnnotateTarget` or a vendor's pass creates such
 //! functions, `MergeRegions` merges them, and `PartitionGraph` converts them to partitions.

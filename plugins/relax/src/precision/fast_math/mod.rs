@@ -52,19 +52,18 @@
 //! ```
 //!
 //! Calls of functions in the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` of float32,
-//! in functions and regions. (`Softmax` becomes `fast_softmax` along the last axis, otherwise for example
-//! `fast_softmax_axis1`.) The bodies of the functions consist of ONNX ops, so the model runs everywhere, but not
-//! faster. A back end recognizes the names and provides kernels. Functions are shared by all calls and reused if the
-//! module already has them. Callers with different opsets need separate functions.
-//! another opset has its own.
+//! in functions and regions. A `Softmax` along the last axis becomes `fast_softmax`, along another axis for example
+//! `fast_softmax_axis1`. The bodies of the functions consist of ONNX ops, so the model runs everywhere, but not faster.
+//! A back end recognizes the names and provides kernels. Functions are shared by all calls and reused if the module
+//! already has them. Callers with different opsets need separate functions.
 //!
-//! | function | how | at most this far from the exact result |
+//! | function | method | maximum error |
 //! |---|---|---|
-//! | `fast_exp` | `2^n` times a polynomial of degree 7, as in Cephes | 2e-7 of it, and 1.5e-45 |
-//! | `fast_tanh` | two polynomials' quotient on [-9, 9], as in Eigen | 4e-7 |
-//! | `fast_erf` | two polynomials' quotient on [-4, 4], as in Eigen | 5e-7 |
-//! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 of it, and 3e-39 |
-//! | `fast_softmax` | `fast_exp(x - max)` over its sum | 5e-7, beside what the sum is rounded by |
+//! | `fast_exp` | `2^n` times a polynomial of degree 7, as in Cephes | 2e-7 relative, plus 1.5e-45 |
+//! | `fast_tanh` | quotient of two polynomials on [-9, 9], as in Eigen | 4e-7 |
+//! | `fast_erf` | quotient of two polynomials on [-4, 4], as in Eigen | 5e-7 |
+//! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 relative, plus 3e-39 |
+//! | `fast_softmax` | `fast_exp(x - max)` divided by its sum | 5e-7, plus the rounding error of the sum |
 //!
 //! NaN gives NaN, and infinities give exact results. A test over all float32 values verifies this.
 //!

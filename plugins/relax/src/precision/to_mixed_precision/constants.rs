@@ -127,7 +127,7 @@ mod tests {
         let fits = |small| Fit::Fits { small };
         assert_eq!(of(&[], Low::F16), fits(0));
         assert_eq!(of(&[0.0, -0.0], Low::F16), fits(0));
-        // The largest number below the midpoint to the next power of two rounds down.
+        // Just below the midpoint of the largest float16 and 65536, so it rounds down.
         assert_eq!(of(&[65_519.9], Low::F16), fits(0));
         assert_eq!(of(&[1.0, 65_520.0], Low::F16), Fit::Overflows(65_520.0));
         assert_eq!(of(&[-1e9, 1.0], Low::BF16), fits(0));

@@ -48,7 +48,7 @@
 //! loop-carried values of other functions and regions always keep their types.
 //!
 //! The instrument `numerics` and `--verify-outputs` use tolerances for the low-precision type. A model that subtracts
-//! large numbers may exceed them: in the project's tests, the outputs of basic_pitch, which are between 0 and 1, differ
+//! large numbers may exceed them. In the project's tests, the outputs of basic_pitch, which are between 0 and 1, differ
 //! by up to 0.06.
 //!
 //! The pass doesn't convert float64 values, values that have the low-precision type already, or inputs with defaults.
