@@ -46,7 +46,7 @@ options! {
         /// The maximum trip count of a serial loop that is unrolled.
         #[range(0..)]
         auto_max_extent: i64 = 0,
-        /// Whether to unroll loops. If `false`, loops are only marked.
+        /// Whether to unroll the selected serial loops. If `false`, they are only marked `unroll`.
         explicit_unroll: bool = true,
         /// The maximum number of ops that unrolling may create per function. Serial loops that would exceed it stay.
         #[range(0..)]
